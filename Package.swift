@@ -10,7 +10,8 @@ let strictness: [SwiftSetting] =
 /// What DocC's plugin asks knows nothing of a package's inside, and leaves out most of what is `package`.
 let symbols = Context.environment["MIRROR_BOT_SYMBOLS"].map { folder in
     [
-        "-emit-symbol-graph", "-emit-symbol-graph-dir", folder, "-symbol-graph-minimum-access-level", "package",
+        "-emit-symbol-graph", "-emit-symbol-graph-dir", folder,
+        "-symbol-graph-minimum-access-level", "package",
     ]
 }
 
@@ -57,11 +58,13 @@ func settings(of name: String) -> [SwiftSetting] {
     let isTested = Context.environment["MIRROR_BOT_OPTIMIZED"] != nil && busiest.contains(name)
     let settings = settings + (symbols.map { [.unsafeFlags($0)] } ?? [])
     if isFuzzing || isTested { return settings + [.unsafeFlags(["-O"])] }
-    return settings + (coldest.contains(name) ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
+    return settings
+        + (coldest.contains(name) ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 }
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let lifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 
 /// A C library as Debian and Ubuntu package it.
@@ -77,13 +80,16 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: ["Expectations"] + dependencies, exclude: exclude, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: ["Expectations"] + dependencies, exclude: exclude,
+        swiftSettings: settings)
 }
 
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Formats", "Import",
+        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet",
+        "Formats", "Import",
         "MeCab", "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings", "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -107,7 +113,8 @@ let harnesses: [Target] = {
         .executableTarget(
             name: "Torture",
             dependencies: [
-                "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts",
+                "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "Networks",
+                "Outbox", "Posts",
                 "Redis", "Sandbox", "Settings", "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -118,19 +125,23 @@ let harnesses: [Target] = {
         ),
         // What the benchmarks of a fleet compare the worker's requests with.
         .executableTarget(
-            name: "CurlLoop", path: "Benchmarks/Sources/CurlLoop", linkerSettings: [.linkedLibrary("curl")]
+            name: "CurlLoop", path: "Benchmarks/Sources/CurlLoop",
+            linkerSettings: [.linkedLibrary("curl")]
         ),
         // The same work in C, as somebody would write it who has only the libraries: no Swift on its way.
         .target(
             name: "CBaseline",
             path: "Benchmarks/Sources/CBaseline",
             cSettings: [.unsafeFlags(["-O3", "-Wall", "-Wextra"])],
-            linkerSettings: [.linkedLibrary("hiredis"), .linkedLibrary("mecab"), .linkedLibrary("pq")]
+            linkerSettings: [
+                .linkedLibrary("hiredis"), .linkedLibrary("mecab"), .linkedLibrary("pq"),
+            ]
         ),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Archive", "Blocking", "CBaseline", "Favorites", "MeCab", "Mirroring", "Outbox", "Postgres", "Posts",
+                "Archive", "Blocking", "CBaseline", "Favorites", "MeCab", "Mirroring", "Outbox",
+                "Postgres", "Posts",
                 "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -140,7 +151,8 @@ let harnesses: [Target] = {
         tests(
             "TortureTests",
             [
-                "Control", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport",
+                "Control", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox",
+                "Storage", "TestSupport",
                 "Torture",
             ]),
         fuzzing,
@@ -152,18 +164,28 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "mirror-bot", targets: ["MirrorBot"])],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+        .package(
+            url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
         .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
         .package(
-            url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"), traits: ["Logging"]),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
+            url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
+            traits: ["Logging"]),
+        .package(
+            url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")
+        ),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1"), traits: []),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird",
+            .upToNextMinor(from: "2.28.1"), traits: []),
+        .package(
+            url: "https://github.com/hummingbird-project/swift-mustache",
+            .upToNextMinor(from: "2.1.1")),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle",
+            .upToNextMinor(from: "2.13.0")),
     ],
     targets: [
         // C libraries: a module map and the shims that Swift needs.
@@ -210,7 +232,8 @@ let package = Package(
         target(
             "Settings",
             [
-                "Conduct", "Cryptography", "Favorites", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Schedule",
+                "Conduct", "Cryptography", "Favorites", "MeCab", "Networks", "Outbox", "Posts",
+                "Redis", "Schedule",
                 "Storage", "Transport", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -220,22 +243,26 @@ let package = Package(
         target(
             "Mirroring",
             [
-                "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import", "MeCab", "Networks", "Outbox",
-                "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging, tracing,
+                "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import", "MeCab",
+                "Networks", "Outbox",
+                "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle,
+                logging, tracing,
             ]
         ),
         // What a person can do to a mirror, and what it tells them.
         target(
             "Control",
             [
-                "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
+                "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks",
+                "Outbox", "Posts",
                 "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         target(
             "Fleet",
             [
-                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox",
+                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring",
+                "Networks", "Outbox",
                 "Posts", "Redis", "Settings", "Storage", lifecycle, logging, tracing,
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -243,14 +270,16 @@ let package = Package(
         target(
             "Evaluation",
             [
-                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Outbox", "Posts",
+                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring",
+                "Outbox", "Posts",
                 "Schedule", "Settings", "Storage",
             ]),
         // What a browser shows: pages and drawings of the reports.
         .target(
             name: "Web",
             dependencies: [
-                "Archive", "Blocking", "CArchive", "Control", "Cryptography", "Embedded", "Favorites", "Mirroring", "Networks",
+                "Archive", "Blocking", "CArchive", "Control", "Cryptography", "Embedded",
+                "Favorites", "Mirroring", "Networks",
                 "Outbox", "Posts", "Schedule", "Settings", "Storage", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -277,21 +306,26 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Commit", "Control", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web", lifecycle, logging,
+                "Archive", "Blocking", "Commit", "Control", "Favorites", "Fleet", "Import", "MeCab",
+                "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web",
+                lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ] + (isWorkerOnly ? [] : ["Evaluation", "Sandbox"]),
             exclude: isWorkerOnly ? ["Demo", "Measures"] : [],
-            swiftSettings: settings(of: "MirrorBot") + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
+            swiftSettings: settings(of: "MirrorBot")
+                + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
         ),
 
         // The commit that is built: generated with each build, and compiled apart so that a commit compiles nothing else.
         .plugin(
-            name: "NameCommit", capability: .buildTool(), path: "Sources/Commit/Plugin", exclude: ["commit.sh"]),
+            name: "NameCommit", capability: .buildTool(), path: "Sources/Commit/Plugin",
+            exclude: ["commit.sh"]),
         .target(
-            name: "Commit", exclude: ["Plugin"], swiftSettings: settings(of: "Commit"), plugins: ["NameCommit"]),
+            name: "Commit", exclude: ["Plugin"], swiftSettings: settings(of: "Commit"),
+            plugins: ["NameCommit"]),
 
         // Real servers and loopback sockets for the tests.
         .target(
@@ -324,10 +358,13 @@ let package = Package(
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
         tests("ImportTests", ["Cryptography", "Formats", "Import", "Posts", "TestSupport"]),
         tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
-        tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
+        tests(
+            "FavoritesTests",
+            ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"], exclude: ["Resources"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
-        tests("NetworksTests", ["Formats", "Networks", "Posts", "TestSupport", "Transport", logging]),
+        tests(
+            "NetworksTests", ["Formats", "Networks", "Posts", "TestSupport", "Transport", logging]),
         tests("FormatsTests", ["Formats", "Import", "Networks", "Posts", "TestSupport"]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
         tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
@@ -358,7 +395,8 @@ let package = Package(
             "FleetTests",
             [
                 "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "MeCab",
-                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings", "Storage",
+                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings",
+                "Storage",
                 "TestSupport", "Transport", logging, lifecycle, tracing,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -372,8 +410,10 @@ let package = Package(
         tests(
             "MirrorBotTests",
             [
-                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport",
+                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+                "MirrorBot", "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
+                "Storage", "TestSupport",
                 "Transport", "Web", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -382,7 +422,8 @@ let package = Package(
         tests(
             "WebTests",
             [
-                "Archive", "Control", "Favorites", "MirrorBot", "Mirroring", "Networks", "Outbox", "Posts", "Schedule",
+                "Archive", "Control", "Favorites", "MirrorBot", "Mirroring", "Networks", "Outbox",
+                "Posts", "Schedule",
                 "Settings", "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

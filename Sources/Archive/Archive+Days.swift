@@ -40,11 +40,14 @@ extension Archive {
     }
 
     /// Packs days again whose posts have changed.
-    static func repack(_ days: Set<String>, _ mirror: String, _ connection: any StorageConnection) throws {
+    static func repack(_ days: Set<String>, _ mirror: String, _ connection: any StorageConnection)
+        throws
+    {
         guard !days.isEmpty, try isPacked(mirror, connection) else { return }
         guard days.count <= fewDays else { return try unpack(mirror, connection) }
         try connection.execute(
-            "DELETE FROM posting_days WHERE mirror = \(mirror) AND local_day IN \(list: days.sorted())")
+            "DELETE FROM posting_days WHERE mirror = \(mirror) AND local_day IN \(list: days.sorted())"
+        )
         try pack("local_day IN \(list: days.sorted())", mirror, connection)
     }
 
@@ -52,10 +55,13 @@ extension Archive {
     static func unpack(_ mirror: String, _ connection: any StorageConnection) throws {
         guard try isPacked(mirror, connection) else { return }
         try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
-        try connection.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+        try connection.execute(
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
     }
 
-    private static func isPacked(_ mirror: String, _ connection: any StorageConnection) throws -> Bool {
+    private static func isPacked(_ mirror: String, _ connection: any StorageConnection) throws
+        -> Bool
+    {
         let rows = try connection.query(
             "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
         return try rows.first?.integer("value") == 1
@@ -65,10 +71,13 @@ extension Archive {
         guard try !isPacked(mirror, connection) else { return }
         try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
         try pack("local_day IS NOT NULL", mirror, connection)
-        try connection.execute("INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)")
+        try connection.execute(
+            "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)")
     }
 
-    private static func pack(_ condition: SQL, _ mirror: String, _ connection: any StorageConnection) throws {
+    private static func pack(
+        _ condition: SQL, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
         var days: [[SQLValue]] = []
         var (day, minutes) = ("", "")
         func finish() {
@@ -92,14 +101,20 @@ extension Archive {
         finish()
         try connection.insert(
             BulkInsert(
-                into: "posting_days", columns: [("mirror", .text), ("local_day", .text), ("minutes", .text)],
+                into: "posting_days",
+                columns: [("mirror", .text), ("local_day", .text), ("minutes", .text)],
                 rows: days))
     }
 
-    private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws -> [LocalTime] {
+    private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws
+        -> [LocalTime]
+    {
         let rows = try connection.query(
-            "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day")
-        func unknown(_ column: String) -> ArchiveError { ArchiveError(column: column, of: "posting_days") }
+            "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day"
+        )
+        func unknown(_ column: String) -> ArchiveError {
+            ArchiveError(column: column, of: "posting_days")
+        }
         var times: [LocalTime] = []
         for row in rows {
             guard let day = LocalDay(try row.text("local_day")) else { throw unknown("local_day") }

@@ -2,7 +2,8 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What is kept of what was forgotten: digests, which tell it when it comes again, and nothing else.
+/// What is kept of what was forgotten: digests, which tell it when it comes again, and nothing
+/// else.
 extension Archive {
     /// One thing that was forgotten or muted.
     package struct Note: Equatable, Sendable {
@@ -19,7 +20,8 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - ids: The posts; those that are not here are not let in.
-    ///   - seen: ``Kept/seen`` of the first one that the person was shown; nil to change without comparing.
+    ///   - seen: ``Kept/seen`` of the first one that the person was shown; nil to change without
+    ///     comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func forgetForGood(_ ids: [PostID], seen: Seen? = nil, now: Date) async throws {
         let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
@@ -31,7 +33,8 @@ extension Archive {
     }
 
     static func note(
-        _ digests: [String], as kind: String, of mirror: String, on connection: any StorageConnection, now: Date
+        _ digests: [String], as kind: String, of mirror: String,
+        on connection: any StorageConnection, now: Date
     ) throws {
         for digest in digests {
             try connection.execute(
@@ -52,13 +55,16 @@ extension Archive {
         ).isEmpty
     }
 
-    /// Lets posts in again that were forgotten; what is gone comes back only where it is read again.
+    /// Lets posts in again that were forgotten; what is gone comes back only where it is read
+    /// again.
     ///
     /// - Parameter digest: The whole digest, or its beginning if it is the only one that begins so.
     /// - Returns: False if no post was forgotten under it, or more than one.
     package func readmit(_ digest: String) async throws -> Bool {
         let mirror = mirror
-        guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else { return false }
+        guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else {
+            return false
+        }
         return try await storage.transaction { connection in
             let found = try connection.query(
                 """
@@ -84,12 +90,14 @@ extension Archive {
         ).map(Self.note)
     }
 
-    /// The posts of a batch that may come in: none that was forgotten, and none that answers or names somebody who was.
+    /// The posts of a batch that may come in: none that was forgotten, and none that answers or
+    /// names somebody who was.
     static func welcome(
         _ posts: [Post], of mirror: String, on connection: any StorageConnection
     ) throws -> [Post] {
         // For nearly everybody there is nothing to look for.
-        let isAny = try connection.query("SELECT 1 AS one FROM forgotten WHERE mirror = \(mirror) LIMIT 1")
+        let isAny = try connection.query(
+            "SELECT 1 AS one FROM forgotten WHERE mirror = \(mirror) LIMIT 1")
         guard !isAny.isEmpty, !posts.isEmpty else { return posts }
         var named: [[String]] = []
         for post in posts {
@@ -108,15 +116,19 @@ extension Archive {
         return zip(posts, named).filter { found.isDisjoint(with: $1) }.map(\.0)
     }
 
-    /// Takes out again what an older state of the archive brought back: posts that were forgotten for good, and texts that
-    /// are never to be sent.
+    /// Takes out again what an older state of the archive brought back: posts that were forgotten
+    /// for good, and texts that are never to be sent.
     ///
     /// People who were forgotten are noted as being forgotten, see ``People/beingForgotten()``.
     ///
     /// - Parameter now: Noted with the people.
-    package static func forgetAgain(of mirror: String, on connection: any StorageConnection, now: Date) throws {
+    package static func forgetAgain(
+        of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
         let digests = Set(
-            try connection.query("SELECT digest FROM forgotten WHERE mirror = \(mirror)").map { try $0.text("digest") })
+            try connection.query("SELECT digest FROM forgotten WHERE mirror = \(mirror)").map {
+                try $0.text("digest")
+            })
         if !digests.isEmpty {
             let posts = try connection.query(
                 """
@@ -124,7 +136,9 @@ extension Archive {
                 UNION SELECT network, post_id FROM text_labels WHERE mirror = \(mirror)
                 """)
             let gone = try posts.compactMap { row -> PostID? in
-                guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+                guard let network = NetworkName(rawValue: try row.text("network")) else {
+                    return nil
+                }
                 let id = PostID(network: network, value: try row.text("post_id"))
                 return digests.contains(id.forgottenDigest) ? id : nil
             }
@@ -180,13 +194,17 @@ extension Archive {
     }
 
     fileprivate static func note(_ row: SQLRow) throws -> Note {
-        Note(kind: try row.text("kind"), value: try row.text("value"), noted: try row.date("noted_ms"))
+        Note(
+            kind: try row.text("kind"), value: try row.text("value"),
+            noted: try row.date("noted_ms"))
     }
 
     /// Mutes something.
     ///
     /// - Returns: False if it was already.
-    package func mute(_ kind: String, _ value: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+    package func mute(_ kind: String, _ value: String, seen: Seen? = nil, now: Date) async throws
+        -> Bool
+    {
         try await execute(
             """
             INSERT INTO muted (mirror, kind, value, noted_ms) VALUES (\(mirror), \(kind), \(value), \(now))
@@ -207,7 +225,8 @@ extension Archive {
         return try await storage.transaction { connection in
             if seen != nil {
                 let found = try connection.query(
-                    "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)")
+                    "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)"
+                )
                 try seen.require(Self.seen(kind, value, isMuted: !found.isEmpty))
             }
             return try connection.execute(statement) == 1
@@ -223,10 +242,12 @@ extension Archive {
             muting: (kind, value), seen: seen)
     }
 
-    /// The posts that a rule picks by their warning, text and pictures' descriptions and by their time, replies among them.
+    /// The posts that a rule picks by their warning, text and pictures' descriptions and by their
+    /// time, replies among them.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool) async throws
+    package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool)
+        async throws
         -> [PostID]
     {
         let mirror = mirror
@@ -238,7 +259,9 @@ extension Archive {
                 let words =
                     [try row.optionalText("warning"), try row.text("text")].compactMap(\.self)
                     + [Picture](stored: try row.optionalText("pictures")).map(\.alt)
-                guard isMeant(words.joined(separator: "\n"), try row.date("created_ms")) else { return }
+                guard isMeant(words.joined(separator: "\n"), try row.date("created_ms")) else {
+                    return
+                }
                 guard let network = NetworkName(rawValue: try row.text("network")) else {
                     throw ArchiveError(column: "network")
                 }
@@ -283,7 +306,10 @@ extension Archive.Circumstances {
             switch try row.int("part") {
             case 0: never.insert(value)
             case 1: muted.append(try Archive.note(row))
-            case 2: spans.append(try Archive.zoneSpan(value.split(separator: " ", maxSplits: 2).map(String.init)))
+            case 2:
+                spans.append(
+                    try Archive.zoneSpan(value.split(separator: " ", maxSplits: 2).map(String.init))
+                )
             case 3: lastActivity = try row.date("noted_ms")
             case 4: labels = try row.int("noted_ms")
             default: (past, version) = (value.isEmpty ? nil : value, try row.integer("noted_ms"))

@@ -2,9 +2,11 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Texts that a person never wants to be sent again, by what texts that read the same have in common.
+/// Texts that a person never wants to be sent again, by what texts that read the same have in
+/// common.
 ///
-/// They are kept apart from the posts: one that is read again, or archived under another id, stays unsent too.
+/// They are kept apart from the posts: one that is read again, or archived under another id, stays
+/// unsent too.
 extension Archive {
     /// Why such a text is unfit.
     package static let never = "never"
@@ -13,11 +15,13 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - key: What texts that read the same have in common.
-    ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without comparing.
+    ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without
+    ///     comparing.
     /// - Returns: False if that was so already.
     /// - Throws: `SeenChanged`.
     package func neverUse(
-        _ key: String, of id: PostID, seen: Seen? = nil, now: Date, on connection: any StorageConnection
+        _ key: String, of id: PostID, seen: Seen? = nil, now: Date,
+        on connection: any StorageConnection
     ) throws -> Bool {
         try Self.require(seen, of: id, mirror, connection)
         let inserted = try connection.execute(
@@ -50,7 +54,8 @@ extension Archive {
         }
     }
 
-    /// Lets a text be chosen again, in a transaction of the caller; what the rules make of it is found out anew.
+    /// Lets a text be chosen again, in a transaction of the caller; what the rules make of it is
+    /// found out anew.
     ///
     /// - Returns: False if nobody said that it is never to be sent.
     /// - Throws: `SeenChanged`.
@@ -68,10 +73,12 @@ extension Archive {
         return deleted == 1
     }
 
-    /// Fails if a post is not any more as a person saw it, see ``Kept/seen``; without a digest nothing is asked.
+    /// Fails if a post is not any more as a person saw it, see ``Kept/seen``; without a digest
+    /// nothing is asked.
     ///
     /// - Throws: `SeenChanged`; the store's error.
-    package func require(_ seen: Seen?, of id: PostID, on connection: any StorageConnection) throws {
+    package func require(_ seen: Seen?, of id: PostID, on connection: any StorageConnection) throws
+    {
         try Self.require(seen, of: id, mirror, connection)
     }
 
@@ -79,7 +86,8 @@ extension Archive {
         _ seen: Seen?, of id: PostID, _ mirror: String, _ connection: any StorageConnection
     ) throws {
         guard seen != nil else { return }
-        guard let kept = try connection.query(Kept.selection(of: id, mirror)).first.map(Kept.init) else {
+        guard let kept = try connection.query(Kept.selection(of: id, mirror)).first.map(Kept.init)
+        else {
             throw SeenChanged()
         }
         try seen.require(kept.seen)
@@ -93,7 +101,8 @@ extension Archive {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }
         // What follows the question mark of an address is no part of the name.
-        guard let path = word.split(separator: "?", maxSplits: 1).first, let last = path.split(separator: "/").last
+        guard let path = word.split(separator: "?", maxSplits: 1).first,
+            let last = path.split(separator: "/").last
         else { return [] }
         let end = String(last)
         return try await posts(

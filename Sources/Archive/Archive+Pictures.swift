@@ -4,10 +4,12 @@ import Storage
 
 /// The files of pictures that came with a downloaded archive.
 ///
-/// They are kept with the posts and not in a folder: so they are where the worker is, which may have no disk of its
-/// own, they move with the mirror, and what the human deletes takes them along in the same transaction.
+/// They are kept with the posts and not in a folder: so they are where the worker is, which may
+/// have no disk of its own, they move with the mirror, and what the human deletes takes them along
+/// in the same transaction.
 extension Archive {
-    /// How much is kept of all pictures of a mirror together, in bytes; the others are asked for at their network.
+    /// How much is kept of all pictures of a mirror together, in bytes; the others are asked for at
+    /// their network.
     package static let pictureStore = 256 << 20
     /// A piece is so long that a few hundred of them are not too much to be held in memory at once.
     private static let pieceBytes = 48 << 10
@@ -30,11 +32,16 @@ extension Archive {
                 """)
             guard !post.isEmpty else { return false }
             try Self.deletePictures(
-                where: "network = \(id.network.rawValue) AND post_id = \(id.value) AND place = \(place)", of: mirror,
+                where:
+                    "network = \(id.network.rawValue) AND post_id = \(id.value) AND place = \(place)",
+                of: mirror,
                 on: connection)
             let held = try connection.query(
-                "SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) AS held FROM pictures WHERE mirror = \(mirror)")
-            guard try (held.first?.int("held") ?? 0) / 4 * 3 + bytes.count <= room else { return false }
+                "SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) AS held FROM pictures WHERE mirror = \(mirror)"
+            )
+            guard try (held.first?.int("held") ?? 0) / 4 * 3 + bytes.count <= room else {
+                return false
+            }
             let pieces = stride(from: 0, to: bytes.count, by: Self.pieceBytes).map {
                 Data(bytes[$0..<min($0 + Self.pieceBytes, bytes.count)]).base64EncodedString()
             }
@@ -70,7 +77,8 @@ extension Archive {
         return bytes
     }
 
-    /// Notes that a post's pictures cannot be sent, so that it counts as one with something else attached.
+    /// Notes that a post's pictures cannot be sent, so that it counts as one with something else
+    /// attached.
     package func giveUpPictures(of id: PostID) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -84,7 +92,8 @@ extension Archive {
         }
     }
 
-    /// How many posts have pictures that may be sent with them, as far as a plan knows, and how many files are kept.
+    /// How many posts have pictures that may be sent with them, as far as a plan knows, and how
+    /// many files are kept.
     package func pictureCounts() async throws -> (posts: Int, files: Int) {
         let rows = try await storage.query(
             """
@@ -109,8 +118,8 @@ extension Archive {
 }
 
 extension Post {
-    /// Takes what another sighting of the post tells of its pictures: an archive has no addresses, and a network that
-    /// charges for pictures tells nothing of them.
+    /// Takes what another sighting of the post tells of its pictures: an archive has no addresses,
+    /// and a network that charges for pictures tells nothing of them.
     mutating func complete(picturesFrom other: Post) {
         guard hasMedia, other.hasMedia, !other.pictures.isEmpty else { return }
         guard pictures.count == other.pictures.count else {

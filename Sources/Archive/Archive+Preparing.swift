@@ -16,7 +16,9 @@ extension Archive {
         ///   - unfit: Why the text may not be sent; nil if it may.
         ///   - length: How long a server finds what would be sent.
         ///   - fitness: Whether it stands for itself.
-        package init(textKey: String, unfit: String?, length: Int, fitness: StoredFitness = StoredFitness()) {
+        package init(
+            textKey: String, unfit: String?, length: Int, fitness: StoredFitness = StoredFitness()
+        ) {
             self.textKey = textKey
             self.unfit = unfit
             self.length = length
@@ -59,10 +61,13 @@ extension Archive {
         package var windows: [String]?
 
         package init(
-            longest: Int, after start: Date = .distantPast, before end: Date = .distantFuture, grade: Int = .max,
+            longest: Int, after start: Date = .distantPast, before end: Date = .distantFuture,
+            grade: Int = .max,
             windows: [String]? = nil
         ) {
-            (self.longest, self.start, self.end, self.grade, self.windows) = (longest, start, end, grade, windows)
+            (self.longest, self.start, self.end, self.grade, self.windows) = (
+                longest, start, end, grade, windows
+            )
         }
 
         /// A plus before a column keeps SQLite from another index, on that column.
@@ -70,11 +75,13 @@ extension Archive {
             let fit: SQL = "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
             let time: SQL = " AND +created_ms >= \(start) AND +created_ms <= \(end)"
             let graded: SQL = grade < .max ? " AND grade <= \(grade)" : ""
-            return fit + time + graded + (windows.map { " AND fit_when IN \(list: $0 + [""])" } ?? "")
+            return fit + time + graded
+                + (windows.map { " AND fit_when IN \(list: $0 + [""])" } ?? "")
         }
     }
 
-    /// What may become of a text of the archive, by the rules that prepared it and a ``TextFilter``.
+    /// What may become of a text of the archive, by the rules that prepared it and a
+    /// ``TextFilter``.
     package enum TextUse: String, CaseIterable, Sendable {
         /// Posted at any time.
         case fit
@@ -114,7 +121,8 @@ extension Archive {
         package let sequel: Sequel
         /// What was found of it before.
         package let earlier: EarlierVerdict
-        /// Whether the human wrote another post, not a reply, less than `Post.closeTogether` before it.
+        /// Whether the human wrote another post, not a reply, less than `Post.closeTogether` before
+        /// it.
         package let followsClosely: Bool
     }
 
@@ -207,24 +215,30 @@ extension Archive {
         }
     }
 
-    /// When texts were last used by whichever post they came from, as far as that was after `time`; by their keys.
+    /// When texts were last used by whichever post they came from, as far as that was after `time`;
+    /// by their keys.
     package func usedTexts(since time: Date) async throws -> [String: Date] {
         let rows = try await storage.query(
             """
             SELECT text_key, MAX(last_used_ms) AS used_ms FROM posts
             WHERE mirror = \(mirror) AND last_used_ms > \(time) AND text_key IS NOT NULL GROUP BY text_key
             """)
-        return Dictionary(try rows.map { (try $0.text("text_key"), try $0.date("used_ms")) }) { first, _ in first }
+        return Dictionary(try rows.map { (try $0.text("text_key"), try $0.date("used_ms")) }) {
+            first, _ in first
+        }
     }
 
-    /// How often texts were used by whichever posts they came from, and those only that were; by their keys.
+    /// How often texts were used by whichever posts they came from, and those only that were; by
+    /// their keys.
     package func uses() async throws -> [String: Int] {
         let rows = try await storage.query(
             """
             SELECT text_key, CAST(SUM(uses) AS BIGINT) AS uses FROM posts
             WHERE mirror = \(mirror) AND uses > 0 AND text_key IS NOT NULL GROUP BY text_key
             """)
-        return Dictionary(try rows.map { (try $0.text("text_key"), try $0.int("uses")) }) { first, _ in first }
+        return Dictionary(try rows.map { (try $0.text("text_key"), try $0.int("uses")) }) {
+            first, _ in first
+        }
     }
 
     /// How many posts of the archive are not sent as posts of the bot, and why not.
@@ -378,7 +392,8 @@ extension Archive {
         return try rows.first.map(StoredFitness.init)
     }
 
-    /// How many posts of each minute of the day have a text that may be sent; none whose time of day was lost.
+    /// How many posts of each minute of the day have a text that may be sent; none whose time of
+    /// day was lost.
     ///
     /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
@@ -392,7 +407,9 @@ extension Archive {
             """)
         var counts: [String: [Int: TextCount]] = [:]
         for row in rows {
-            guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
+            guard let minute = MinuteOfDay(try row.int("minute")) else {
+                throw ArchiveError(column: "minute")
+            }
             let (grade, window) = (try row.int("grade"), try row.text("fit_when"))
             counts[window, default: [:]][grade, default: TextCount(grade: grade, window: window)]
                 .minutes[minute.value] = try row.int("number")
@@ -406,11 +423,14 @@ extension Archive {
     ///   - minutes: Ranges that do not overlap.
     /// - Returns: The texts in any order, those that read the same too.
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws -> [StoredText] {
+    package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws
+        -> [StoredText]
+    {
         var texts: [StoredText] = []
         for range in minutes {
             let minutes: SQL = "minute BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-            texts += try await self.texts(where: "time_trusted = TRUE AND \(minutes) AND \(filter.condition)")
+            texts += try await self.texts(
+                where: "time_trusted = TRUE AND \(minutes) AND \(filter.condition)")
         }
         return texts
     }
@@ -448,7 +468,8 @@ extension Archive {
     /// One of the texts of a minute, by its number from 0 in order of their time.
     ///
     /// - Returns: Nil if there are fewer.
-    package func text(at minute: Int, number: Int, _ filter: TextFilter) async throws -> StoredText? {
+    package func text(at minute: Int, number: Int, _ filter: TextFilter) async throws -> StoredText?
+    {
         try await texts(
             where: """
                 time_trusted = TRUE AND minute = \(minute) AND \(filter.condition)
@@ -461,9 +482,12 @@ extension Archive {
     package func isFirst(
         _ text: StoredText, in minutes: [ClosedRange<Int>], _ filter: TextFilter
     ) async throws -> Bool {
-        let same = try await texts(where: "text_key = \(text.textKey) AND \(filter.condition)").filter { other in
-            minutes.contains { minutes in other.minute.map { minutes.contains($0.value) } ?? false }
-        }
+        let same = try await texts(where: "text_key = \(text.textKey) AND \(filter.condition)")
+            .filter { other in
+                minutes.contains { minutes in
+                    other.minute.map { minutes.contains($0.value) } ?? false
+                }
+            }
         return !same.contains { $0.order < text.order }
     }
 
@@ -480,10 +504,13 @@ extension Archive {
         guard let network = NetworkName(rawValue: try row.text("network")) else {
             throw ArchiveError(column: "network")
         }
-        guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
+        guard let minute = MinuteOfDay(try row.int("minute")) else {
+            throw ArchiveError(column: "minute")
+        }
         return StoredText(
             id: PostID(network: network, value: try row.text("post_id")),
-            minute: try row.boolean("time_trusted") ? minute : nil, textKey: try row.text("text_key"),
+            minute: try row.boolean("time_trusted") ? minute : nil,
+            textKey: try row.text("text_key"),
             createdAt: try row.date("created_ms"))
     }
 }
@@ -495,13 +522,16 @@ extension Archive.StoredText {
 extension Archive.StoredFitness {
     init(_ row: SQLRow) throws {
         self.init(
-            grade: try row.int("grade"), window: try row.text("fit_when"), reason: try row.optionalText("fit_reason"))
+            grade: try row.int("grade"), window: try row.text("fit_when"),
+            reason: try row.optionalText("fit_reason"))
     }
 }
 
 extension Archive.TextUse {
     init(_ row: SQLRow) throws {
-        guard let use = Self(rawValue: try row.text("text_use")) else { throw ArchiveError(column: "text_use") }
+        guard let use = Self(rawValue: try row.text("text_use")) else {
+            throw ArchiveError(column: "text_use")
+        }
         self = use
     }
 }
@@ -519,8 +549,8 @@ extension Archive.TextFilter {
             """
     }
 
-    /// An expression over a row of `posts`: the stable code of the rule that decides ``use``, `too-long` for a long one; null
-    /// where none does.
+    /// An expression over a row of `posts`: the stable code of the rule that decides ``use``,
+    /// `too-long` for a long one; null where none does.
     var reason: SQL {
         """
         CASE WHEN is_reply = TRUE OR rules = '' THEN NULL WHEN unfit IS NOT NULL THEN unfit

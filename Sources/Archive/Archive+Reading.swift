@@ -12,7 +12,8 @@ extension Archive {
 
     /// How many posts of the human are kept.
     package func count() async throws -> Int {
-        let rows = try await storage.query("SELECT COUNT(*) AS count FROM posts WHERE mirror = \(mirror)")
+        let rows = try await storage.query(
+            "SELECT COUNT(*) AS count FROM posts WHERE mirror = \(mirror)")
         return try rows.first?.int("count") ?? 0
     }
 
@@ -29,7 +30,8 @@ extension Archive {
     /// The times of the oldest and newest post; nil for an empty archive.
     package func span() async throws -> (oldest: Date, newest: Date)? {
         let rows = try await storage.query(
-            "SELECT MIN(created_ms) AS oldest, MAX(created_ms) AS newest FROM posts WHERE mirror = \(mirror)")
+            "SELECT MIN(created_ms) AS oldest, MAX(created_ms) AS newest FROM posts WHERE mirror = \(mirror)"
+        )
         guard let row = rows.first, let oldest = try row.optionalDate("oldest"),
             let newest = try row.optionalDate("newest")
         else { return nil }
@@ -56,7 +58,8 @@ extension Archive {
         var found: [PostID: Post] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
-                let posts = try await posts(where: "network = \(network.rawValue) AND post_id IN \(list: part)")
+                let posts = try await posts(
+                    where: "network = \(network.rawValue) AND post_id IN \(list: part)")
                 for post in posts { found[post.id] = post }
             }
         }
@@ -68,14 +71,16 @@ extension Archive {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
-                // `posts_by_age` has no texts, so SQLite searches the primary key and does not scan it.
+                // `posts_by_age` has no texts, so SQLite searches the primary key and does not scan
+                // it.
                 let rows = try await storage.query(
                     """
                     SELECT post_id, created_ms, text FROM posts
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
                     """)
                 for row in rows {
-                    dates[PostID(network: network, value: try row.text("post_id"))] = try row.date("created_ms")
+                    dates[PostID(network: network, value: try row.text("post_id"))] = try row.date(
+                        "created_ms")
                 }
             }
         }
@@ -150,7 +155,8 @@ extension Archive {
     ///   - answered: An expression for the text of what a row of `posts` answers, or null.
     /// - Throws: ``ArchiveError``, or the store's error.
     package static func replies(
-        to accounts: [AccountID], answered: SQL, of mirror: String, on connection: any StorageConnection
+        to accounts: [AccountID], answered: SQL, of mirror: String,
+        on connection: any StorageConnection
     ) throws -> [AccountID: [PastReply]] {
         var replies: [AccountID: [PastReply]] = [:]
         for (network, group) in Dictionary(grouping: Set(accounts), by: \.network) {
@@ -161,8 +167,11 @@ extension Archive {
                     AND network = \(network.rawValue) AND is_reply = TRUE
                 """)
             for row in rows {
-                let reply = PastReply(original: try Original(row), answered: try row.optionalText("answered"))
-                if let person = reply.original.post.replyTo?.author { replies[person, default: []].append(reply) }
+                let reply = PastReply(
+                    original: try Original(row), answered: try row.optionalText("answered"))
+                if let person = reply.original.post.replyTo?.author {
+                    replies[person, default: []].append(reply)
+                }
             }
         }
         return replies.mapValues { $0.sorted { $0.original.post.isNewer(than: $1.original.post) } }
@@ -187,9 +196,12 @@ extension Archive {
         ).map { PastReply(original: try Original($0), answered: try $0.optionalText("answered")) }
     }
 
-    /// The newest of what the human has answered to others, as ``newestReplies(_:answered:of:on:)``.
+    /// The newest of what the human has answered to others, as
+    /// ``newestReplies(_:answered:of:on:)``.
     package func newestReplies(_ limit: Int, answered: SQL) async throws -> [PastReply] {
-        try await storage.read { [mirror] in try Self.newestReplies(limit, answered: answered, of: mirror, on: $0) }
+        try await storage.read { [mirror] in
+            try Self.newestReplies(limit, answered: answered, of: mirror, on: $0)
+        }
     }
 
     /// The people whom the human answered most often, most often first; never
@@ -211,7 +223,8 @@ extension Archive {
         }
     }
 
-    /// The name of a person in the human's latest post that holds it, on networks that identify people by a number or DID.
+    /// The name of a person in the human's latest post that holds it, on networks that identify
+    /// people by a number or DID.
     ///
     /// - Returns: Nil where the identity is the name, or no text holds it.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
@@ -247,9 +260,12 @@ extension Archive {
             ORDER BY created_ms DESC LIMIT 20
             """)
         for row in rows {
-            let names = try row.text("text").split(separator: "@", omittingEmptySubsequences: false).dropFirst().map {
-                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }
-            }
+            let names = try row.text("text").split(separator: "@", omittingEmptySubsequences: false)
+                .dropFirst().map {
+                    $0.prefix {
+                        $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".")
+                    }
+                }
             guard names.count == 1, let name = names.first else { continue }
             let labels = name.split(separator: ".")
             if labels.count > 1 { return labels.joined(separator: ".").lowercased() }

@@ -61,13 +61,18 @@ extension Archive {
         fileprivate let id: String
 
         package init(_ post: Post) {
-            (created, network, id) = (post.createdAt.milliseconds, post.id.network.rawValue, post.id.value)
+            (created, network, id) = (
+                post.createdAt.milliseconds, post.id.network.rawValue, post.id.value
+            )
         }
 
         /// The place as it is handed out; nil for what is none.
         package init?(_ text: String) {
-            let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 3, let created = Int64(parts[0]), !text.utf8.contains(0) else { return nil }
+            let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+                .map(String.init)
+            guard parts.count == 3, let created = Int64(parts[0]), !text.utf8.contains(0) else {
+                return nil
+            }
             (self.created, network, id) = (created, parts[1], parts[2])
         }
 
@@ -95,7 +100,8 @@ extension Archive {
         }
 
         fileprivate func condition(_ filter: TextFilter) -> SQL {
-            let used: SQL = uses.isEmpty ? "" : " AND \(filter.use) IN \(list: uses.map(\.rawValue))"
+            let used: SQL =
+                uses.isEmpty ? "" : " AND \(filter.use) IN \(list: uses.map(\.rawValue))"
             let decided: SQL = reason.map { " AND \(filter.reason) = \($0)" } ?? ""
             return used + decided + (isNever ? " AND \(Kept.never)" : "")
         }
@@ -119,7 +125,8 @@ extension Archive {
     ///   - isWanted: Whether one of them is.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func kept(
-        after place: Place? = nil, limit: Int, by filter: TextFilter, _ kept: KeptFilter = KeptFilter(),
+        after place: Place? = nil, limit: Int, by filter: TextFilter,
+        _ kept: KeptFilter = KeptFilter(),
         where isWanted: (Kept) -> Bool = { _ in true }
     ) async throws -> [Kept] {
         try await storage.search(limit: limit, behind: place) { place, number in

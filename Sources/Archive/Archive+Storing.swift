@@ -6,13 +6,14 @@ extension Archive {
     /// Stores the open posts of a batch and lets the oldest go, in one
     /// transaction.
     ///
-    /// A post that is known stays as it was; only what was missing is filled
-    /// in: its author, address, language, warning, client, pictures, what it
-    /// answers, that it quotes a post, and a time of day that can be trusted. A known post that is no longer open leaves.
+    /// A post that is known stays as it was; only what was missing is filled in: its author,
+    /// address, language, warning, client, pictures, what it answers, that it quotes a post, and a
+    /// time of day that can be trusted. A known post that is no longer open leaves.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
-    ///   - timeZone: Whose clock tells minute and day where no other one is known, see ``zones(home:)``.
+    ///   - timeZone: Whose clock tells minute and day where no other one is known, see
+    ///     ``zones(home:)``.
     ///   - limit: How many posts stay, the newest by time; of the same time
     ///     those with the higher id. Nil leaves that to a later call: finding
     ///     out which ones must go takes the longer the higher the limit is.
@@ -31,14 +32,18 @@ extension Archive {
             summary.unwanted = open.count - welcome.count
             let open = welcome
             let zones = try Self.zones(mirror, home: timeZone, connection)
-            let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
+            let batch = BulkInsert(
+                into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore
+            ) {
                 PostRow.values(open[$0], mirror: mirror, zones: zones)
             }
             var days = try Self.days(of: hidden, mirror, connection)
             try PostRow.delete(hidden, of: mirror, on: connection)
             summary.stored = try connection.insert(batch)
             summary.alreadyKnown = open.count - summary.stored
-            if summary.stored > 0 { days.formUnion(try Self.days(of: open.map(\.id), mirror, connection)) }
+            if summary.stored > 0 {
+                days.formUnion(try Self.days(of: open.map(\.id), mirror, connection))
+            }
             // Nearly always all are new, and then there is nothing to look up.
             if summary.alreadyKnown > 0 {
                 days.formUnion(try Self.complete(open, of: mirror, in: zones, on: connection))
@@ -53,7 +58,8 @@ extension Archive {
         }
     }
 
-    /// Gives a known post the text, the language and the nature that it has now; its place in time stays.
+    /// Gives a known post the text, the language and the nature that it has now; its place in time
+    /// stays.
     package func rewrite(_ post: Post) async throws {
         let (post, mirror) = (post.storable, mirror)
         try await storage.transaction { connection in
@@ -83,13 +89,16 @@ extension Archive {
 
     /// Fills in what known posts lack and returns the days that this concerns.
     private static func complete(
-        _ posts: [Post], of mirror: String, in zones: ZoneHistory, on connection: any StorageConnection
+        _ posts: [Post], of mirror: String, in zones: ZoneHistory,
+        on connection: any StorageConnection
     ) throws -> Set<String> {
         var days: Set<String> = []
         var known: [PostID: Post] = [:]
         try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
             let rows = try connection.query(
-                PostRow.selection + " WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+                PostRow.selection
+                    + " WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
+            )
             for post in try rows.map(PostRow.post) { known[post.id] = post }
         }
         for post in posts {
@@ -122,7 +131,9 @@ extension Archive {
     }
 
     /// Deletes all but the newest `limit` posts and returns how many went.
-    private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection) throws -> Int {
+    private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection)
+        throws -> Int
+    {
         guard limit > 0 else {
             try unpack(mirror, connection)
             try deletePictures(where: "1 = 1", of: mirror, on: connection)
@@ -171,7 +182,9 @@ extension Post {
             post.createdAt = other.createdAt
             post.isTimeTrusted = true
         }
-        if createdAt == other.createdAt || !isTimeTrusted { post.utcOffset = utcOffset ?? other.utcOffset }
+        if createdAt == other.createdAt || !isTimeTrusted {
+            post.utcOffset = utcOffset ?? other.utcOffset
+        }
         return post
     }
 }

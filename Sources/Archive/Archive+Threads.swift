@@ -2,10 +2,11 @@ import Foundation
 package import Posts
 import Storage
 
-/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the other, each soon after
-/// the one before.
+/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the
+/// other, each soon after the one before.
 extension Archive {
-    /// How soon an answer to oneself goes on with a thread, in seconds; a later one is a post about an older one.
+    /// How soon an answer to oneself goes on with a thread, in seconds; a later one is a post about
+    /// an older one.
     static let threadPause: TimeInterval = 1_800
     /// Threads of more posts than these are none that anybody would want to read twice.
     static let longestThread = 25
@@ -39,7 +40,9 @@ extension Archive {
         var ends = Dictionary(heads.map { ($0.id, (head: $0.id, last: $0)) }) { first, _ in first }
         for _ in 0..<longestThread where !ends.isEmpty {
             var next: [PostID: (head: PostID, last: Post)] = [:]
-            for (answered, answers) in try continuations(of: ends.values.map(\.last), mirror, connection) {
+            for (answered, answers) in try continuations(
+                of: ends.values.map(\.last), mirror, connection)
+            {
                 guard let end = ends[answered], let answer = answers.first else { continue }
                 sequels[end.head, default: Sequel()].parts.append(answer)
                 sequels[end.head]?.isChain = answers.count == 1
@@ -80,7 +83,8 @@ extension Archive {
     static func unjudgeHeads(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws {
-        var answered = Set(posts.filter { $0.replyTo?.author == $0.author }.compactMap { $0.replyTo?.post })
+        var answered = Set(
+            posts.filter { $0.replyTo?.author == $0.author }.compactMap { $0.replyTo?.post })
         for _ in 0..<longestThread where !answered.isEmpty {
             var above: Set<PostID> = []
             try PostRow.forEachPortion(of: Array(answered)) { network, values in
@@ -97,7 +101,9 @@ extension Archive {
                     WHERE \(condition) AND is_reply = TRUE AND reply_to_author = author AND reply_to_post IS NOT NULL
                     """)
                 for row in rows {
-                    guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
+                    guard let network = NetworkName(rawValue: try row.text("network")) else {
+                        continue
+                    }
                     above.insert(PostID(network: network, value: try row.text("reply_to_post")))
                 }
             }

@@ -8,8 +8,8 @@ extension Archive {
 
     /// Sets minute and day of all posts as the clock showed them by which they were written.
     ///
-    /// Takes several transactions, each of which goes by what is known of other zones then; if it is interrupted, it is to
-    /// be made again.
+    /// Takes several transactions, each of which goes by what is known of other zones then; if it
+    /// is interrupted, it is to be made again.
     ///
     /// - Parameter zone: The zone of all times about which nothing else is known.
     /// - Returns: How many posts changed.
@@ -35,9 +35,11 @@ extension Archive {
         }
     }
 
-    /// Moves the posts that follow one in order of their ids; the last one is nil when none is left.
+    /// Moves the posts that follow one in order of their ids; the last one is nil when none is
+    /// left.
     private static func rewriteTimes(
-        after last: PostID?, in zone: TimeZone, _ mirror: String, _ connection: any StorageConnection
+        after last: PostID?, in zone: TimeZone, _ mirror: String,
+        _ connection: any StorageConnection
     ) throws -> (changed: Int, last: PostID?) {
         let rows = try connection.query(
             """
@@ -49,7 +51,8 @@ extension Archive {
         var changed = 0
         for row in rows {
             let time = zones.time(
-                of: try row.date("created_ms"), utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
+                of: try row.date("created_ms"),
+                utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
             let (minute, day) = (time.minute.value, time.day.description)
             guard try row.int("minute") != minute || row.text("local_day") != day else { continue }
             changed += try connection.execute(

@@ -35,7 +35,8 @@ extension Archive {
     ///
     /// The posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change without comparing.
+    /// - Parameter seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to
+    ///   change without comparing.
     /// - Returns: What came of it; only `.changed` has changed anything.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
@@ -43,7 +44,9 @@ extension Archive {
         return try await storage.transaction { connection in
             let known = try Self.zones(mirror, seen, connection)
             if known.contains(span) { return .unchanged }
-            if let other = known.first(where: { $0.days.overlaps(span.days) }) { return .overlaps(other) }
+            if let other = known.first(where: { $0.days.overlaps(span.days) }) {
+                return .overlaps(other)
+            }
             guard known.count < Self.mostZoneSpans else { return .full }
             try connection.execute(
                 """
@@ -56,11 +59,13 @@ extension Archive {
         }
     }
 
-    /// Takes back what was noted of some time; the posts are still to be moved, see ``rewriteTimes(in:)``.
+    /// Takes back what was noted of some time; the posts are still to be moved, see
+    /// ``rewriteTimes(in:)``.
     ///
     /// - Parameters:
     ///   - day: Any of its days.
-    ///   - seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change without comparing.
+    ///   - seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change
+    ///     without comparing.
     /// - Returns: The time and its zone; nil if nothing was noted of that day.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
@@ -69,7 +74,8 @@ extension Archive {
             let known = try Self.zones(mirror, seen, connection)
             guard let span = known.first(where: { $0.days.contains(day) }) else { return nil }
             try connection.execute(
-                "DELETE FROM zones WHERE mirror = \(mirror) AND first_day = \(span.days.lowerBound.description)")
+                "DELETE FROM zones WHERE mirror = \(mirror) AND first_day = \(span.days.lowerBound.description)"
+            )
             try Self.noteStale(mirror, connection)
             return span
         }
@@ -89,12 +95,16 @@ extension Archive {
             SELECT name, value FROM counters
             WHERE mirror = \(mirror) AND name IN (\(Self.counter), \(Self.rulesCounter))
             """)
-        let values = try rows.reduce(into: [String: Int64]()) { $0[try $1.text("name")] = try $1.integer("value") }
+        let values = try rows.reduce(into: [String: Int64]()) {
+            $0[try $1.text("name")] = try $1.integer("value")
+        }
         return values[Self.counter] != nil || values[Self.rulesCounter] ?? 0 < rules
     }
 
     /// Notes the rules of time zones by which all posts were moved.
-    static func noteRules(_ rules: Int64, _ mirror: String, _ connection: any StorageConnection) throws {
+    static func noteRules(_ rules: Int64, _ mirror: String, _ connection: any StorageConnection)
+        throws
+    {
         try connection.execute(
             """
             INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(rulesCounter), \(rules))
@@ -104,7 +114,10 @@ extension Archive {
 
     /// The digest of all times that are noted, as a person is shown them.
     package static func seen(_ spans: [ZoneSpan]) -> Seen {
-        Seen(of: spans.flatMap { [$0.days.lowerBound.description, $0.days.upperBound.description, $0.zone.name] })
+        Seen(
+            of: spans.flatMap {
+                [$0.days.lowerBound.description, $0.days.upperBound.description, $0.zone.name]
+            })
     }
 
     /// All times that are noted; fails if they are not any more as the person saw them.
@@ -120,20 +133,27 @@ extension Archive {
         _ mirror: String, home: TimeZone, _ connection: any StorageConnection
     ) throws -> ZoneHistory {
         let rows = try connection.query(
-            "SELECT first_day, last_day, time_zone FROM zones WHERE mirror = \(mirror) ORDER BY first_day")
+            "SELECT first_day, last_day, time_zone FROM zones WHERE mirror = \(mirror) ORDER BY first_day"
+        )
         let spans = try rows.map { row in
-            try zoneSpan([try row.text("first_day"), try row.text("last_day"), try row.text("time_zone")])
+            try zoneSpan([
+                try row.text("first_day"), try row.text("last_day"), try row.text("time_zone"),
+            ])
         }
         return ZoneHistory(home: home, spans: spans)
     }
 
     /// The time in another zone with this first day, last day and zone.
     static func zoneSpan(_ fields: [String]) throws -> ZoneSpan {
-        guard fields.count == 3, let first = LocalDay(fields[0]), let last = LocalDay(fields[1]), first <= last else {
+        guard fields.count == 3, let first = LocalDay(fields[0]), let last = LocalDay(fields[1]),
+            first <= last
+        else {
             throw ArchiveError(column: "first_day", of: "zones")
         }
         // Or a machine that knows fewer zones would silently move posts, and the next one back.
-        guard let zone = TimeZone(identifier: fields[2]) else { throw ArchiveError(column: "time_zone", of: "zones") }
+        guard let zone = TimeZone(identifier: fields[2]) else {
+            throw ArchiveError(column: "time_zone", of: "zones")
+        }
         return ZoneSpan(first...last, in: zone)
     }
 
@@ -156,9 +176,12 @@ extension Archive {
     }
 
     /// Notes that all posts were moved, unless that was asked for anew meanwhile.
-    static func noteMoved(_ number: Int64?, _ mirror: String, _ connection: any StorageConnection) throws {
+    static func noteMoved(_ number: Int64?, _ mirror: String, _ connection: any StorageConnection)
+        throws
+    {
         guard let number else { return }
         try connection.execute(
-            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter) AND value = \(number)")
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter) AND value = \(number)"
+        )
     }
 }

@@ -40,7 +40,8 @@ package struct Archive: Sendable {
     ///
     /// - Parameter note: Runs afterwards in the same transaction.
     package func forget(
-        _ ids: [PostID], _ note: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
+        _ ids: [PostID],
+        _ note: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
     ) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -50,7 +51,9 @@ package struct Archive: Sendable {
     }
 
     /// Removes posts, and packs the times of their days anew.
-    static func remove(_ ids: [PostID], of mirror: String, on connection: any StorageConnection) throws {
+    static func remove(_ ids: [PostID], of mirror: String, on connection: any StorageConnection)
+        throws
+    {
         let days = try days(of: ids, mirror, connection)
         try PostRow.delete(ids, of: mirror, on: connection)
         try repack(days, mirror, connection)
@@ -75,11 +78,13 @@ package struct Archive: Sendable {
             ORDER BY denied_ms DESC LIMIT \(limit)
             """)
         return try rows.reduce(into: [:]) { denials, row in
-            denials[PostID(network: network, value: try row.text("post_id"))] = try row.date("denied_ms")
+            denials[PostID(network: network, value: try row.text("post_id"))] = try row.date(
+                "denied_ms")
         }
     }
 
-    /// Other posts of the same network that it can be asked for: some of the newest and some of the oldest.
+    /// Other posts of the same network that it can be asked for: some of the newest and some of the
+    /// oldest.
     package func witnesses(besides id: PostID, limit: Int) async throws -> [Post] {
         var found: [PostID] = []
         for order in ["created_ms DESC, post_id DESC", "created_ms ASC, post_id ASC"] as [SQL] {
@@ -91,7 +96,9 @@ package struct Archive: Sendable {
             let others = try rows.filter {
                 try $0.text("network") == id.network.rawValue && $0.text("post_id") != id.value
             }
-            found += try others.prefix(limit / 2).map { PostID(network: id.network, value: try $0.text("post_id")) }
+            found += try others.prefix(limit / 2).map {
+                PostID(network: id.network, value: try $0.text("post_id"))
+            }
         }
         var posts: [Post] = []
         for id in found where !posts.contains(where: { $0.id == id }) {

@@ -34,13 +34,16 @@ package struct People: Sendable {
         package let link: String?
         package let lastContact: Date?
 
-        /// The digest of what a person is shown of it: what was said, by whom, and with whom it is linked.
+        /// The digest of what a person is shown of it: what was said, by whom, and with whom it is
+        /// linked.
         package var seen: Seen { Self.seen(id, stance, reason, link) }
 
         /// The digest of an account of which nothing is remembered, or that only was met.
         package static func seen(_ id: AccountID) -> Seen { seen(id, .none, nil, nil) }
 
-        private static func seen(_ id: AccountID, _ stance: Stance, _ reason: String?, _ link: String?) -> Seen {
+        private static func seen(
+            _ id: AccountID, _ stance: Stance, _ reason: String?, _ link: String?
+        ) -> Seen {
             Seen(of: id.reference, stance.rawValue, stance == .none ? nil : reason, link)
         }
     }
@@ -109,14 +112,18 @@ package struct People: Sendable {
         guard !people.isEmpty else { return [:] }
         let names = Array(Set(people))
         // Who was forgotten is known by a digest alone.
-        let found = try Self.people(names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
+        let found = try Self.people(
+            names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
         let byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
-        let linked = try Self.people(linkedBy: Array(Set(found.compactMap(\.link))), of: mirror, on: connection)
+        let linked = try Self.people(
+            linkedBy: Array(Set(found.compactMap(\.link))), of: mirror, on: connection)
         let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
         let others = Set(linked.map(\.id)).subtracting(names)
         let further =
-            others.isEmpty ? [] : try Self.people(servers(of: Array(others)), of: mirror, on: connection)
-        let denied = Set((found + further).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
+            others.isEmpty
+            ? [] : try Self.people(servers(of: Array(others)), of: mirror, on: connection)
+        let denied = Set(
+            (found + further).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
 
         func stance(of person: AccountID) -> Stance {
             if byID[person.forgotten]?.isForgotten == true { return .deny }
@@ -158,12 +165,15 @@ package struct People: Sendable {
     /// - Parameter reason: The reason as it was given to ``set(_:for:handle:reason:seen:at:)``.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func isDenied(_ person: AccountID, onlyFor reason: String) async throws -> Bool {
-        try await storage.read { [mirror] in try Self.isDenied(person, onlyFor: reason, in: mirror, on: $0) }
+        try await storage.read { [mirror] in
+            try Self.isDenied(person, onlyFor: reason, in: mirror, on: $0)
+        }
     }
 
     /// The same inside a transaction.
     package static func isDenied(
-        _ person: AccountID, onlyFor reason: String, in mirror: String, on connection: any StorageConnection
+        _ person: AccountID, onlyFor reason: String, in mirror: String,
+        on connection: any StorageConnection
     ) throws -> Bool {
         let found = try people([person, person.forgotten], of: mirror, on: connection)
         let linked = try people(linkedBy: found.compactMap(\.link), of: mirror, on: connection)
@@ -185,7 +195,8 @@ package struct People: Sendable {
     ///   - seen: ``Person/seen`` that the person was shown; nil to change without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func set(
-        _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, seen: Seen? = nil,
+        _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil,
+        seen: Seen? = nil,
         at date: Date
     ) async throws {
         try await execute(
@@ -217,12 +228,14 @@ package struct People: Sendable {
         try seen.require(stored?.seen ?? Person.seen(id))
     }
 
-    /// Records that the bot had to do with a person, unless the person is to be left alone; an earlier time than the
-    /// known one changes nothing.
+    /// Records that the bot had to do with a person, unless the person is to be left alone; an
+    /// earlier time than the known one changes nothing.
     ///
     /// - Returns: False if the account is denied or forgotten, and nothing was recorded.
     @discardableResult
-    package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date) async throws -> Bool {
+    package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date)
+        async throws -> Bool
+    {
         try await storage.note(
             """
             INSERT INTO people (mirror, network, account_id, handle, last_contact_ms)
@@ -255,14 +268,17 @@ package struct People: Sendable {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
         let names = Dictionary(people.map { ($0.forgotten, $0) }) { first, _ in first }
-        let found = try await storage.read { try Self.people(Array(names.keys), of: mirror, on: $0) }
+        let found = try await storage.read {
+            try Self.people(Array(names.keys), of: mirror, on: $0)
+        }
         return Set(found.compactMap { names[$0.id] })
     }
 
-    /// Forgets all there is of a person in the archive, and keeps a digest by which nothing of theirs is taken in again.
+    /// Forgets all there is of a person in the archive, and keeps a digest by which nothing of
+    /// theirs is taken in again.
     ///
-    /// The human's answers to them go, and the human's posts that name them. Which accounts these are stays until
-    /// ``letGo(_:wholly:)``.
+    /// The human's answers to them go, and the human's posts that name them. Which accounts these
+    /// are stays until ``letGo(_:wholly:)``.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
@@ -272,10 +288,12 @@ package struct People: Sendable {
     ) async throws -> Int {
         let mirror = mirror
         return try await storage.transaction { connection in
-            try Archive.note(accounts.map(\.forgottenDigest), as: "person", of: mirror, on: connection, now: now)
+            try Archive.note(
+                accounts.map(\.forgottenDigest), as: "person", of: mirror, on: connection, now: now)
             var posts: Set<PostID> = []
             for account in accounts {
-                posts.formUnion(try Self.posts(about: account, of: mirror, on: connection).map(\.id))
+                posts.formUnion(
+                    try Self.posts(about: account, of: mirror, on: connection).map(\.id))
                 try connection.execute(
                     """
                     INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
@@ -294,14 +312,16 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
-    ///   - wholly: False while something has to end before: then it stays known which accounts these are, and that they
-    ///     belong together.
+    ///   - wholly: False while something has to end before: then it stays known which accounts
+    ///     these are, and that they belong together.
     package func letGo(_ accounts: [AccountID], wholly: Bool) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
             for account in accounts {
                 let change: SQL =
-                    wholly ? "DELETE FROM people" : "UPDATE people SET handle = NULL, last_contact_ms = NULL"
+                    wholly
+                    ? "DELETE FROM people"
+                    : "UPDATE people SET handle = NULL, last_contact_ms = NULL"
                 try connection.execute(
                     change + """
                          WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
@@ -318,12 +338,14 @@ package struct People: Sendable {
         }
     }
 
-    /// The handles that some accounts were last seen under, in one statement; none for who has no handle.
+    /// The handles that some accounts were last seen under, in one statement; none for who has no
+    /// handle.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         guard !accounts.isEmpty else { return [:] }
         let wanted = Set(accounts)
         let people = try await storage.query(
-            Self.selection + " WHERE mirror = \(mirror) AND account_id IN \(list: wanted.map(\.value))"
+            Self.selection
+                + " WHERE mirror = \(mirror) AND account_id IN \(list: wanted.map(\.value))"
         ).map { try Self.person($0) }
         return Dictionary(
             people.compactMap { person in
@@ -341,7 +363,8 @@ package struct People: Sendable {
         ).map { try Self.person($0).id }
     }
 
-    /// Notes those people as being forgotten who are among the digests of the forgotten, and known again.
+    /// Notes those people as being forgotten who are among the digests of the forgotten, and known
+    /// again.
     static func forgetAgain(
         _ digests: Set<String>, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -396,7 +419,8 @@ package struct People: Sendable {
 
     /// Takes back that an account is forgotten; what was known of it stays gone.
     ///
-    /// - Parameter seen: ``Person/seen`` that the person was shown; nil to change without comparing.
+    /// - Parameter seen: ``Person/seen`` that the person was shown; nil to change without
+    ///   comparing.
     /// - Returns: False if it was not.
     /// - Throws: `SeenChanged`; the store's error.
     package func readmit(_ account: AccountID, seen: Seen? = nil) async throws -> Bool {
@@ -430,7 +454,8 @@ package struct People: Sendable {
     /// Everybody, by network and id.
     package func all() async throws -> [Person] {
         try await storage.query(
-            Self.selection + " WHERE mirror = \(mirror) AND \(Self.isPerson) ORDER BY network, account_id"
+            Self.selection
+                + " WHERE mirror = \(mirror) AND \(Self.isPerson) ORDER BY network, account_id"
         ).map(Self.person)
     }
 
@@ -445,7 +470,9 @@ package struct People: Sendable {
     }
 
     /// The same inside a transaction.
-    package static func names(in mirror: String, on connection: any StorageConnection) throws -> Set<String> {
+    package static func names(in mirror: String, on connection: any StorageConnection) throws
+        -> Set<String>
+    {
         Set(try connection.query(selectionOfNames(in: mirror)).map { try $0.text("name") })
     }
 
@@ -470,7 +497,8 @@ package struct People: Sendable {
     }
 
     private static func selection(of id: AccountID, in mirror: String) -> SQL {
-        selection + " WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)"
+        selection
+            + " WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)"
     }
 
     /// Those of the accounts that are known.
@@ -506,13 +534,16 @@ package struct People: Sendable {
         guard let network = NetworkName(rawValue: try row.text("network")) else {
             throw ArchiveError(column: "network", of: "people")
         }
-        guard let stance = Stance(rawValue: try row.optionalText("stance") ?? Stance.none.rawValue) else {
+        guard let stance = Stance(rawValue: try row.optionalText("stance") ?? Stance.none.rawValue)
+        else {
             throw ArchiveError(column: "stance", of: "people")
         }
         return Person(
             id: AccountID(network: network, value: try row.text("account_id")),
-            handle: try row.optionalText("handle"), stance: stance, reason: try row.optionalText("reason"),
-            link: try row.optionalText("linked_to"), lastContact: try row.optionalDate("last_contact_ms"))
+            handle: try row.optionalText("handle"), stance: stance,
+            reason: try row.optionalText("reason"),
+            link: try row.optionalText("linked_to"),
+            lastContact: try row.optionalDate("last_contact_ms"))
     }
 }
 
@@ -558,7 +589,8 @@ extension People {
     /// - Throws: The store's error.
     package func deniedServers() async throws -> [ServerName] {
         try await storage.query(
-            Self.selection + " WHERE mirror = \(mirror) AND reason = \(Self.server) ORDER BY account_id"
+            Self.selection
+                + " WHERE mirror = \(mirror) AND reason = \(Self.server) ORDER BY account_id"
         ).compactMap { ServerName(try Self.person($0).id) }
     }
 
@@ -588,13 +620,16 @@ extension People {
     /// Says that two accounts belong to the same person, and with them all
     /// accounts that either was linked to before.
     ///
-    /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change without comparing.
+    /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change
+    ///   without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func link(_ first: AccountID, _ second: AccountID, seen: Seen? = nil) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
             try Self.require(seen, of: first, in: mirror, on: connection)
-            let links = try [first, second].map { try Self.person($0, of: mirror, on: connection)?.link }
+            let links = try [first, second].map {
+                try Self.person($0, of: mirror, on: connection)?.link
+            }
             let link = links[0] ?? links[1] ?? Self.link(of: first)
             for account in [first, second] {
                 try connection.execute(
@@ -606,14 +641,18 @@ extension People {
             }
             guard let other = links[1], other != link else { return }
             try connection.execute(
-                "UPDATE people SET linked_to = \(link) WHERE mirror = \(mirror) AND linked_to = \(other)")
+                "UPDATE people SET linked_to = \(link) WHERE mirror = \(mirror) AND linked_to = \(other)"
+            )
         }
     }
 
     /// Under which an account is linked first.
-    private static func link(of account: AccountID) -> String { "\(account.network.rawValue) \(account.value)" }
+    private static func link(of account: AccountID) -> String {
+        "\(account.network.rawValue) \(account.value)"
+    }
 
-    /// Says that an account is its own person; the others it was linked to stay linked with each other.
+    /// Says that an account is its own person; the others it was linked to stay linked with each
+    /// other.
     package func unlink(_ account: AccountID, seen: Seen? = nil) async throws {
         try await execute(
             """
@@ -631,8 +670,12 @@ extension People {
     static func linked(
         to person: AccountID, of mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID] {
-        guard let link = try Self.person(person, of: mirror, on: connection)?.link else { return [person] }
-        let others = try people(linkedBy: [link], of: mirror, on: connection).map(\.id).filter { $0 != person }
+        guard let link = try Self.person(person, of: mirror, on: connection)?.link else {
+            return [person]
+        }
+        let others = try people(linkedBy: [link], of: mirror, on: connection).map(\.id).filter {
+            $0 != person
+        }
         return [person] + others
     }
 }

@@ -6,9 +6,11 @@ package import Storage
 package enum PostRow {
     /// The columns written when a post is archived; the benchmarks' peers write the same ones.
     package static let columns: [(name: String, type: ColumnType)] = [
-        ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("address", .text),
+        ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text),
+        ("address", .text),
         ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text),
-        ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
+        ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text),
+        ("visibility", .text),
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
         ("warning", .text), ("client", .text), ("pictures", .text), ("utc_offset", .integer),
@@ -29,13 +31,17 @@ package enum PostRow {
     static func values(_ post: Post, mirror: String, zones: ZoneHistory) -> [SQLValue] {
         let time = zones.time(of: post)
         return [
-            mirror.sqlValue, post.id.network.rawValue.sqlValue, post.id.value.sqlValue, post.author.value.sqlValue,
-            post.address.sqlValue, post.text.sqlValue, post.createdAt.sqlValue, time.minute.value.sqlValue,
+            mirror.sqlValue, post.id.network.rawValue.sqlValue, post.id.value.sqlValue,
+            post.author.value.sqlValue,
+            post.address.sqlValue, post.text.sqlValue, post.createdAt.sqlValue,
+            time.minute.value.sqlValue,
             time.day.description.sqlValue, post.isReply.sqlValue,
-            post.replyTo?.author?.value.sqlValue ?? .null, post.replyTo?.post?.value.sqlValue ?? .null,
+            post.replyTo?.author?.value.sqlValue ?? .null,
+            post.replyTo?.post?.value.sqlValue ?? .null,
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
-            post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue, post.pictures.stored.sqlValue,
+            post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue,
+            post.pictures.stored.sqlValue,
             post.utcOffset.sqlValue, post.isQuote.sqlValue, post.storedLinkWords.sqlValue,
         ]
     }
@@ -55,24 +61,32 @@ package enum PostRow {
             id: PostID(network: network, value: try row.text("post_id")),
             author: account(try row.optionalText("author") ?? ""), text: try row.text("text"),
             createdAt: try row.date("created_ms"), isTimeTrusted: try row.boolean("time_trusted"),
-            replyTo: try row.boolean("is_reply") ? answered : nil, isRepost: false, visibility: visibility,
+            replyTo: try row.boolean("is_reply") ? answered : nil, isRepost: false,
+            visibility: visibility,
             language: try row.optionalText("language"), hasMedia: try row.boolean("has_media"),
             isSensitive: try row.boolean("sensitive"),
             mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
             address: try row.optionalText("address"), warning: try row.optionalText("warning"),
-            client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")),
-            utcOffset: try row.optionalInteger("utc_offset").map(Int.init), isQuote: try row.boolean("is_quote"))
-        post.linkWords = try row.optionalText("link_words")?.split(separator: "\n").map(String.init) ?? []
+            client: try row.optionalText("client"),
+            pictures: [Picture](stored: try row.optionalText("pictures")),
+            utcOffset: try row.optionalInteger("utc_offset").map(Int.init),
+            isQuote: try row.boolean("is_quote"))
+        post.linkWords =
+            try row.optionalText("link_words")?.split(separator: "\n").map(String.init) ?? []
         return post
     }
 
     /// Deletes posts, a few hundred in one statement.
-    static func delete(_ ids: [PostID], of mirror: String, on connection: any StorageConnection) throws {
+    static func delete(_ ids: [PostID], of mirror: String, on connection: any StorageConnection)
+        throws
+    {
         try forEachPortion(of: ids) { network, values in
             try connection.execute(
-                "DELETE FROM posts WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+                "DELETE FROM posts WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
+            )
             try connection.execute(
-                "DELETE FROM pictures WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+                "DELETE FROM pictures WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
+            )
             // What is forgotten teaches nothing any more.
             try connection.execute(
                 "DELETE FROM text_labels WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
@@ -81,8 +95,9 @@ package enum PostRow {
     }
 
     /// Hands over ids of one network at a time, at most 500 of them.
-    static func forEachPortion(of ids: [PostID], _ body: (_ network: String, _ values: [String]) throws -> Void) throws
-    {
+    static func forEachPortion(
+        of ids: [PostID], _ body: (_ network: String, _ values: [String]) throws -> Void
+    ) throws {
         for (network, group) in Dictionary(grouping: ids, by: \.network) {
             for values in group.map(\.value).portions { try body(network.rawValue, values) }
         }
@@ -94,7 +109,9 @@ extension Post {
     ///
     /// Words of more than one line are passed over, and so are unreasonably many.
     var storedLinkWords: String? {
-        let words = linkWords.prefix(100).filter { !$0.isEmpty && !$0.contains(where: \.isNewline) && !$0.containsNUL }
+        let words = linkWords.prefix(100).filter {
+            !$0.isEmpty && !$0.contains(where: \.isNewline) && !$0.containsNUL
+        }
         return words.isEmpty ? nil : words.joined(separator: "\n")
     }
 
@@ -102,12 +119,16 @@ extension Post {
     /// time within the years that a calendar writes with four digits.
     var storable: Post { isStorable ? self : cleaned }
 
-    /// Whether nothing has to be changed, as in nearly every post; false where it takes a closer look.
+    /// Whether nothing has to be changed, as in nearly every post; false where it takes a closer
+    /// look.
     private var isStorable: Bool {
-        !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true && !text.containsNUL
-            && language?.containsNUL != true && warning?.containsNUL != true && client?.containsNUL != true
+        !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true
+            && !text.containsNUL
+            && language?.containsNUL != true && warning?.containsNUL != true
+            && client?.containsNUL != true
             && replyTo?.author?.value.containsNUL != true
-            && replyTo?.post?.value.containsNUL != true && Self.times.contains(createdAt.timeIntervalSince1970)
+            && replyTo?.post?.value.containsNUL != true
+            && Self.times.contains(createdAt.timeIntervalSince1970)
             && mentions.allSatisfy { $0.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
     }
 
@@ -126,10 +147,13 @@ extension Post {
         post.replyTo?.author?.value = replyTo?.author?.value.withoutNUL ?? ""
         post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
         // Account names hold no spaces; what does is no account, and would come back as two.
-        post.mentions = mentions.filter { !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL }
+        post.mentions = mentions.filter {
+            !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL
+        }
         let seconds = createdAt.timeIntervalSince1970
         if !Self.times.contains(seconds) {
-            post.createdAt = Date(timeIntervalSince1970: seconds > 0 ? Self.times.upperBound : Self.times.lowerBound)
+            post.createdAt = Date(
+                timeIntervalSince1970: seconds > 0 ? Self.times.upperBound : Self.times.lowerBound)
             post.isTimeTrusted = false
         }
         return post
@@ -137,7 +161,9 @@ extension Post {
 }
 
 extension String {
-    fileprivate var withoutNUL: String { containsNUL ? replacingOccurrences(of: "\0", with: "") : self }
+    fileprivate var withoutNUL: String {
+        containsNUL ? replacingOccurrences(of: "\0", with: "") : self
+    }
 }
 
 /// A row that the archive cannot understand: the database was changed by
@@ -148,12 +174,15 @@ package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     /// The table that it is in.
     package let table: String
 
-    package init(column: String, of table: String = "posts") { (self.column, self.table) = (column, table) }
+    package init(column: String, of table: String = "posts") {
+        (self.column, self.table) = (column, table)
+    }
 
     package var description: String {
         // What a person decided is learned from nobody.
         let isLearned = ["posts", "posting_days", "pictures"].contains(table)
         let step = isLearned ? "run `mirror-bot train scheduler --again`" : "mend or delete its row"
-        return "could not read the archive: column \(column) of table \(table) holds an unknown value; \(step)"
+        return
+            "could not read the archive: column \(column) of table \(table) holds an unknown value; \(step)"
     }
 }

@@ -7,7 +7,8 @@
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws, after `end`.
 package func afterwards<Value>(
-    isolation: isolated (any Actor)? = #isolation, _ end: () async -> Void, _ body: () async throws -> Value
+    isolation: isolated (any Actor)? = #isolation, _ end: () async -> Void,
+    _ body: () async throws -> Value
 ) async throws -> Value {
     do {
         let value = try await body()

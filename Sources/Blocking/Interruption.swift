@@ -2,14 +2,15 @@ import Foundation
 
 /// A request to stop waiting, sent from another thread.
 ///
-/// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. One belongs to one thread and
-/// its units of work, one after the other: ``ThreadExecutor/run(interrupting:_:)`` forgets a request before
-/// the next.
+/// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. One
+/// belongs to one thread and its units of work, one after the other:
+/// ``ThreadExecutor/run(interrupting:_:)`` forgets a request before the next.
 package final class Interruption: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `lock` is held.
     private let lock = NSLock()
     private var requested = false
-    /// What is read and what is written; -1 while the process has no descriptors left, and then only the flag tells.
+    /// What is read and what is written; -1 while the process has no descriptors left, and then
+    /// only the flag tells.
     private var ends: [Int32] = [-1, -1]
 
     package init() {
@@ -23,7 +24,8 @@ package final class Interruption: @unchecked Sendable {
     /// Whether it was requested since the last ``reset()``.
     package var isRequested: Bool { lock.withLock { requested } }
 
-    /// Readable once the interruption was requested, for those who wait on their own; -1 without a pipe.
+    /// Readable once the interruption was requested, for those who wait on their own; -1 without a
+    /// pipe.
     package var descriptor: Int32 { lock.withLock { ends[0] } }
 
     /// Ends the waits that watch this, now and until it is reset; from any thread.
@@ -54,7 +56,9 @@ package final class Interruption: @unchecked Sendable {
     ///   - milliseconds: The longest wait; negative waits without end.
     ///   - ignoring: Whether to go on waiting though an interruption was requested.
     /// - Returns: False when the time is over.
-    package func wait(for events: Int32, on socket: Int32, milliseconds: Int, ignoring: Bool = false) -> Bool {
+    package func wait(
+        for events: Int32, on socket: Int32, milliseconds: Int, ignoring: Bool = false
+    ) -> Bool {
         var descriptors = [
             pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
             pollfd(fd: ignoring ? -1 : descriptor, events: Int16(POLLIN), revents: 0),

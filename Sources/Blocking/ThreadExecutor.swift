@@ -2,12 +2,13 @@ import Foundation
 
 /// One operating-system thread that runs jobs in the order they arrive.
 ///
-/// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task prefers it, or
-/// ``run(onCancel:_:)`` hands over a unit of work. A lone hop to the thread and back costs about 12 µs, so a unit of
-/// work is best a whole one (a transaction, a pipeline), not a single call.
+/// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task
+/// prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A lone hop to the thread and back
+/// costs about 12 µs, so a unit of work is best a whole one (a transaction, a pipeline), not a
+/// single call.
 ///
-/// SIGPIPE is blocked on the thread: a library that writes to a connection the peer has closed gets an error instead
-/// of ending the process.
+/// SIGPIPE is blocked on the thread: a library that writes to a connection the peer has closed gets
+/// an error instead of ending the process.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let worker: Worker
 
@@ -23,16 +24,17 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Lets the queued jobs finish, then ends the thread.
     ///
-    /// Returns at once; calling it again does nothing.
-    /// ``run(onCancel:_:)`` refuses work from now on. Jobs of actors and tasks that still arrive are not lost: they run
-    /// on a thread that ends as soon as the queue is empty.
+    /// Returns at once; calling it again does nothing. ``run(onCancel:_:)`` refuses work from now
+    /// on. Jobs of actors and tasks that still arrive are not lost: they run on a thread that ends
+    /// as soon as the queue is empty.
     package func shutdown() {
         worker.shutdown()
     }
 
     /// Lets the queued jobs finish and a last one after them, then ends the thread.
     ///
-    /// Waits for that, also when the task is cancelled. After another shutdown the last job does not run.
+    /// Waits for that, also when the task is cancelled. After another shutdown the last job does
+    /// not run.
     package func shutdown(after last: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let isAdded = worker.addUnlessShutDown(asLast: true) {
@@ -45,16 +47,22 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The closure keeps the executor alive while one of its jobs runs, even if that job releases its last owner.
+        // The closure keeps the executor alive while one of its jobs runs, even if that job
+        // releases its last owner.
         worker.add {
             job.runSynchronously(
-                isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+                isolatedTo: self.asUnownedSerialExecutor(),
+                taskExecutor: self.asUnownedTaskExecutor())
         }
     }
 
-    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
 
-    package func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+    package func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+        UnownedTaskExecutor(ordinary: self)
+    }
 
     /// True when the caller runs on the executor's thread.
     package func isIsolatingCurrentContext() -> Bool? {
@@ -62,22 +70,26 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 
     package func checkIsolated() {
-        precondition(worker.isCurrentThread, "this code must run on the thread of the executor \(worker.name)")
+        precondition(
+            worker.isCurrentThread,
+            "this code must run on the thread of the executor \(worker.name)")
     }
 
     /// Runs a blocking unit of work on the thread.
     ///
-    /// Cancelled while it waits in the queue, the work never runs and the call throws at once. Cancelled while it runs,
-    /// `onCancel` is called once and the call still waits for the work, whose value or error it passes on: the work
-    /// decides what an interruption means. `onCancel` has returned before the next job starts, so it cannot hit a
-    /// later unit of work on the same connection.
+    /// Cancelled while it waits in the queue, the work never runs and the call throws at once.
+    /// Cancelled while it runs, `onCancel` is called once and the call still waits for the work,
+    /// whose value or error it passes on: the work decides what an interruption means. `onCancel`
+    /// has returned before the next job starts, so it cannot hit a later unit of work on the same
+    /// connection.
     ///
     /// - Parameters:
-    ///   - onCancel: Makes the running work stop soon; called on the thread that cancels. It must not wait for the work.
+    ///   - onCancel: Makes the running work stop soon; called on the thread that cancels. It must
+    ///     not wait for the work.
     ///   - work: The unit of work.
     /// - Returns: What `work` returns.
-    /// - Throws: What `work` throws, or `CancellationError` when the work did not run because the task was cancelled or
-    ///   the executor was shut down.
+    /// - Throws: What `work` throws, or `CancellationError` when the work did not run because the
+    ///   task was cancelled or the executor was shut down.
     package func run<Value: Sendable>(
         onCancel: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable () throws -> Value
@@ -91,7 +103,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Waits for a unit, which `hand` gives to the thread; one that was cancelled before is not given.
+    /// Waits for a unit, which `hand` gives to the thread; one that was cancelled before is not
+    /// given.
     private func run<Value: Sendable>(
         _ unit: WorkUnit<Value>, otherwise: () -> Void = {}, hand: (WorkUnit<Value>) -> Void
     ) async throws -> Value {
@@ -125,22 +138,25 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Runs a unit of work that may be over in a moment, and saves it both hops if it is.
     ///
-    /// While nothing is queued or running, the caller's own thread has the executor's turn for a moment: no job of the
-    /// executor runs meanwhile. What then is not over goes on upon the executor's thread, before anything that came
-    /// later.
+    /// While nothing is queued or running, the caller's own thread has the executor's turn for a
+    /// moment: no job of the executor runs meanwhile. What then is not over goes on upon the
+    /// executor's thread, before anything that came later.
     ///
     /// - Parameters:
     ///   - interruption: What the waits of `work` watch.
-    ///   - beginning: Tried first; nil when it is not over. It holds up a thread that others need too, so it must not
-    ///     take longer than a hop may on a busy machine, a millisecond.
-    ///   - work: The whole of the work, or what `beginning` has left of it. After a cancellation it may never run.
+    ///   - beginning: Tried first; nil when it is not over. It holds up a thread that others need
+    ///     too, so it must not take longer than a hop may on a busy machine, a millisecond.
+    ///   - work: The whole of the work, or what `beginning` has left of it. After a cancellation it
+    ///     may never run.
     /// - Returns: What `beginning` or `work` returns.
     /// - Throws: As ``run(onCancel:_:)`` does.
     package func run<Value: Sendable>(
         interrupting interruption: Interruption, beginning: () throws -> Value?,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        guard !Task.isCancelled, worker.lend() else { return try await run(interrupting: interruption, work) }
+        guard !Task.isCancelled, worker.lend() else {
+            return try await run(interrupting: interruption, work)
+        }
         do {
             if let value = try beginning() {
                 worker.takeBack()
@@ -150,7 +166,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
             worker.takeBack()
             throw error
         }
-        return try await run(interruptible(interruption, work), otherwise: { worker.takeBack() }) { unit in
+        return try await run(interruptible(interruption, work), otherwise: { worker.takeBack() }) {
+            unit in
             worker.takeBack { unit.execute() }
         }
     }
@@ -173,8 +190,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     private let work: @Sendable () throws -> Value
 
     /// - Parameters:
-    ///   - prepare: Forgets what an earlier unit left behind. It runs while this one can still be cancelled in the
-    ///     queue: later, it would forget the cancellation of this one, too.
+    ///   - prepare: Forgets what an earlier unit left behind. It runs while this one can still be
+    ///     cancelled in the queue: later, it would forget the cancellation of this one, too.
     ///   - onCancel: Makes the running work stop.
     ///   - work: The work.
     init(
@@ -214,8 +231,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 
     /// Ends a unit in the queue, interrupts a running one.
     func cancel() {
-        // `onCancel` runs under the lock so that it cannot outlive the work. The waiting task is resumed outside it:
-        // resuming takes the task's own lock, which the caller may hold.
+        // `onCancel` runs under the lock so that it cannot outlive the work. The waiting task is
+        // resumed outside it: resuming takes the task's own lock, which the caller may hold.
         let abandoned: CheckedContinuation<Value, any Error>? = lock.withLock {
             switch phase {
             case .created:
@@ -238,8 +255,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 
 /// A queue of closures and the thread that drains it.
 ///
-/// The thread starts with the first closure. After ``shutdown()`` it ends when the queue is empty, and a late closure
-/// starts another: at no time are there two.
+/// The thread starts with the first closure. After ``shutdown()`` it ends when the queue is empty,
+/// and a late closure starts another: at no time are there two.
 private final class Worker: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `condition` is locked.
     let name: String
@@ -277,7 +294,8 @@ private final class Worker: @unchecked Sendable {
     }
 
     /// False, and nothing added, after ``shutdown()`` or a last closure.
-    func addUnlessShutDown(asLast: Bool = false, _ closure: @escaping @Sendable () -> Void) -> Bool {
+    func addUnlessShutDown(asLast: Bool = false, _ closure: @escaping @Sendable () -> Void) -> Bool
+    {
         condition.withLock {
             guard !isShutDown else { return false }
             isShutDown = asLast
@@ -321,7 +339,8 @@ private final class Worker: @unchecked Sendable {
     }
 
     private func drain() {
-        // Whoever started the thread holds the lock until `start()` has returned. Before that a thread takes no name.
+        // Whoever started the thread holds the lock until `start()` has returned. Before that a
+        // thread takes no name.
         condition.withLock { thread = pthread_self() }
         Thread.current.name = name
         blockBrokenPipeSignal()
@@ -359,7 +378,8 @@ private func letOthersGoFirst() {
     #endif
 }
 
-/// Lets a thread write to closed connections: that is an error then, where SIGPIPE would end the process.
+/// Lets a thread write to closed connections: that is an error then, where SIGPIPE would end the
+/// process.
 package func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -14,7 +14,8 @@ package enum CustomEmoji {
 
     /// The text without the emoji that its server lacks, and with no gap where they stood.
     ///
-    /// The result has the same mentions and hashtags as the text; where that cannot be had, it is the text itself.
+    /// The result has the same mentions and hashtags as the text; where that cannot be had, it is
+    /// the text itself.
     ///
     /// - Parameters:
     ///   - kept: The names of those that the server has, without colons.
@@ -42,12 +43,16 @@ package enum CustomEmoji {
         return left.first { PlainTokens($0).signs == signs } ?? text
     }
 
-    /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that held nothing else.
+    /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that held
+    /// nothing else.
     private struct Remains {
         private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
-            "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉", "“": "”",
+            "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉",
+            "“": "”",
         ]
-        private static let endings: Set<Unicode.Scalar> = [".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．"]
+        private static let endings: Set<Unicode.Scalar> = [
+            ".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．",
+        ]
         /// Stands beside emoji, so that they need no visible space.
         private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
 
@@ -79,13 +84,17 @@ package enum CustomEmoji {
                 scalars.removeLast()
                 return dropSpaces()
             }
-            if hadSpace, !Self.endings.contains(scalar), let last = scalars.last, last != "\n" { scalars.append(" ") }
+            if hadSpace, !Self.endings.contains(scalar), let last = scalars.last, last != "\n" {
+                scalars.append(" ")
+            }
             scalars.append(scalar)
             (isGap, hadSpace) = (false, false)
         }
 
         private mutating func dropSpaces() {
-            while let last = scalars.last, last != "\n", last.properties.isWhitespace || last == Self.zeroWidthSpace {
+            while let last = scalars.last, last != "\n",
+                last.properties.isWhitespace || last == Self.zeroWidthSpace
+            {
                 scalars.removeLast()
                 if last != Self.zeroWidthSpace { hadSpace = true }
             }
@@ -102,11 +111,15 @@ package enum CustomEmoji {
     private static func forEachPart(of text: String, _ body: (Part) -> Void) {
         var text = text
         text.withUTF8 { bytes in
-            func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+            func string(_ range: Range<Int>) -> String {
+                String(decoding: bytes[range], as: UTF8.self)
+            }
             let grammar = TextGrammar(bytes)
             var (start, position) = (0, 0)
             while let (_, next) = grammar.decoded(at: position) {
-                if let end = grammar.link(at: position)?.range.upperBound ?? grammar.mention(at: position)?.end {
+                if let end = grammar.link(at: position)?.range.upperBound
+                    ?? grammar.mention(at: position)?.end
+                {
                     position = end
                     continue
                 }

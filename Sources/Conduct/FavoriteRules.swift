@@ -15,7 +15,8 @@ package struct FavoriteFacts: Sendable {
     package var favoritesToday: Int
 
     package init(
-        post: Post, author: Account, own: Set<AccountID>, isDenied: Bool = false, isFavorited: Bool = false,
+        post: Post, author: Account, own: Set<AccountID>, isDenied: Bool = false,
+        isFavorited: Bool = false,
         favoritesToday: Int = 0
     ) {
         self.post = post
@@ -37,7 +38,8 @@ package struct FavoriteRules: Equatable, Sendable {
     package var patience: Duration
 
     package init(
-        perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600), patience: Duration = .seconds(7 * 86_400)
+        perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600),
+        patience: Duration = .seconds(7 * 86_400)
     ) {
         self.perDay = perDay
         self.maximumAge = maximumAge
@@ -46,25 +48,31 @@ package struct FavoriteRules: Equatable, Sendable {
 
     /// Why a post is not favorited; nil if it may be.
     package func refusal(of facts: FavoriteFacts, at now: Date) -> Refusal? {
-        refusalOfPost(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now) ?? refusalOfCap(facts)
+        refusalOfPost(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now)
+            ?? refusalOfCap(facts)
     }
 
     /// Why a request to stop is not favorited to show that it was understood; nil if it may be.
     ///
-    /// The author is told even if the request is not public, because nobody else is notified. The daily cap counts these
-    /// favorites too.
+    /// The author is told even if the request is not public, because nobody else is notified. The
+    /// daily cap counts these favorites too.
     ///
     /// - Parameter facts: `isDenied` as it was before the request.
     package func refusalOfConfirmation(of facts: FavoriteFacts, at now: Date) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
-        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
+        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) {
+            return Refusal(.ownPost)
+        }
         if facts.isDenied { return Refusal(.denied) }
-        return refusalOfAuthor(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now) ?? refusalOfCap(facts)
+        return refusalOfAuthor(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now)
+            ?? refusalOfCap(facts)
     }
 
     private func refusalOfPost(_ facts: FavoriteFacts) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
-        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
+        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) {
+            return Refusal(.ownPost)
+        }
         if !facts.post.isOpen { return Refusal(.notOpen) }
         if facts.post.isSensitive { return Refusal(.sensitive) }
         if facts.isDenied { return Refusal(.denied) }

@@ -36,7 +36,9 @@ package struct FirstReplyNote: Sendable {
     ///
     /// - Parameter language: The language of the mention, as a BCP 47 tag.
     package func line(in language: String?) -> String {
-        let code = language?.split(whereSeparator: { "-_".contains($0) }).first?.lowercased() ?? Self.fallback
+        let code =
+            language?.split(whereSeparator: { "-_".contains($0) }).first?.lowercased()
+            ?? Self.fallback
         guard let line = Self.lines[code] ?? Self.lines[Self.fallback] else {
             preconditionFailure("first-reply.tsv has no row \(Self.fallback)")
         }
@@ -52,6 +54,7 @@ extension TextRules {
     ///   - text: The text as it may be sent.
     ///   - warning: The warning that goes with it; nil for none.
     package func hasRoom(for line: String, below text: String, warning: String?) -> Bool {
-        TextLength.refusal(of: text.noted(line), besides: length(ofWarning: warning), limits: limits) == nil
+        TextLength.refusal(
+            of: text.noted(line), besides: length(ofWarning: warning), limits: limits) == nil
     }
 }

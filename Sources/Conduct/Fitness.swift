@@ -4,27 +4,31 @@ package import Posts
 
 /// Whether a text stands for itself when it is read years later, by people who see nothing but it.
 ///
-/// The rules are rows of `Resources/fitness.tsv`, applied in their order. What a row finds makes a text unfit, always or
-/// outside a window; the first that says always names the reason. What follows is one of
+/// The rules are rows of `Resources/fitness.tsv`, applied in their order. What a row finds makes a
+/// text unfit, always or outside a window; the first that says always names the reason. What
+/// follows is one of
 ///
-/// - `never`, or a window as ``FitnessWindow`` writes it, whose words are cut before the rows below look;
-/// - `never-beside-few-words`, `never-without-season` where no row of a season was found, `never-without-thing` where no
-///   row `thing` was;
+/// - `never`, or a window as ``FitnessWindow`` writes it, whose words are cut before the rows below
+///   look;
+/// - `never-beside-few-words`, `never-without-season` where no row of a season was found,
+///   `never-without-thing` where no row `thing` was;
 /// - `later`, which leaves the text fit, and keeps it from being plain;
 /// - `few-letters` and `link-alone`, which count instead of matching;
 /// - `cut`, which says nothing but that what it matches is no concern of the rows below;
-/// - `year`, a year that was near when the post was written; `month` and `weekday`, a window by the number of the group
-///   that is found, from 1 for January or Monday;
+/// - `year`, a year that was near when the post was written; `month` and `weekday`, a window by the
+///   number of the group that is found, from 1 for January or Monday;
 /// - `words`, which lists words that a tokenizer must find whole;
-/// - `language` and its code, whose commonest words the row finds. Rows whose flags name languages look only at texts
-///   that may be in one of these: of which the most words are found. Japanese and Korean are told by their letters.
+/// - `language` and its code, whose commonest words the row finds. Rows whose flags name languages
+///   look only at texts that may be in one of these: of which the most words are found. Japanese
+///   and Korean are told by their letters.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
     package static let version = 5
 
     /// How much must be given up for a text to be used.
     package enum Grade: Int, Comparable, Sendable {
-        /// Fit, and without link, hashtag, public affairs, or anything else that dates a text or makes it a part of more.
+        /// Fit, and without link, hashtag, public affairs, or anything else that dates a text or
+        /// makes it a part of more.
         case plain = -1
         /// It stands for itself.
         case fit
@@ -40,13 +44,15 @@ package struct Fitness: Sendable {
 
     /// What the rules make of a text.
     package struct Verdict: Equatable, Sendable {
-        /// The first rule by which it is not fit, or else not always; nil for a text that is always fit.
+        /// The first rule by which it is not fit, or else not always; nil for a text that is always
+        /// fit.
         package internal(set) var reason: Refusal.Reason?
         /// The worst of the rules by which it never is.
         package internal(set) var grade = Grade.plain
         /// When it is fit; nil for always, as far as the grade allows.
         package internal(set) var window: FitnessWindow?
-        /// The first rule that keeps it from being plain though it is fit; one about its words before its link or hashtag.
+        /// The first rule that keeps it from being plain though it is fit; one about its words
+        /// before its link or hashtag.
         package private(set) var demotion: Refusal.Reason?
         /// All that the rules found, in their order.
         package private(set) var findings: [Finding] = []
@@ -57,16 +63,21 @@ package struct Fitness: Sendable {
         package var isPlain: Bool { grade == .plain && window == nil }
 
         /// The ``demotion``, unless that is a link or a hashtag.
-        package var demotionByWords: Refusal.Reason? { demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 } }
+        package var demotionByWords: Refusal.Reason? {
+            demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 }
+        }
 
-        /// Notes a rule by which the text is never fit; its line is nil where it is not in the rules' file.
+        /// Notes a rule by which the text is never fit; its line is nil where it is not in the
+        /// rules' file.
         mutating func refuse(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .refuses))
             if grade <= .fit { self.reason = reason }
             grade = max(grade, Fitness.grade(of: reason))
         }
 
-        fileprivate mutating func restrict(to condition: FitnessWindow.Condition, _ reason: Refusal.Reason, line: Int) {
+        fileprivate mutating func restrict(
+            to condition: FitnessWindow.Condition, _ reason: Refusal.Reason, line: Int
+        ) {
             findings.append(Finding(line: line, reason: reason, effect: .restricts))
             if self.reason == nil { self.reason = reason }
             window = FitnessWindow([condition]).intersection(window)
@@ -74,11 +85,14 @@ package struct Fitness: Sendable {
 
         /// Notes a rule that keeps the text from being plain.
         ///
-        /// - Parameter line: The line of the rule in the rules' file; nil for a rule of the program.
+        /// - Parameter line: The line of the rule in the rules' file; nil for a rule of the
+        ///   program.
         package mutating func demote(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .demotes))
             grade = max(grade, .fit)
-            if demotion.map({ Fitness.ofForm.contains($0) && !Fitness.ofForm.contains(reason) }) ?? true {
+            if demotion.map({ Fitness.ofForm.contains($0) && !Fitness.ofForm.contains(reason) })
+                ?? true
+            {
                 demotion = reason
             }
         }
@@ -86,7 +100,8 @@ package struct Fitness: Sendable {
 
     /// A rule that speaks against a text.
     package struct Finding: Hashable, Sendable {
-        /// The effect of a rule on a text: never used, used in its window, or used after plain texts.
+        /// The effect of a rule on a text: never used, used in its window, or used after plain
+        /// texts.
         package enum Effect: String, Sendable {
             case refuses, restricts, demotes
         }
@@ -107,10 +122,13 @@ package struct Fitness: Sendable {
 
         /// - Parameters:
         ///   - mayTellTime: Whether it is a noun, an adverb, a conjunction or an interjection.
-        package init(_ text: String, mayTellTime: Bool) { (self.text, self.mayTellTime) = (text, mayTellTime) }
+        package init(_ text: String, mayTellTime: Bool) {
+            (self.text, self.mayTellTime) = (text, mayTellTime)
+        }
     }
 
-    /// Cuts a text into words; nil where none can, and then words are looked for wherever they stand.
+    /// Cuts a text into words; nil where none can, and then words are looked for wherever they
+    /// stand.
     package typealias Tokenizing = (String) -> [Word]?
 
     private let rows: [FitnessRow]
@@ -137,7 +155,9 @@ package struct Fitness: Sendable {
     ///   - isThread: Whether the text is all of a thread, whose parts go on from each other.
     ///   - words: Cuts a text into words; asked only where one of some Japanese words stands in it.
     /// - Returns: The verdict; whether a program wrote the post is for `MachineClients` to say.
-    package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing) -> Verdict {
+    package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing)
+        -> Verdict
+    {
         var judged = JudgedText(post.text, year: year)
         if post.isQuote { judged.verdict.refuse(.quotesAPost) }
         judged.guessLanguages(by: languages, named: post.language)
@@ -162,7 +182,8 @@ package struct Fitness: Sendable {
 
 /// A text while it is judged.
 private struct JudgedText {
-    /// Longer texts are judged by their beginning and end: what a pattern costs may grow with the square of the length.
+    /// Longer texts are judged by their beginning and end: what a pattern costs may grow with the
+    /// square of the length.
     private static let longest = 4_000
 
     /// A text, its length as patterns count it, and its grams.
@@ -217,8 +238,8 @@ private struct JudgedText {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// Finds the languages whose commonest words are the most in it, all if it has none of any; and Japanese and Korean by
-    /// their letters.
+    /// Finds the languages whose commonest words are the most in it, all if it has none of any; and
+    /// Japanese and Korean by their letters.
     ///
     /// The language that the post names counts as two words of that language.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
@@ -231,8 +252,12 @@ private struct JudgedText {
             default: continue
             }
         }
-        guard rest.text.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else { return }
-        let counts = rows.map { ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0)) }
+        guard rest.text.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else {
+            return
+        }
+        let counts = rows.map {
+            ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0))
+        }
         let most = counts.map(\.1).max() ?? 0
         languages.formUnion(counts.filter { $0.1 == most }.map(\.0))
     }
@@ -246,7 +271,8 @@ private struct JudgedText {
 /// One line of the rules.
 private final class FitnessRow: Sendable {
     enum Effect {
-        case never, beside, withoutSeason, withoutThing, later, letters, link, cut, thing, year, month, weekday
+        case never, beside, withoutSeason, withoutThing, later, letters, link, cut, thing, year,
+            month, weekday
         case within(FitnessWindow.Condition)
         case words(Set<String>)
         case language(String)
@@ -277,11 +303,14 @@ private final class FitnessRow: Sendable {
     /// The language that it tells; nil if that is not what it does.
     var language: String? { if case .language(let code) = effect { code } else { nil } }
 
-    func isAbout(_ others: Set<String>) -> Bool { languages.isEmpty || !languages.isDisjoint(with: others) }
+    func isAbout(_ others: Set<String>) -> Bool {
+        languages.isEmpty || !languages.isDisjoint(with: others)
+    }
 
     private static func effect(_ name: String, _ pattern: String) -> Effect {
         switch name {
-        case _ where name.hasPrefix("language "): .language(String(name.dropFirst("language ".count)))
+        case _ where name.hasPrefix("language "):
+            .language(String(name.dropFirst("language ".count)))
         case "never": .never
         case "later": .later
         case "never-beside-few-words": .beside
@@ -299,7 +328,9 @@ private final class FitnessRow: Sendable {
         }
     }
 
-    private static func pattern(_ text: String, _ options: NSRegularExpression.Options = []) -> NSRegularExpression {
+    private static func pattern(_ text: String, _ options: NSRegularExpression.Options = [])
+        -> NSRegularExpression
+    {
         do { return try NSRegularExpression(pattern: text, options: options) } catch {
             // The rules are part of the program.
             preconditionFailure("\(text): \(error)")
@@ -327,7 +358,8 @@ private final class FitnessRow: Sendable {
         case .language: break
         case .cut: cut(&judged)
         case .thing: if matches(judged) { judged.thanksThing = true }
-        case .never, .beside, .withoutSeason, .withoutThing: if isAllowed(judged), matches(judged) { refuse(&judged) }
+        case .never, .beside, .withoutSeason, .withoutThing:
+            if isAllowed(judged), matches(judged) { refuse(&judged) }
         }
     }
 
@@ -349,7 +381,9 @@ private final class FitnessRow: Sendable {
     }
 
     /// Whether the pattern must be tried on a text.
-    private func mayMatch(_ searched: JudgedText.Searched) -> Bool { literals?.mayMatch(searched.grams) ?? true }
+    private func mayMatch(_ searched: JudgedText.Searched) -> Bool {
+        literals?.mayMatch(searched.grams) ?? true
+    }
 
     private func matches(_ judged: JudgedText) -> Bool {
         let searched = seesLinks ? judged.whole : judged.rest
@@ -366,7 +400,8 @@ private final class FitnessRow: Sendable {
     private func cut(_ judged: inout JudgedText) {
         guard mayMatch(judged.rest) else { return }
         let text = judged.rest.text
-        let rest = pattern.stringByReplacingMatches(in: text, range: judged.rest.range, withTemplate: " ")
+        let rest = pattern.stringByReplacingMatches(
+            in: text, range: judged.rest.range, withTemplate: " ")
         if rest != text { judged.rest = JudgedText.Searched(rest) }
     }
 
@@ -381,10 +416,14 @@ private final class FitnessRow: Sendable {
     }
 
     /// One window for each match, by the first of the pattern's groups that found something.
-    private func restrict(_ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition) {
+    private func restrict(
+        _ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition
+    ) {
         guard let reason else { return }
         for match in findings(in: judged) {
-            let number = (1..<match.numberOfRanges).first { match.range(at: $0).location != NSNotFound }
+            let number = (1..<match.numberOfRanges).first {
+                match.range(at: $0).location != NSNotFound
+            }
             if let number { judged.verdict.restrict(to: condition(number), reason, line: line) }
         }
     }
@@ -399,7 +438,9 @@ private final class FitnessRow: Sendable {
     /// These tell a time only at the beginning.
     private static let leading: Set<String> = ["最近", "現在", "今回"]
 
-    private func tellsTime(_ text: String, _ list: Set<String>, _ tokenize: Fitness.Tokenizing) -> Bool {
+    private func tellsTime(_ text: String, _ list: Set<String>, _ tokenize: Fitness.Tokenizing)
+        -> Bool
+    {
         guard list.contains(where: text.contains) else { return false }
         guard let words = tokenize(text) else { return true }
         for (index, word) in words.enumerated() where word.mayTellTime && list.contains(word.text) {

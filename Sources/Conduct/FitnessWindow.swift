@@ -1,11 +1,12 @@
 import Foundation
 package import Posts
 
-/// When a text is fit that is not always: days of the year, weekdays, months and times of the day, all of which must
-/// hold.
+/// When a text is fit that is not always: days of the year, weekdays, months and times of the day,
+/// all of which must hold.
 package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     enum Condition: Hashable {
-        /// From one day of every year to another, each as a hundredfold month and a day; may cross the year.
+        /// From one day of every year to another, each as a hundredfold month and a day; may cross
+        /// the year.
         case days(Int, Int)
         /// 1 is Monday.
         case weekdays(Set<Int>)
@@ -21,7 +22,8 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     /// The window of both.
     func intersection(_ other: FitnessWindow?) -> FitnessWindow {
         guard let other else { return self }
-        return FitnessWindow(other.conditions + conditions.filter { !other.conditions.contains($0) })
+        return FitnessWindow(
+            other.conditions + conditions.filter { !other.conditions.contains($0) })
     }
 
     /// Whether the text is fit then.
@@ -51,7 +53,9 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         func day(_ number: Int) -> String { two(number / 100) + "-" + two(number % 100) }
         func time(_ minute: Int) -> String { two(minute / 60) + ":" + two(minute % 60) }
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        func list(_ numbers: Set<Int>) -> String { numbers.sorted().map(String.init).joined(separator: " ") }
+        func list(_ numbers: Set<Int>) -> String {
+            numbers.sorted().map(String.init).joined(separator: " ")
+        }
         return switch condition {
         case .days(let from, let to): "days \(day(from))..\(day(to))"
         case .weekdays(let numbers): "weekdays \(list(numbers))"
@@ -65,7 +69,9 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         var conditions: [Condition] = []
         for part in stored.split(separator: ";") {
             let words = part.split(separator: " ").map(String.init)
-            guard words.count > 1, let condition = Self.condition(words[0], Array(words.dropFirst())) else {
+            guard words.count > 1,
+                let condition = Self.condition(words[0], Array(words.dropFirst()))
+            else {
                 return nil
             }
             conditions.append(condition)
@@ -85,8 +91,10 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         }
         switch kind {
         case "days":
-            return ends { LocalDay("2000-\($0)").map { $0.components.month * 100 + $0.components.day } }
-                .map { .days($0.0, $0.1) }
+            return ends {
+                LocalDay("2000-\($0)").map { $0.components.month * 100 + $0.components.day }
+            }
+            .map { .days($0.0, $0.1) }
         case "times": return ends { MinuteOfDay(clock: $0)?.value }.map { .times($0.0, $0.1) }
         case "weekdays": return numbers(1...7).map { .weekdays($0) }
         case "months": return numbers(1...12).map { .months($0) }

@@ -1,8 +1,8 @@
 package import Foundation
 package import Posts
 
-/// Facts about a text that need the whole archive: whether a program wrote it, and whether the author uses its hashtags
-/// again and again or used them on one occasion.
+/// Facts about a text that need the whole archive: whether a program wrote it, and whether the
+/// author uses its hashtags again and again or used them on one occasion.
 package struct Habits: Sendable {
     private var machines = MachineClients()
     private var hashtags = Hashtags()
@@ -16,7 +16,9 @@ package struct Habits: Sendable {
     ///   - client: What the archive says it was written with; nil if it does not.
     ///   - date: When it was posted.
     ///   - isAnswer: Whether it answers somebody.
-    package mutating func count(_ text: String, by client: String?, at date: Date, isAnswer: Bool = false) {
+    package mutating func count(
+        _ text: String, by client: String?, at date: Date, isAnswer: Bool = false
+    ) {
         if let client { machines.count(client, text, isAnswer: isAnswer) }
         hashtags.count(text, at: date)
     }
@@ -27,7 +29,8 @@ package struct Habits: Sendable {
     ///   - verdict: That of the text's own words; asked for where no program wrote it.
     ///   - parts: The texts of what follows it in a thread that is sent whole.
     package func complete(
-        _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post, followedBy parts: [String] = []
+        _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post,
+        followedBy parts: [String] = []
     ) -> Fitness.Verdict {
         var complete = Fitness.Verdict()
         if machines.wrote(post.text, by: post.client) {
@@ -53,7 +56,8 @@ package struct Habits: Sendable {
     package func sayTheSame(of text: String, as other: Substring) -> Bool {
         if other == version { return true }
         // Nearly always it is a hashtag that has become usual.
-        let machines = other.range(of: Hashtags.versionMark).map { other[..<$0.lowerBound] } ?? other
+        let machines =
+            other.range(of: Hashtags.versionMark).map { other[..<$0.lowerBound] } ?? other
         return machines == self.machines.version && !Hashtags.mayOccur(in: text)
     }
 }
@@ -86,13 +90,18 @@ struct Hashtags: Sendable {
     /// Differs where the usual ones do; empty for none.
     var version: String {
         let names = spans.keys.filter(isUsual).sorted()
-        return names.isEmpty ? "" : Self.versionMark + StableHash.digest(of: names).prefix(8).hexadecimal
+        return names.isEmpty
+            ? "" : Self.versionMark + StableHash.digest(of: names).prefix(8).hexadecimal
     }
 
-    private func isUsual(_ tag: String) -> Bool { spans[tag].map { $0.count >= Self.fewest } ?? false }
+    private func isUsual(_ tag: String) -> Bool {
+        spans[tag].map { $0.count >= Self.fewest } ?? false
+    }
 
     /// Whether a text may have one.
-    static func mayOccur(in text: String) -> Bool { text.unicodeScalars.contains(where: \.isHashSign) }
+    static func mayOccur(in text: String) -> Bool {
+        text.unicodeScalars.contains(where: \.isHashSign)
+    }
 
     private static func tags(in text: String) -> Set<String> {
         guard mayOccur(in: text) else { return [] }
@@ -102,7 +111,8 @@ struct Hashtags: Sendable {
                 let scalars = plain.tokens[range].dropFirst().compactMap { token in
                     if case .scalar(let scalar) = token { scalar } else { nil }
                 }
-                return String(String.UnicodeScalarView(scalars)).precomposedStringWithCompatibilityMapping.lowercased()
+                return String(String.UnicodeScalarView(scalars))
+                    .precomposedStringWithCompatibilityMapping.lowercased()
             })
     }
 }

@@ -2,15 +2,16 @@ import Posts
 
 /// Tells the posts of an archive that a program wrote by itself.
 ///
-/// Such a program has at least five posts. At least 55 % of them link to the same site, and fewer than 5 % are replies.
-/// It wrote the posts with a link to that site; a person wrote the others.
+/// Such a program has at least five posts. At least 55 % of them link to the same site, and fewer
+/// than 5 % are replies. It wrote the posts with a link to that site; a person wrote the others.
 struct MachineClients: Sendable {
     private static let fewest = 5
     private static let percentOfLinks = 55
     private static let percentOfAnswers = 5
     /// Hosts whose links lead to any site.
     private static let shorteners: Set<String> = [
-        "bit.ly", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rb.gy", "shorturl.at", "t.co",
+        "bit.ly", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rb.gy",
+        "shorturl.at", "t.co",
         "t.ly", "tiny.cc", "tinyurl.com", "tr.im", "v.gd",
     ]
 
@@ -21,12 +22,16 @@ struct MachineClients: Sendable {
 
         /// The site whose links it posts by itself; nil for a person's program.
         var site: String? {
-            guard posts >= MachineClients.fewest, answers * 100 < posts * MachineClients.percentOfAnswers else {
+            guard posts >= MachineClients.fewest,
+                answers * 100 < posts * MachineClients.percentOfAnswers
+            else {
                 return nil
             }
             // Of equal ones always the same.
             let most = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
-            return most.flatMap { $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil }
+            return most.flatMap {
+                $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil
+            }
         }
     }
 
@@ -60,14 +65,17 @@ struct MachineClients: Sendable {
 
     /// Differs where the programs or their sites do; empty for none.
     var version: String {
-        let names = clients.compactMap { client, known in known.site.map { "\(client) \($0)" } }.sorted()
+        let names = clients.compactMap { client, known in known.site.map { "\(client) \($0)" } }
+            .sorted()
         return names.isEmpty ? "" : " " + StableHash.digest(of: names).prefix(8).hexadecimal
     }
 
     private static func hosts(in text: String) -> Set<String> {
         var hosts: Set<String> = []
         for case .link(let link, _) in PlainTokens(text).tokens {
-            let host = link.drop { $0 != "/" }.dropFirst(2).prefix { !["/", "?", "#", ":"].contains($0) }
+            let host = link.drop { $0 != "/" }.dropFirst(2).prefix {
+                !["/", "?", "#", ":"].contains($0)
+            }
             let name = String(String.UnicodeScalarView(host)).lowercased()
             hosts.insert(name.hasPrefix("www.") ? String(name.dropFirst(4)) : name)
         }

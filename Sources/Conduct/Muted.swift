@@ -21,7 +21,9 @@ package struct Muted: Equatable, Sendable {
 
     /// - Parameter entries: In any order.
     package init(_ entries: some Sequence<Entry> = []) {
-        var (words, days, spans): ([[Unicode.Scalar]], Set<Entry>, [ClosedRange<LocalDay>]) = ([], [], [])
+        var (words, days, spans): ([[Unicode.Scalar]], Set<Entry>, [ClosedRange<LocalDay>]) = (
+            [], [], []
+        )
         for entry in entries {
             switch entry {
             case .word(let word): words.append(Array(word.unicodeScalars))
@@ -41,7 +43,9 @@ package struct Muted: Equatable, Sendable {
     package func reason(against text: String, of day: LocalDay) -> Refusal.Reason? {
         if hasWord(text) { return .mutedWord }
         let (_, month, number) = day.components
-        if days.contains(.day(month: month, day: number)) || spans.contains(where: { $0.contains(day) }) {
+        if days.contains(.day(month: month, day: number))
+            || spans.contains(where: { $0.contains(day) })
+        {
             return .mutedDay
         }
         return nil
@@ -49,21 +53,24 @@ package struct Muted: Equatable, Sendable {
 
     /// Whether a muted word stands in a text.
     ///
-    /// Case, width and accents make no difference, nor do characters that show nothing. In scripts with spaces between
-    /// words it stands there only as a whole.
+    /// Case, width and accents make no difference, nor do characters that show nothing. In scripts
+    /// with spaces between words it stands there only as a whole.
     package func hasWord(_ text: String) -> Bool {
         guard !words.isEmpty else { return false }
         let scalars = Array(Self.folded(text).unicodeScalars)
         return words.contains { Self.occurs($0, in: scalars) }
     }
 
-    /// The form in which texts are compared: lower case, in full width, without accents, and with single spaces.
+    /// The form in which texts are compared: lower case, in full width, without accents, and with
+    /// single spaces.
     package static func folded(_ text: String) -> String {
         // By way of upper case, for some letters have two small forms and one large one.
         let small = text.precomposedStringWithCompatibilityMapping.uppercased().lowercased()
         var scalars = String.UnicodeScalarView()
-        for scalar in small.decomposedStringWithCanonicalMapping.unicodeScalars where !scalar.isInvisible {
-            // Of all marks only those of alphabets: the marks of kana, and vowels of other scripts, make other words.
+        for scalar in small.decomposedStringWithCanonicalMapping.unicodeScalars
+        where !scalar.isInvisible {
+            // Of all marks only those of alphabets: the marks of kana, and vowels of other scripts,
+            // make other words.
             if (0x300...0x36F).contains(scalar.value) { continue }
             if !scalar.properties.isWhitespace {
                 scalars.append(scalar)
@@ -76,7 +83,9 @@ package struct Muted: Equatable, Sendable {
     }
 
     private static func occurs(_ word: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Bool {
-        guard let first = word.first, let last = word.last, text.count >= word.count else { return false }
+        guard let first = word.first, let last = word.last, text.count >= word.count else {
+            return false
+        }
         for start in 0...(text.count - word.count) where text[start] == first {
             let end = start + word.count
             guard text[start..<end].elementsEqual(word) else { continue }
@@ -110,7 +119,12 @@ extension Muted.Entry {
         switch self {
         case .word(let word): ("word", word)
         case .day(let month, let day):
-            ("day", String((LocalDay(year: 2000, month: month, day: day) ?? .earliest).description.suffix(5)))
+            (
+                "day",
+                String(
+                    (LocalDay(year: 2000, month: month, day: day) ?? .earliest).description.suffix(
+                        5))
+            )
         case .span(let span): ("span", "\(span.lowerBound)/\(span.upperBound)")
         }
     }
@@ -121,7 +135,8 @@ extension Muted.Entry {
         switch kind {
         case "word": self.init(word: value)
         case "day": self.init(day: value)
-        case "span" where parts.count == 2 && parts[0] <= parts[1]: self = .span(parts[0]...parts[1])
+        case "span" where parts.count == 2 && parts[0] <= parts[1]:
+            self = .span(parts[0]...parts[1])
         default: return nil
         }
     }
@@ -131,10 +146,12 @@ extension Unicode.Scalar {
     /// A letter or digit of a script that puts spaces between words.
     fileprivate var isSpaced: Bool { isWord && !isOfScriptWithoutSpaces }
 
-    /// Thai, Lao, Tibetan, Burmese, Khmer, kana and Han; and Hangul, in which particles follow a word without a space.
+    /// Thai, Lao, Tibetan, Burmese, Khmer, kana and Han; and Hangul, in which particles follow a
+    /// word without a space.
     private var isOfScriptWithoutSpaces: Bool {
         switch value {
-        case 0x0E00...0x0FFF, 0x1000...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x3000...0x318F, 0x31F0...0x31FF,
+        case 0x0E00...0x0FFF, 0x1000...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x3000...0x318F,
+            0x31F0...0x31FF,
             0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7AF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
             true
         default: false

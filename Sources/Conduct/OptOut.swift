@@ -3,12 +3,14 @@ package import Posts
 
 /// How people say that they want nothing to do with bots.
 package enum OptOut {
-    /// Whether a profile asks bots to stay away: by a tag such as `#nobot`, or by words such as "no bots please".
+    /// Whether a profile asks bots to stay away: by a tag such as `#nobot`, or by words such as "no
+    /// bots please".
     ///
     /// Case and full-width forms make no difference. A tag that runs into the
     /// next line, as happens when markup is removed, still counts.
     ///
-    /// - Parameter bio: The profile as plain text, its table included as lines `name: value`; markup does no harm.
+    /// - Parameter bio: The profile as plain text, its table included as lines `name: value`;
+    ///   markup does no harm.
     /// - Returns: True if either is found. In doubt, true.
     package static func isOptedOut(bio: String) -> Bool {
         if bio.isEmpty { return false }
@@ -23,8 +25,8 @@ package enum OptOut {
 
     /// Whether a mention of the bot asks it to stop.
     ///
-    /// True only if that is all it says, or if it says so clearly beside little else: "don't stop" and "the bus stop" do
-    /// not. See `StopGrammar`.
+    /// True only if that is all it says, or if it says so clearly beside little else: "don't stop"
+    /// and "the bus stop" do not. See `StopGrammar`.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStop(text: String) -> Bool {
@@ -33,8 +35,8 @@ package enum OptOut {
         return StopGrammar.standard.asksToStop(FoldedText(text))
     }
 
-    /// Whether a mention asks that the mirroring as a whole stops, as "stop mirroring me" does; it is a request to stop as
-    /// well, and the human's account makes more of it.
+    /// Whether a mention asks that the mirroring as a whole stops, as "stop mirroring me" does; it
+    /// is a request to stop as well, and the human's account makes more of it.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStopMirror(text: String) -> Bool {
@@ -53,7 +55,9 @@ package enum OptOut {
     }
 
     private static func hasTag(_ text: String) -> Bool {
-        let visible = text.precomposedStringWithCompatibilityMapping.unicodeScalars.filter { !$0.isInvisible }
+        let visible = text.precomposedStringWithCompatibilityMapping.unicodeScalars.filter {
+            !$0.isInvisible
+        }
         let scalars = Array(visible)
         let tag = Array("#nobot".unicodeScalars)
         for start in scalars.indices where scalars[start] == "#" {
@@ -61,9 +65,12 @@ package enum OptOut {
             guard rest.starts(with: tag, by: { $0.lowercaseASCII == $1 }) else { continue }
             var after = rest.dropFirst(tag.count)
             if after.first?.lowercaseASCII == "s" { after = after.dropFirst() }
-            // A longer tag such as #nobottles is another tag; a capital begins the next, glued word.
+            // A longer tag such as #nobottles is another tag; a capital begins the next, glued
+            // word.
             guard let next = after.first else { return true }
-            if !(next.isASCIIAlphanumeric || next == "_") || ("A"..."Z").contains(next) { return true }
+            if !(next.isASCIIAlphanumeric || next == "_") || ("A"..."Z").contains(next) {
+                return true
+            }
         }
         return false
     }

@@ -2,8 +2,9 @@
 ///
 /// A text that contains none of them has no match.
 ///
-/// The pieces are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular Expression Matching with
-/// a Trigram Index" (2012). The answer may be "perhaps" for a text that does not match, never "no" for one that does.
+/// The pieces are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular
+/// Expression Matching with a Trigram Index" (2012). The answer may be "perhaps" for a text that
+/// does not match, never "no" for one that does.
 struct PatternLiterals: Sendable {
     /// Piece by piece, the grams that a text has which contains it.
     private let pieces: [[Int]]
@@ -35,7 +36,9 @@ struct TextGrams: Sendable {
 
     init(_ text: String) {
         for gram in Self.grams(of: text) { words[gram / 64] |= 1 << (gram % 64) }
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .decimalNumber }) else { return }
+        guard
+            text.unicodeScalars.contains(where: { $0.properties.generalCategory == .decimalNumber })
+        else { return }
         words[Self.digit / 64] |= 1 << (Self.digit % 64)
     }
 
@@ -51,7 +54,9 @@ struct TextGrams: Sendable {
             grams.append(place(byte))
             if let last {
                 grams.append(place(1 << 24 | last << 8 | byte))
-                if let lastButOne { grams.append(place(2 << 24 | lastButOne << 16 | last << 8 | byte)) }
+                if let lastButOne {
+                    grams.append(place(2 << 24 | lastButOne << 16 | last << 8 | byte))
+                }
             }
             lastButOne = last
             last = byte
@@ -112,7 +117,8 @@ private struct PatternParser {
 
     /// Reads up to the end of a group, or of the pattern.
     ///
-    /// - Returns: Literals of which each match contains one; nil if there are none that all matches have.
+    /// - Returns: Literals of which each match contains one; nil if there are none that all matches
+    ///   have.
     mutating func alternatives() -> [Literal]? {
         var all: [Literal]? = []
         while true {

@@ -4,8 +4,8 @@ import Posts
 struct PlainTokens {
     enum Token {
         case scalar(Unicode.Scalar)
-        /// A link of the given scalars; `isCertain` if every server sees it as one: it stands at the start or
-        /// after white space or a bracket, and its host is ASCII with a dot in it.
+        /// A link of the given scalars; `isCertain` if every server sees it as one: it stands at
+        /// the start or after white space or a bracket, and its host is ASCII with a dot in it.
         case link(ArraySlice<Unicode.Scalar>, isCertain: Bool)
         /// The name without `@` and without host; empty if no network has such letters in names.
         case mention(name: ArraySlice<Unicode.Scalar>)
@@ -56,10 +56,11 @@ struct PlainTokens {
 }
 
 extension Unicode.Scalar {
-    /// A control character other than a line break, a byte order mark or no character at all, which no post needs and
-    /// some servers refuse.
+    /// A control character other than a line break, a byte order mark or no character at all, which
+    /// no post needs and some servers refuse.
     var isUnwantedControl: Bool {
-        value < 0x20 && self != "\n" && self != "\t" && self != "\r" || (0x7F...0x9F).contains(value)
+        value < 0x20 && self != "\n" && self != "\t" && self != "\r"
+            || (0x7F...0x9F).contains(value)
             || value == 0xFEFF || properties.isNoncharacterCodePoint
     }
 

@@ -3,9 +3,10 @@ import Posts
 
 /// Three words that an account says to the bot to show whose it is.
 ///
-/// The list has 2,048 words, so that three of them are 33 bits. Each word is two syllables of a consonant and a vowel: 16
-/// consonants, 4 vowels, 8 consonants and 4 vowels, which are 2,048 combinations. Letters that are easily mistaken for
-/// others (`c`, `q`, `u`, `x`) and those that would make known insults are left out.
+/// The list has 2,048 words, so that three of them are 33 bits. Each word is two syllables of a
+/// consonant and a vowel: 16 consonants, 4 vowels, 8 consonants and 4 vowels, which are 2,048
+/// combinations. Letters that are easily mistaken for others (`c`, `q`, `u`, `x`) and those that
+/// would make known insults are left out.
 package struct ProofWords: Hashable, Sendable {
     /// Words of a proof.
     package static let count = 3
@@ -36,7 +37,8 @@ package struct ProofWords: Hashable, Sendable {
 
     /// Returns the places in a text where three words of the list follow each other, 8 at most.
     ///
-    /// Case, full-width forms, punctuation and mentions make no difference, and other words may stand around them.
+    /// Case, full-width forms, punctuation and mentions make no difference, and other words may
+    /// stand around them.
     ///
     /// - Parameter text: The text of a mention.
     package static func said(in text: String) -> [ProofWords] {
@@ -47,7 +49,8 @@ package struct ProofWords: Hashable, Sendable {
             words.append(number(of: word))
             word = ""
         }
-        for token in PlainTokens(text.precomposedStringWithCompatibilityMapping.lowercased()).tokens {
+        for token in PlainTokens(text.precomposedStringWithCompatibilityMapping.lowercased()).tokens
+        {
             if case .scalar(let scalar) = token, scalar.isWord {
                 word.unicodeScalars.append(scalar)
             } else {
@@ -66,7 +69,8 @@ package struct ProofWords: Hashable, Sendable {
     /// The word at a place of the list.
     private static func word(_ number: Int) -> String {
         let letters = [
-            firstConsonants[number >> 7], vowels[number >> 5 & 3], secondConsonants[number >> 2 & 7],
+            firstConsonants[number >> 7], vowels[number >> 5 & 3],
+            secondConsonants[number >> 2 & 7],
             vowels[number & 3],
         ]
         return String(decoding: letters, as: UTF8.self)
@@ -76,7 +80,8 @@ package struct ProofWords: Hashable, Sendable {
     private static func number(of word: String) -> Int? {
         let letters = Array(word.utf8)
         guard letters.count == 4, let first = firstConsonants.firstIndex(of: letters[0]),
-            let second = vowels.firstIndex(of: letters[1]), let third = secondConsonants.firstIndex(of: letters[2]),
+            let second = vowels.firstIndex(of: letters[1]),
+            let third = secondConsonants.firstIndex(of: letters[2]),
             let fourth = vowels.firstIndex(of: letters[3])
         else { return nil }
         return first << 7 | second << 5 | third << 2 | fourth

@@ -20,7 +20,8 @@ package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
 
     /// Nil unless `text` is `none` or ranges of times.
     ///
-    /// - Parameter text: For example `none`, `23:00-07:00` or `00:00-06:30, 12:00-13:00`; `24:00` may end a range.
+    /// - Parameter text: For example `none`, `23:00-07:00` or `00:00-06:30, 12:00-13:00`; `24:00`
+    ///   may end a range.
     package init?(parsing text: String) {
         let trimmed = text.filter { !$0.isWhitespace }.lowercased()
         guard trimmed != "none" else {
@@ -31,7 +32,8 @@ package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
         for range in trimmed.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = range.split(separator: "-", omittingEmptySubsequences: false)
                 .map { MinuteOfDay.minutes(ofClock: $0) }
-            guard ends.count == 2, let start = ends[0], let end = ends[1], start != end, start < MinuteOfDay.count
+            guard ends.count == 2, let start = ends[0], let end = ends[1], start != end,
+                start < MinuteOfDay.count
             else { return nil }
             let last = end > start ? end : end + MinuteOfDay.count
             minutes.formUnion((start..<last).map { MinuteOfDay(hour: 0, minute: $0) })

@@ -93,10 +93,13 @@ extension Refusal {
         /// Whether the rule is about texts that do not stand for themselves.
         package var isOfFitness: Bool {
             switch self {
-            case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare, .mediaLeft, .numbersOnly,
-                .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody,
+            case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare,
+                .mediaLeft, .numbersOnly,
+                .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody,
+                .asksSomebody,
                 .event, .dated,
-                .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn, .onlyReacts,
+                .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn,
+                .onlyReacts,
                 .publicAffairs, .liveShow, .followsClosely:
                 true
             default: false
@@ -112,7 +115,8 @@ extension Refusal {
             case .isRepost: "the post repeats somebody else's words"
             case .hasMedia: "the post has pictures, video, sound or a poll, which are not sent"
             case .noAltText: "one of the post's pictures has no description for who cannot see it"
-            case .longAltText: "the description of one of the post's pictures is longer than the network takes"
+            case .longAltText:
+                "the description of one of the post's pictures is longer than the network takes"
             case .threadHead: "the post begins a thread, and its other parts are not sent"
             case .sensitive: "the post is marked sensitive or has a content warning"
             case .truncated: "the text was cut off by the network or archive"
@@ -128,7 +132,8 @@ extension Refusal {
             case .askedToStop: "the author asks the bot to stop"
             case .notMentioned: "the post does not mention the bot"
             case .closedToReplies: "the author does not let everybody answer the post"
-            case .othersThread: "the post is in a thread of others, whom the network would notify of an answer"
+            case .othersThread:
+                "the post is in a thread of others, whom the network would notify of an answer"
             case .alreadyFavorited: "the post is a favorite already"
             case .tooOld: "the post is too old to react to"
             case .badTime: "the post's time lies in the future"
@@ -136,16 +141,20 @@ extension Refusal {
             case .personCap: "today's limit for this person is reached"
             case .threadCap: "the limit for this conversation is reached"
             case .noPastReply: "there is no earlier reply to this person to answer with"
-            case .notLinked: "nobody whom the human answered on another network is linked to this person"
+            case .notLinked:
+                "nobody whom the human answered on another network is linked to this person"
             case .unlikelyReply: "no earlier reply to this person is likely to answer the mention"
             case .byHand: "the network does not let software give favorites"
-            case .policyNotAcknowledged: "the operator has not said that the network's rules for bots are known"
+            case .policyNotAcknowledged:
+                "the operator has not said that the network's rules for bots are known"
             case .mutedWord: "the post has a word that a person muted"
             case .mutedDay: "the post is of a day that a person muted"
-            case .provesAccount: "the mention says the words that show on the public page whose account it is"
+            case .provesAccount:
+                "the mention says the words that show on the public page whose account it is"
             case .stopsMirror: "the human asks to stop the mirror, which is done"
             case .undecidable: "the post is of a form that cannot be kept"
-            case .machineClient: "a program wrote the post: most that it wrote leads to the same site"
+            case .machineClient:
+                "a program wrote the post: most that it wrote leads to the same site"
             case .quotesAPost: "the text speaks about another post, which is not sent with it"
             case .struckOut: "words of the text are struck out"
             case .checkIn: "the text says where the human was"

@@ -17,7 +17,8 @@ package struct ReplyCandidate: Equatable, Sendable {
     package let score: ReplyScore
 
     package init(
-        id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false, isPlain: Bool = true,
+        id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false,
+        isPlain: Bool = true,
         score: ReplyScore = ReplyScore()
     ) {
         self.id = id
@@ -34,7 +35,8 @@ package struct ReplyChoice: Equatable, Sendable {
     package let id: PostID
     /// How many old replies to this person could be sent.
     package let poolSize: Int
-    /// How many of those ``ReplyFilter`` lets pass; where it is none, all of them were compared with the mention.
+    /// How many of those ``ReplyFilter`` lets pass; where it is none, all of them were compared
+    /// with the mention.
     package let plain: Int
     /// How many had the score of the chosen one, itself included: the seed chose among these.
     package let nearest: Int
@@ -49,11 +51,13 @@ package struct ReplyChooser: Equatable, Sendable {
 
     package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
 
-    /// Chooses by the mention and the candidates alone, so that the same mention always gets the same answer.
+    /// Chooses by the mention and the candidates alone, so that the same mention always gets the
+    /// same answer.
     ///
-    /// Texts this person never got from the bot come first: of those that ``ReplyFilter`` lets pass, or of all if it lets
-    /// none, the one with the highest score. A seed of mirror and mention chooses among equals. When all were sent, the one
-    /// sent longest ago follows, if that is long enough.
+    /// Texts this person never got from the bot come first: of those that ``ReplyFilter`` lets
+    /// pass, or of all if it lets none, the one with the highest score. A seed of mirror and
+    /// mention chooses among equals. When all were sent, the one sent longest ago follows, if that
+    /// is long enough.
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
@@ -62,7 +66,9 @@ package struct ReplyChooser: Equatable, Sendable {
     package func choose(
         from candidates: [ReplyCandidate], mirror: String, mention: PostID, now: Date
     ) -> ReplyChoice? {
-        let sorted = candidates.sorted { ($0.id.network.rawValue, $0.id.value) < ($1.id.network.rawValue, $1.id.value) }
+        let sorted = candidates.sorted {
+            ($0.id.network.rawValue, $0.id.value) < ($1.id.network.rawValue, $1.id.value)
+        }
         let blocked = Set(sorted.filter(\.isInFlight).map(\.textKey))
         let allowed = sorted.filter { !blocked.contains($0.textKey) }
         var uses: [String: Date] = [:]
@@ -78,7 +84,8 @@ package struct ReplyChooser: Equatable, Sendable {
             let nearest = compared.filter { $0.score.total >= highest - Self.tolerance }
             let index = Self.draw(below: nearest.count, mirror: mirror, mention: mention)
             return ReplyChoice(
-                id: nearest[index].id, poolSize: unused.count, plain: plain.count, nearest: nearest.count)
+                id: nearest[index].id, poolSize: unused.count, plain: plain.count,
+                nearest: nearest.count)
         }
         let oldest = allowed.min {
             (uses[$0.textKey] ?? .distantPast) < (uses[$1.textKey] ?? .distantPast)
@@ -95,30 +102,39 @@ package struct ReplyChooser: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - past: How many old replies there are.
-    ///   - refused: Why some of them may not be sent whoever is answered when; the others were sent lately, or are on
-    ///     their way.
+    ///   - refused: Why some of them may not be sent whoever is answered when; the others were sent
+    ///     lately, or are on their way.
     package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
         guard past > 0 else { return Refusal(.noPastReply) }
         let groups = Dictionary(grouping: refused, by: \.reason)
-        let most = groups.max { ($0.value.count, $1.key.rawValue) < ($1.value.count, $0.key.rawValue) }
+        let most = groups.max {
+            ($0.value.count, $1.key.rawValue) < ($1.value.count, $0.key.rawValue)
+        }
         var causes: [String] = []
         if let most {
             let sentences = Set(most.value.map(\.message))
             let sentence = sentences.count == 1 ? most.value[0].message : most.key.sentence
-            causes.append("\(most.value.count == past ? "each" : "\(most.value.count) of them") because \(sentence)")
+            causes.append(
+                "\(most.value.count == past ? "each" : "\(most.value.count) of them") because \(sentence)"
+            )
         }
         let others = refused.count - (most?.value.count ?? 0)
         if others > 0 { causes.append("\(others) for other reasons") }
         let used = past - refused.count
-        if used > 0 { causes.append("\(used) because this person got the text lately or is about to") }
+        if used > 0 {
+            causes.append("\(used) because this person got the text lately or is about to")
+        }
         return Refusal(
             .noPastReply,
-            "none of \(past) earlier replies to this person may be sent now: " + causes.joined(separator: ", "))
+            "none of \(past) earlier replies to this person may be sent now: "
+                + causes.joined(separator: ", "))
     }
 
     /// A number that depends on mirror and mention only, spread evenly over 0 ..< `count`.
     private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
-        let number = StableHash.seed(of: ["reply/1", mirror, mention.network.rawValue, mention.value])
+        let number = StableHash.seed(of: [
+            "reply/1", mirror, mention.network.rawValue, mention.value,
+        ])
         return Int(number.multipliedFullWidth(by: UInt64(count)).high)
     }
 }

@@ -1,17 +1,18 @@
 import Foundation
 package import Posts
 
-/// Finds the old replies that fit most remarks of the person they were written to: short ones without a link, a digit, a
-/// question or somebody else's name.
+/// Finds the old replies that fit most remarks of the person they were written to: short ones
+/// without a link, a digit, a question or somebody else's name.
 ///
-/// Names are found three ways: by mentions, by the handles of people whom the mirror knows, and by forms of address such
-/// as `Hey Mira,`, `Dr. Mira`, `…, Mira!` and `みらさん`. A name of the answered person is no such name. A sentence such as
-/// "Mira said so" is not recognised unless `mira` is a known handle.
+/// Names are found three ways: by mentions, by the handles of people whom the mirror knows, and by
+/// forms of address such as `Hey Mira,`, `Dr. Mira`, `…, Mira!` and `みらさん`. A name of the answered
+/// person is no such name. A sentence such as "Mira said so" is not recognised unless `mira` is a
+/// known handle.
 package struct ReplyFilter: Sendable {
     /// The most characters of a short reply, without the mentions at its beginning.
     ///
-    /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts, is one. Emoji that
-    /// are named as `:cat_2:` are left out before.
+    /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts,
+    /// is one. Emoji that are named as `:cat_2:` are left out before.
     package static let longest = 60
     /// Shorter handles are too often ordinary words.
     private static let shortestHandle = 3
@@ -34,7 +35,9 @@ package struct ReplyFilter: Sendable {
     ///   - accounts: All accounts of the answered person.
     ///   - names: The person's handles and display names, in any case.
     ///   - known: Handles that are no words of a plain reply, unless they are the person's own.
-    package init(answering accounts: [AccountID], called names: [String], known: KnownNames = KnownNames()) {
+    package init(
+        answering accounts: [AccountID], called names: [String], known: KnownNames = KnownNames()
+    ) {
         self.accounts = Set(accounts)
         self.names = Set(names.flatMap(Self.spellings))
         self.known = known
@@ -42,25 +45,32 @@ package struct ReplyFilter: Sendable {
 
     /// Whether a reply to the person, as it is archived, is short and has none of these.
     package func passes(_ reply: Post) -> Bool {
-        guard reply.mentions.allSatisfy({ accounts.contains($0) || $0 == reply.author }) else { return false }
+        guard reply.mentions.allSatisfy({ accounts.contains($0) || $0 == reply.author }) else {
+            return false
+        }
         let text = CustomEmoji.leftOut(of: TextCleaning.normalized(reply.text))
-        guard reply.mentions.contains(where: accounts.contains) || addressesOnePerson(text) else { return false }
+        guard reply.mentions.contains(where: accounts.contains) || addressesOnePerson(text) else {
+            return false
+        }
         let rest = TextCleaning.withoutLeadingMentions(text)
         guard rest.count <= Self.longest, let words = withoutMentions(rest) else { return false }
-        return !words.unicodeScalars.contains(where: \.isDigitOrQuestion) && !TextShape.hasLink(words)
+        return !words.unicodeScalars.contains(where: \.isDigitOrQuestion)
+            && !TextShape.hasLink(words)
             && !namesSomebody(words.precomposedStringWithCompatibilityMapping)
     }
 
     // MARK: Mentions
 
-    /// Whether the mentions at the beginning are all of the answered person: by their names, or by a single one that is
-    /// nobody else's, which may be a name of the past.
+    /// Whether the mentions at the beginning are all of the answered person: by their names, or by
+    /// a single one that is nobody else's, which may be a name of the past.
     private func addressesOnePerson(_ text: String) -> Bool {
         var leading: Set<String> = []
         scan: for token in PlainTokens(text).tokens {
             switch token {
-            case .mention(let name): leading.insert(String(String.UnicodeScalarView(name)).lowercased())
-            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible: continue
+            case .mention(let name):
+                leading.insert(String(String.UnicodeScalarView(name)).lowercased())
+            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible:
+                continue
             case .scalar, .link: break scan
             }
         }
@@ -68,13 +78,15 @@ package struct ReplyFilter: Sendable {
         return leading.count == 1 && !leading.contains { known.names.contains(Self.shortName($0)) }
     }
 
-    /// The text with a space for each mention of the answered person; nil if it has a link or mentions somebody else.
+    /// The text with a space for each mention of the answered person; nil if it has a link or
+    /// mentions somebody else.
     private func withoutMentions(_ text: String) -> String? {
         var plain = String.UnicodeScalarView()
         for token in PlainTokens(text).tokens {
             switch token {
             case .scalar(let scalar): plain.append(scalar)
-            case .mention(let name) where names.contains(String(String.UnicodeScalarView(name)).lowercased()):
+            case .mention(let name)
+            where names.contains(String(String.UnicodeScalarView(name)).lowercased()):
                 plain.append(" ")
             case .mention, .link: return nil
             }
@@ -88,7 +100,8 @@ package struct ReplyFilter: Sendable {
     private static func spellings(of name: String) -> [String] {
         let whole = String(name.drop { $0 == "@" }).lowercased()
         if name.contains("@") || name.contains(".") { return [whole, shortName(name)] }
-        return [whole] + whole.split(whereSeparator: \.isWhitespace).map(String.init) + words(of: name)
+        return [whole] + whole.split(whereSeparator: \.isWhitespace).map(String.init)
+            + words(of: name)
     }
 
     /// `tom` of `tom@social.example` and of `Tom.social.example`.
@@ -97,7 +110,8 @@ package struct ReplyFilter: Sendable {
     }
 
     fileprivate static func isTelling(_ name: String) -> Bool {
-        name.unicodeScalars.count >= shortestHandle && name.unicodeScalars.contains(where: \.isLetter)
+        name.unicodeScalars.count >= shortestHandle
+            && name.unicodeScalars.contains(where: \.isLetter)
     }
 
     /// The words of a text in lower case; in scripts without spaces there are none.
@@ -108,7 +122,8 @@ package struct ReplyFilter: Sendable {
 
     private func namesSomebody(_ text: String) -> Bool {
         let isKnown =
-            !known.names.isEmpty && Self.words(of: text).contains { known.names.contains($0) && !names.contains($0) }
+            !known.names.isEmpty
+            && Self.words(of: text).contains { known.names.contains($0) && !names.contains($0) }
         if isKnown { return true }
         return Self.forms.contains { form in
             form.names(in: text).contains { name in !names.contains(name.lowercased()) }
@@ -122,7 +137,10 @@ package struct ReplyFilter: Sendable {
         let signs: [String]?
         let isNoName: @Sendable (String) -> Bool
 
-        init(_ pattern: String, signs: [String]? = nil, unless isNoName: @escaping @Sendable (String) -> Bool) {
+        init(
+            _ pattern: String, signs: [String]? = nil,
+            unless isNoName: @escaping @Sendable (String) -> Bool
+        ) {
             do { self.pattern = try NSRegularExpression(pattern: pattern) } catch {
                 // The patterns are part of the program.
                 preconditionFailure("\(pattern): \(error)")
@@ -132,9 +150,10 @@ package struct ReplyFilter: Sendable {
 
         func names(in text: String) -> [String] {
             guard signs?.contains(where: text.contains) ?? true else { return [] }
-            return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
-                Range(match.range(at: 1), in: text).map { String(text[$0]) }
-            }.filter { !isNoName($0) }
+            return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text))
+                .compactMap { match in
+                    Range(match.range(at: 1), in: text).map { String(text[$0]) }
+                }.filter { !isNoName($0) }
         }
     }
 
@@ -145,7 +164,8 @@ package struct ReplyFilter: Sendable {
                 #"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Herr|Frau|Monsieur|Madame|Señora?)\b\.?\s+(\p{Lu}[\p{L}'’-]+)"#,
                 unless: isCommonWord),
             Form(
-                #"^\W*(?:(?i)\#(greetings))\s*,?\s+(\p{Lu}\p{Ll}+)(?=\s*(?:[,!.…]|$))"#, unless: isCommonWord),
+                #"^\W*(?:(?i)\#(greetings))\s*,?\s+(\p{Lu}\p{Ll}+)(?=\s*(?:[,!.…]|$))"#,
+                unless: isCommonWord),
             Form(#"\p{L}\W*,\s*(\p{Lu}\p{Ll}+)\s*[.!…]*\s*$"#, signs: [","], unless: isCommonWord),
             Form(
                 #"([\p{Han}々\p{Katakana}ー\p{Latin}]{1,12})(?:さん|ちゃん|先輩|先生)"#, signs: honorifics,
@@ -167,22 +187,27 @@ package struct ReplyFilter: Sendable {
 
     /// What a greeting or a comma may lead to besides names.
     private static let commonWords: Set<String> = [
-        "all", "again", "amen", "anyway", "back", "dear", "everybody", "everyone", "folks", "friend", "friends", "god",
-        "guys", "haha", "indeed", "lol", "man", "mate", "nice", "no", "please", "right", "so", "sorry", "thanks",
+        "all", "again", "amen", "anyway", "back", "dear", "everybody", "everyone", "folks",
+        "friend", "friends", "god",
+        "guys", "haha", "indeed", "lol", "man", "mate", "nice", "no", "please", "right", "so",
+        "sorry", "thanks",
         "that",
         "then", "there", "though", "too", "well", "wow", "yeah", "yes", "you",
     ]
 
     private static let honorifics = ["さん", "ちゃん", "くん", "様", "先輩", "先生"]
 
-    /// Stems of words for relatives, customers and shops, and of thanks: `お母さん`, `皆さん`, `本屋さん`, `ご馳走様`.
+    /// Stems of words for relatives, customers and shops, and of thanks: `お母さん`, `皆さん`, `本屋さん`,
+    /// `ご馳走様`.
     private static let notNames = [
-        "母", "父", "兄", "姉", "弟", "妹", "婆", "爺", "嫁", "奥", "皆", "客", "子", "娘", "那", "赤", "坊", "嬢", "屋", "走", "労",
+        "母", "父", "兄", "姉", "弟", "妹", "婆", "爺", "嫁", "奥", "皆", "客", "子", "娘", "那", "赤", "坊", "嬢",
+        "屋", "走", "労",
         "話", "々", "疲", "店員", "医者", "運転手", "大家",
     ]
 
     private static let notNamesInKana: Set<String> = [
-        "たく", "みな", "おつかれ", "ごくろう", "ごちそう", "おかあ", "おとう", "おばあ", "おじい", "おねえ", "おにい", "おく", "おきゃく", "あか",
+        "たく", "みな", "おつかれ", "ごくろう", "ごちそう", "おかあ", "おとう", "おばあ", "おじい", "おねえ", "おにい", "おく", "おきゃく",
+        "あか",
         "ぼっ",
     ]
 }
@@ -191,7 +216,8 @@ extension Unicode.Scalar {
     /// Whether it is a question mark of any script.
     var isQuestionMark: Bool { self == "?" || !isASCII && Self.questionMarks.contains(self) }
 
-    /// A digit or a written number of any script but Chinese numerals, which are in many words; or a question mark.
+    /// A digit or a written number of any script but Chinese numerals, which are in many words; or
+    /// a question mark.
     fileprivate var isDigitOrQuestion: Bool {
         if isASCII { return self == "?" || ("0"..."9").contains(self) }
         return switch properties.generalCategory {
@@ -201,10 +227,13 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Every character of Unicode 16 that is a question mark by its name, besides the ASCII one; interrobangs and the emoji.
+    /// Every character of Unicode 16 that is a question mark by its name, besides the ASCII one;
+    /// interrobangs and the emoji.
     private static let questionMarks: Set<Unicode.Scalar> = [
-        "¿", "\u{37E}", "\u{55E}", "\u{61F}", "\u{1367}", "\u{1945}", "\u{203D}", "\u{2047}", "\u{2048}", "\u{2049}",
-        "\u{2753}", "\u{2754}", "\u{2CFA}", "\u{2CFB}", "\u{2E18}", "\u{2E2E}", "\u{2E54}", "\u{A60F}", "\u{A6F7}",
+        "¿", "\u{37E}", "\u{55E}", "\u{61F}", "\u{1367}", "\u{1945}", "\u{203D}", "\u{2047}",
+        "\u{2048}", "\u{2049}",
+        "\u{2753}", "\u{2754}", "\u{2CFA}", "\u{2CFB}", "\u{2E18}", "\u{2E2E}", "\u{2E54}",
+        "\u{A60F}", "\u{A6F7}",
         "\u{FE16}", "\u{FE56}", "\u{FF1F}", "\u{11143}", "\u{1E95F}",
     ]
 }

@@ -1,8 +1,8 @@
 import Foundation
 package import Posts
 
-/// Statistics of the human's replies to anybody, by which old replies are scored as answers to a mention: frequent words,
-/// pairs of kinds, and the mean of short replies.
+/// Statistics of the human's replies to anybody, by which old replies are scored as answers to a
+/// mention: frequent words, pairs of kinds, and the mean of short replies.
 package struct ReplyHabits: Sendable {
     /// The newest replies that are looked at.
     package static let longest = 2_000
@@ -14,7 +14,8 @@ package struct ReplyHabits: Sendable {
     ///
     /// Without it all words of a human with few replies would be frequent.
     private static let frequentShare = 0.02
-    /// A word of fewer replies is not frequent, so that an archive of few replies has telling words.
+    /// A word of fewer replies is not frequent, so that an archive of few replies has telling
+    /// words.
     private static let fewestOfFrequentWord = 10
 
     /// One of the human's replies.
@@ -29,7 +30,8 @@ package struct ReplyHabits: Sendable {
         package let answered: String?
 
         package init(
-            id: PostID, text: String, language: String?, words: WordLikeness.Words, answered: String?
+            id: PostID, text: String, language: String?, words: WordLikeness.Words,
+            answered: String?
         ) {
             self.id = id
             self.text = text
@@ -61,7 +63,8 @@ package struct ReplyHabits: Sendable {
 
     /// Whether a text has at most as many characters as a reply that ``ReplyFilter`` lets pass.
     private static func isShort(_ text: String) -> Bool {
-        TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text)).count <= ReplyFilter.longest
+        TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text)).count
+            <= ReplyFilter.longest
     }
 
     private static func frequentWords(of replies: [Reply]) -> Set<String> {
@@ -71,13 +74,18 @@ package struct ReplyHabits: Sendable {
         }
         let frequent = counts.filter { $0.value >= fewestOfFrequentWord }
             .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return Set(frequent.prefix(min(frequentWords, Int(Double(counts.count) * frequentShare))).map(\.key))
+        return Set(
+            frequent.prefix(min(frequentWords, Int(Double(counts.count) * frequentShare))).map(
+                \.key))
     }
 
-    private static func tables(of replies: [Reply], _ kinds: ReplyKinds) -> [ReplyKinds.Language: KindTable] {
+    private static func tables(of replies: [Reply], _ kinds: ReplyKinds) -> [ReplyKinds.Language:
+        KindTable]
+    {
         var tables: [ReplyKinds.Language: KindTable] = [:]
         for reply in replies {
-            // The language tag of the answered post is not kept; people mostly answer in the language of the question.
+            // The language tag of the answered post is not kept; people mostly answer in the
+            // language of the question.
             guard let answered = reply.answered,
                 let asked = ReplyKinds.Language(of: answered, tag: reply.language),
                 let language = ReplyKinds.Language(of: reply.text, tag: reply.language)
@@ -104,7 +112,8 @@ package struct ReplyHabits: Sendable {
         ReplyKinds.Language(of: text, tag: tag).map { (kinds.mention(text, in: $0), $0) }
     }
 
-    /// Returns the kinds of a mention and a reply, and how much more likely than usual that pair is, as a logarithm.
+    /// Returns the kinds of a mention and a reply, and how much more likely than usual that pair
+    /// is, as a logarithm.
     package func kinds(
         of text: String, language tag: String?, after asked: Asked?
     ) -> (kinds: ReplyScore.Kinds, logOdds: Double)? {

@@ -2,7 +2,8 @@ import Embedded
 import Foundation
 import Posts
 
-/// Tells what sort of remark a mention is and what sort of answer a reply is, in English and Japanese.
+/// Tells what sort of remark a mention is and what sort of answer a reply is, in English and
+/// Japanese.
 ///
 /// The words are in `Resources/replies.txt`, whose head tells how they are read:
 ///
@@ -97,7 +98,8 @@ package struct ReplyKinds: Sendable {
                 continue
             }
             let items = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
-            guard let language, head.count > 1, lists[language, default: Lists()].add(head, items, language)
+            guard let language, head.count > 1,
+                lists[language, default: Lists()].add(head, items, language)
             else {
                 preconditionFailure("replies.txt has a line of no known form: \(line)")
             }
@@ -121,11 +123,14 @@ package struct ReplyKinds: Sendable {
     /// Returns the kind of a reply.
     package func reply(_ text: String, in language: Language) -> Reply {
         guard let lists = lists[language] else { return .other }
-        return Units(text, language).kind(in: lists.replies, skipping: lists.skipped)?.kind ?? .other
+        return Units(text, language).kind(in: lists.replies, skipping: lists.skipped)?.kind
+            ?? .other
     }
 
     /// The shipped table of a language.
-    package func answers(in language: Language) -> KindTable { lists[language]?.answers ?? KindTable() }
+    package func answers(in language: Language) -> KindTable {
+        lists[language]?.answers ?? KindTable()
+    }
 
     /// A text as it is compared with word groups: words in English, characters in Japanese.
     fileprivate struct Units {
@@ -144,11 +149,14 @@ package struct ReplyKinds: Sendable {
         init(_ text: String, _ language: Language) {
             self.language = language
             let rest = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text))
-            let last = rest.suffix(ReplyKinds.longestPart).unicodeScalars.last { $0.isWord || $0.isQuestionMark }
+            let last = rest.suffix(ReplyKinds.longestPart).unicodeScalars.last {
+                $0.isWord || $0.isQuestionMark
+            }
             endsWithQuestionMark = last?.isQuestionMark ?? false
             var part = rest
             if rest.count > 2 * ReplyKinds.longestPart {
-                part = rest.prefix(ReplyKinds.longestPart) + " " + rest.suffix(ReplyKinds.longestPart)
+                part =
+                    rest.prefix(ReplyKinds.longestPart) + " " + rest.suffix(ReplyKinds.longestPart)
             }
             units = Self.units(of: part, language)
         }
@@ -185,7 +193,8 @@ package struct ReplyKinds: Sendable {
 
         func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Bool>) -> Found<Kind>? {
             let direct = longest(groups, from: 0)
-            if let exclamation = longest(skipped, from: 0), exclamation.length >= direct?.length ?? 0,
+            if let exclamation = longest(skipped, from: 0),
+                exclamation.length >= direct?.length ?? 0,
                 let next = longest(groups, from: exclamation.length)
             {
                 return Found(kind: next.kind)
@@ -202,13 +211,19 @@ package struct ReplyKinds: Sendable {
         }
 
         /// Returns the longest word group that begins at a place; nil if there is none.
-        private func longest<Kind>(_ groups: Groups<Kind>, from start: Int) -> (kind: Kind, length: Int)? {
+        private func longest<Kind>(_ groups: Groups<Kind>, from start: Int) -> (
+            kind: Kind, length: Int
+        )? {
             lengths(groups, upTo: units.count - start).lazy
-                .compactMap { length in groups.begin[group(from: start, length)].map { ($0, length) } }.first
+                .compactMap { length in
+                    groups.begin[group(from: start, length)].map { ($0, length) }
+                }.first
         }
 
         /// The lengths that a word group can have, the largest first.
-        private func lengths<Kind>(_ groups: Groups<Kind>, upTo limit: Int) -> ReversedCollection<Range<Int>> {
+        private func lengths<Kind>(_ groups: Groups<Kind>, upTo limit: Int) -> ReversedCollection<
+            Range<Int>
+        > {
             (1..<max(0, min(limit, groups.longest)) + 1).reversed()
         }
     }
@@ -216,7 +231,9 @@ package struct ReplyKinds: Sendable {
 
 extension ReplyKinds.Lists {
     /// Adds a line of the file; false if it has an unknown kind.
-    fileprivate mutating func add(_ head: [String], _ items: [String], _ language: ReplyKinds.Language) -> Bool {
+    fileprivate mutating func add(
+        _ head: [String], _ items: [String], _ language: ReplyKinds.Language
+    ) -> Bool {
         let mention = ReplyKinds.Mention(rawValue: head[1])
         let reply = ReplyKinds.Reply(rawValue: head[1])
         if head[0] == "answers" { return answers.add(mention, items) }
@@ -254,31 +271,40 @@ package struct KindTable: Equatable, Sendable {
 
     package init() {}
 
-    package mutating func count(_ mention: ReplyKinds.Mention, _ reply: ReplyKinds.Reply, times: Int = 1) {
+    package mutating func count(
+        _ mention: ReplyKinds.Mention, _ reply: ReplyKinds.Reply, times: Int = 1
+    ) {
         counts[mention, default: [:]][reply, default: 0] += times
         total += times
     }
 
-    package subscript(mention: ReplyKinds.Mention, reply: ReplyKinds.Reply) -> Int { counts[mention]?[reply] ?? 0 }
+    package subscript(mention: ReplyKinds.Mention, reply: ReplyKinds.Reply) -> Int {
+        counts[mention]?[reply] ?? 0
+    }
 
     /// Returns ln(P(reply | mention) / P(reply)).
     package func logOdds(of reply: ReplyKinds.Reply, after mention: ReplyKinds.Mention) -> Double {
         let ofMention = Double(counts[mention]?.values.reduce(0, +) ?? 0)
         let ofReply = Double(ReplyKinds.Mention.allCases.reduce(0) { $0 + self[$1, reply] })
         let conditional =
-            (Double(self[mention, reply]) + Self.added) / (ofMention + Self.added * Double(Self.replyKinds))
+            (Double(self[mention, reply]) + Self.added)
+            / (ofMention + Self.added * Double(Self.replyKinds))
         let cells = Double(Self.mentionKinds * Self.replyKinds)
         let unconditional =
-            (ofReply + Self.added * Double(Self.mentionKinds)) / (Double(total) + Self.added * cells)
+            (ofReply + Self.added * Double(Self.mentionKinds))
+            / (Double(total) + Self.added * cells)
         return log(conditional / unconditional)
     }
 
-    /// Adds the items of a line such as `answers thanks: welcome 43, yes 6`; false if one has another form.
+    /// Adds the items of a line such as `answers thanks: welcome 43, yes 6`; false if one has
+    /// another form.
     fileprivate mutating func add(_ mention: ReplyKinds.Mention?, _ items: [String]) -> Bool {
         guard let mention else { return false }
         for item in items {
             let parts = item.split(separator: " ").map(String.init)
-            guard parts.count == 2, let reply = ReplyKinds.Reply(rawValue: parts[0]), let times = Int(parts[1]) else {
+            guard parts.count == 2, let reply = ReplyKinds.Reply(rawValue: parts[0]),
+                let times = Int(parts[1])
+            else {
                 return false
             }
             count(mention, reply, times: times)
@@ -289,5 +315,7 @@ package struct KindTable: Equatable, Sendable {
 
 extension Unicode.Scalar {
     /// Hiragana or katakana.
-    fileprivate var isKana: Bool { (0x3041...0x30FF).contains(value) || (0xFF66...0xFF9F).contains(value) }
+    fileprivate var isKana: Bool {
+        (0x3041...0x30FF).contains(value) || (0xFF66...0xFF9F).contains(value)
+    }
 }

@@ -19,7 +19,8 @@ package struct MentionFacts: Sendable {
     package var repliesInThread: Int
 
     package init(
-        post: Post, mentionAddedAt: Date? = nil, author: Account, bot: AccountID, mentionsBot: Bool = true,
+        post: Post, mentionAddedAt: Date? = nil, author: Account, bot: AccountID,
+        mentionsBot: Bool = true,
         isDenied: Bool = false,
         repliesToPersonToday: Int = 0, repliesInThread: Int = 0
     ) {
@@ -45,7 +46,9 @@ package struct ReplyRules: Equatable, Sendable {
     /// Mentions that are dated so far ahead wait until then; what is dated later is not answered.
     package var maximumLead: Duration = .seconds(25 * 3_600)
 
-    package init(perPersonPerDay: Int = 3, perThread: Int = 5, maximumAge: Duration = .seconds(24 * 3_600)) {
+    package init(
+        perPersonPerDay: Int = 3, perThread: Int = 5, maximumAge: Duration = .seconds(24 * 3_600)
+    ) {
         self.perPersonPerDay = perPersonPerDay
         self.perThread = perThread
         self.maximumAge = maximumAge
@@ -62,7 +65,9 @@ package struct ReplyRules: Equatable, Sendable {
     }
 
     private func refusalOfAuthor(_ mention: MentionFacts) -> Refusal? {
-        if mention.author.id == mention.bot || mention.post.author == mention.bot { return Refusal(.ownPost) }
+        if mention.author.id == mention.bot || mention.post.author == mention.bot {
+            return Refusal(.ownPost)
+        }
         if mention.post.isRepost { return Refusal(.isRepost) }
         if OptOut.asksToStop(text: mention.post.text) { return Refusal(.askedToStop) }
         if !mention.mentionsBot { return Refusal(.notMentioned) }
@@ -74,10 +79,12 @@ package struct ReplyRules: Equatable, Sendable {
 
     private func refusalOfCaps(_ mention: MentionFacts) -> Refusal? {
         if mention.repliesToPersonToday >= perPersonPerDay {
-            return Refusal(.personCap, "this person got \(mention.repliesToPersonToday) replies today already")
+            return Refusal(
+                .personCap, "this person got \(mention.repliesToPersonToday) replies today already")
         }
         if mention.repliesInThread >= perThread {
-            return Refusal(.threadCap, "this conversation got \(mention.repliesInThread) replies already")
+            return Refusal(
+                .threadCap, "this conversation got \(mention.repliesInThread) replies already")
         }
         return nil
     }
@@ -87,7 +94,8 @@ package struct ReplyRules: Equatable, Sendable {
 ///
 /// Clocks of servers differ by minutes, so a little ahead is nothing.
 func refusalOfTime(
-    _ created: Date, _ maximumAge: Duration, _ now: Date, _ maximumLead: Duration = .seconds(15 * 60)
+    _ created: Date, _ maximumAge: Duration, _ now: Date,
+    _ maximumLead: Duration = .seconds(15 * 60)
 ) -> Refusal? {
     let age = now.timeIntervalSince(created)
     if age > Double(maximumAge.components.seconds) { return Refusal(.tooOld) }

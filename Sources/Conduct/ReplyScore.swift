@@ -19,9 +19,11 @@ package struct ReplyScore: Equatable, Sendable {
         case words, kind, centre
     }
 
-    /// The likeness of mention and reply, or of the mention and what the reply once answered, by telling words alone.
+    /// The likeness of mention and reply, or of the mention and what the reply once answered, by
+    /// telling words alone.
     package var words: Double
-    /// The logarithm of how many times as likely as usual a reply of this kind is after such a mention.
+    /// The logarithm of how many times as likely as usual a reply of this kind is after such a
+    /// mention.
     package var kind: Double
     /// The mean likeness of the reply to the human's other short replies.
     package var centre: Double
@@ -47,7 +49,8 @@ package struct ReplyScore: Equatable, Sendable {
         return largest.value > 0 ? largest.part : nil
     }
 
-    /// Whether the reply hardly fits; never where the kinds are not known, for no threshold can be found there.
+    /// Whether the reply hardly fits; never where the kinds are not known, for no threshold can be
+    /// found there.
     ///
     /// - Parameter threshold: The least total of a likely reply; nil as long as none was found.
     package func isDoubtful(below threshold: Double?) -> Bool {

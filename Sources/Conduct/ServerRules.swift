@@ -39,7 +39,8 @@ package struct RuleSentence: Equatable, Sendable {
 /// too much or too little: it chooses what a person reads first, and decides nothing.
 package struct ServerRules: Sendable {
     /// The words of this program.
-    package static let standard = ServerRules(EmbeddedFiles.rows(of: "Conduct/server-rules.tsv", columns: 3))
+    package static let standard = ServerRules(
+        EmbeddedFiles.rows(of: "Conduct/server-rules.tsv", columns: 3))
 
     /// The most characters of a rule that are read, and of a sentence that are kept.
     private static let longestText = 20_000
@@ -97,7 +98,8 @@ package struct ServerRules: Sendable {
         let found = Set(words.lazy.filter { $0.pattern.occurs(in: heard) }.map(\.kind))
         guard !found.isEmpty else { return nil }
         return RuleSentence(
-            text: text, kinds: RuleSentence.Kind.allCases.filter(found.contains), limits: limits(in: heard, found))
+            text: text, kinds: RuleSentence.Kind.allCases.filter(found.contains),
+            limits: limits(in: heard, found))
     }
 
     private static func split(_ text: String) -> [String] {
@@ -112,15 +114,22 @@ package struct ServerRules: Sendable {
 
     // MARK: Limits
 
-    private func limits(in sentence: String, _ kinds: Set<RuleSentence.Kind>) -> [RuleSentence.Limit] {
+    private func limits(in sentence: String, _ kinds: Set<RuleSentence.Kind>) -> [RuleSentence
+        .Limit]
+    {
         var limits: [RuleSentence.Limit] = []
-        if kinds.contains(.frequency), let count = postsPerDay(in: sentence) { limits.append(.postsPerDay(count)) }
+        if kinds.contains(.frequency), let count = postsPerDay(in: sentence) {
+            limits.append(.postsPerDay(count))
+        }
         if unlisted.contains(where: { $0.occurs(in: sentence) }) { limits.append(.unlisted) }
-        if let tag = sentence.firstMatch(of: /#[\p{L}\p{N}_]+/) { limits.append(.hashtag(String(tag.output))) }
+        if let tag = sentence.firstMatch(of: /#[\p{L}\p{N}_]+/) {
+            limits.append(.hashtag(String(tag.output)))
+        }
         return limits
     }
 
-    /// The number of posts a day that a sentence names; nil if it names none, or more than one number.
+    /// The number of posts a day that a sentence names; nil if it names none, or more than one
+    /// number.
     private func postsPerDay(in sentence: String) -> Int? {
         guard let unit = units.first(where: { $0.pattern.occurs(in: sentence) }) else { return nil }
         let rest = unit.pattern.stringByReplacingMatches(
@@ -137,7 +146,9 @@ package struct ServerRules: Sendable {
 }
 
 extension NSRegularExpression {
-    fileprivate func occurs(in text: String) -> Bool { firstMatch(in: text, range: text.whole) != nil }
+    fileprivate func occurs(in text: String) -> Bool {
+        firstMatch(in: text, range: text.whole) != nil
+    }
 }
 
 extension String {

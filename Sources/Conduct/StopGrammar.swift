@@ -125,7 +125,9 @@ struct StopGrammar: Sendable {
                     continue
                 }
                 groups += 1
-                add(String(halves[0]), Entry(language: language, role: role, group: groups, opensGroup: true))
+                add(
+                    String(halves[0]),
+                    Entry(language: language, role: role, group: groups, opensGroup: true))
                 add(String(halves[1]), Entry(language: language, role: role, group: groups))
             }
         }
@@ -163,7 +165,8 @@ struct StopGrammar: Sendable {
     /// - Parameter mirroring: Whether it must say that the mirroring is to stop.
     func asksToStop(_ text: FoldedText, mirroring: Bool = false) -> Bool {
         let parts = text.parts
-        guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters else { return false }
+        guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters
+        else { return false }
         let whole = FoldedText.Part(joining: parts)
         let excluded = excludedLanguages(in: whole)
         if excluded.contains(0) { return false }
@@ -172,7 +175,8 @@ struct StopGrammar: Sendable {
         guard parts.count > 1 else { return false }
         let verdicts = parts.map { verdict(on: $0, excluded) }
         let best =
-            (mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts).max() ?? .unknown
+            (mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts).max()
+            ?? .unknown
         if best >= least, !verdicts.contains(.unknown) { return true }
         let others = zip(parts, verdicts).reduce(0) { $0 + ($1.1 == .unknown ? $1.0.wordCount : 0) }
         return best == .clear && others <= Self.otherWords
@@ -207,7 +211,9 @@ struct StopGrammar: Sendable {
                 let chosen = entry.language == 0 ? Array(here.keys) : [entry.language]
                 for language in chosen {
                     for var reading in here[language] ?? [] {
-                        if reading.add(entry) { readings[next][language, default: []].insert(reading) }
+                        if reading.add(entry) {
+                            readings[next][language, default: []].insert(reading)
+                        }
                     }
                 }
             }
@@ -222,7 +228,9 @@ struct StopGrammar: Sendable {
     }
 
     /// Calls `body` with each entry that stands at a place, and with its end.
-    private func forEachEntry(in part: FoldedText.Part, from start: Int, _ body: (Entry, Int) -> Void) {
+    private func forEachEntry(
+        in part: FoldedText.Part, from start: Int, _ body: (Entry, Int) -> Void
+    ) {
         var state = 0
         for place in start..<part.letters.count {
             guard let next = steps[Self.step(from: state, part.letters[place])] else { return }
@@ -290,11 +298,14 @@ struct FoldedText {
         func isBoundary(_ place: Int) -> Bool {
             guard place > 0, place < letters.count else { return true }
             let (before, after) = (letters[place - 1], letters[place])
-            return before == " " || after == " " || before.isOfUnspacedScript || after.isOfUnspacedScript
+            return before == " " || after == " " || before.isOfUnspacedScript
+                || after.isOfUnspacedScript
         }
 
         /// Returns the start of the word that follows one with this end.
-        func start(after end: Int) -> Int { end < letters.count && letters[end] == " " ? end + 1 : end }
+        func start(after end: Int) -> Int {
+            end < letters.count && letters[end] == " " ? end + 1 : end
+        }
 
         /// The number of words; in scripts without spaces, two letters count as one.
         var wordCount: Int {
@@ -339,7 +350,8 @@ struct FoldedText {
     /// The most marks on one letter.
     private static let marksAtMost = 3
     private static let ends: Set<Unicode.Scalar> = [
-        ".", "!", "?", ",", ";", "\n", "\r", "。", "、", "，", "…", "·", "•", "|", "/", "(", ")", "[", "]", "—", "–", "؟",
+        ".", "!", "?", ",", ";", "\n", "\r", "。", "、", "，", "…", "·", "•", "|", "/", "(", ")", "[",
+        "]", "—", "–", "؟",
         "،", "؛", "۔", "।", "~", "～", "〜", "「", "」", "『", "』", "【", "】",
     ]
 
@@ -389,7 +401,8 @@ struct FoldedText {
         end()
     }
 
-    /// The text without invisible characters, and with few marks on each letter, so that ordering them takes little time.
+    /// The text without invisible characters, and with few marks on each letter, so that ordering
+    /// them takes little time.
     private static func bounded(_ text: String) -> String {
         var bounded = String.UnicodeScalarView()
         var marks = 0
@@ -402,10 +415,12 @@ struct FoldedText {
 
     /// The text without accents and vowel points that people leave out; kana keep theirs.
     private static func withoutMarks(_ text: String) -> String {
-        let letters = text.decomposedStringWithCompatibilityMapping.unicodeScalars.filter { scalar in
+        let letters = text.decomposedStringWithCompatibilityMapping.unicodeScalars.filter {
+            scalar in
             switch scalar.value {
             // Latin, Greek and Cyrillic; Hebrew; Arabic and its tatweel; the dot of Devanagari.
-            case 0x300...0x36F, 0x591...0x5BD, 0x5BF, 0x5C1...0x5C2, 0x5C4...0x5C5, 0x5C7, 0x640, 0x64B...0x65F, 0x670,
+            case 0x300...0x36F, 0x591...0x5BD, 0x5BF, 0x5C1...0x5C2, 0x5C4...0x5C5, 0x5C7, 0x640,
+                0x64B...0x65F, 0x670,
                 0x93C:
                 false
             default: true
@@ -424,15 +439,18 @@ struct FoldedText {
     }
 
     private static let alike: [Unicode.Scalar: Unicode.Scalar] = [
-        "ı": "i", "ł": "l", "ø": "o", "đ": "d", "ς": "σ", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ـ": " ", "ँ": "ं",
+        "ı": "i", "ł": "l", "ø": "o", "đ": "d", "ς": "σ", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه",
+        "ـ": " ", "ँ": "ं",
     ]
 }
 
 extension Unicode.Scalar {
-    /// Whether words of the letter's script follow each other without spaces, or may: Thai, Japanese, Chinese, Korean.
+    /// Whether words of the letter's script follow each other without spaces, or may: Thai,
+    /// Japanese, Chinese, Korean.
     fileprivate var isOfUnspacedScript: Bool {
         switch value {
-        case 0xE00...0xEFF, 0x1100...0x11FF, 0x3005...0x3007, 0x3041...0x318F, 0x31F0...0x31FF, 0x3400...0x4DBF,
+        case 0xE00...0xEFF, 0x1100...0x11FF, 0x3005...0x3007, 0x3041...0x318F, 0x31F0...0x31FF,
+            0x3400...0x4DBF,
             0x4E00...0x9FFF, 0xA960...0xA97F, 0xAC00...0xD7FF, 0xF900...0xFAFF, 0x20000...0x323AF:
             true
         default: false

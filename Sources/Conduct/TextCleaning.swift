@@ -25,23 +25,26 @@ struct TextCleaning {
         return trimmed(String(result))
     }
 
-    /// The text without white space at its ends, and without marks at its start that have nothing to stand on.
+    /// The text without white space at its ends, and without marks at its start that have nothing
+    /// to stand on.
     static func trimmed(_ text: String) -> String {
         let spaces = text.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars
         let rest = spaces.drop { $0.properties.isWhitespace || $0.isInvisible || $0.isMark }
         return String(String.UnicodeScalarView(rest))
     }
 
-    /// The text with the mentions at its start removed, with `.@` and `RT`-like remains left alone, and with a name that the
-    /// sentence goes on from.
+    /// The text with the mentions at its start removed, with `.@` and `RT`-like remains left alone,
+    /// and with a name that the sentence goes on from.
     static func withoutLeadingMentions(_ text: String) -> String {
         let tokens = PlainTokens(text).tokens
         var index = 0
         var end = 0
         scan: while index < tokens.count {
             switch tokens[index] {
-            case .mention(let name) where !name.isEmpty && isAddress(before: tokens[(index + 1)...]): end = index + 1
-            case .scalar(let scalar) where scalar.isInvisible || addressEnds(scalar): end = end == 0 ? 0 : index + 1
+            case .mention(let name)
+            where !name.isEmpty && isAddress(before: tokens[(index + 1)...]): end = index + 1
+            case .scalar(let scalar) where scalar.isInvisible || addressEnds(scalar):
+                end = end == 0 ? 0 : index + 1
             default: break scan
             }
             index += 1
@@ -49,8 +52,8 @@ struct TextCleaning {
         return trimmed(joined(tokens[end...]))
     }
 
-    /// Whether a mention before these tokens stands for itself, as in `@name, …`, and is no part of a sentence, as in
-    /// `@name's …`.
+    /// Whether a mention before these tokens stands for itself, as in `@name, …`, and is no part of
+    /// a sentence, as in `@name's …`.
     private static func isAddress(before rest: ArraySlice<PlainTokens.Token>) -> Bool {
         for token in rest {
             switch token {
@@ -86,7 +89,8 @@ struct TextCleaning {
         for token in tokens {
             switch token {
             case .scalar(let scalar): result.append(scalar)
-            case .link(let link, let isCertain): result.append(contentsOf: guarded(link, isCertain: isCertain))
+            case .link(let link, let isCertain):
+                result.append(contentsOf: guarded(link, isCertain: isCertain))
             case .mention(let name): result.append(contentsOf: name)
             }
         }
@@ -94,18 +98,22 @@ struct TextCleaning {
     }
 
     /// The link with every `@` encoded that a server could take for the start of a mention.
-    private static func guarded(_ link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Unicode.Scalar] {
+    private static func guarded(_ link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Unicode
+        .Scalar]
+    {
         let risky = Set(PlainTokens.riskySigns(in: link, isCertain: isCertain))
         if !risky.isEmpty, let plain = withASCIIHost(link) { return plain }
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
     }
 
-    /// The link with its host as it goes over the wire, in its `xn--` form; nil if it is ASCII, or no host.
+    /// The link with its host as it goes over the wire, in its `xn--` form; nil if it is ASCII, or
+    /// no host.
     private static func withASCIIHost(_ link: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar]? {
         let address = link.drop { $0 != "/" }.dropFirst(2)
         let host = address.prefix { !"/?#:".unicodeScalars.contains($0) }
         guard !host.allSatisfy(\.isASCII),
-            let encoded = URLComponents(string: "https://\(String(String.UnicodeScalarView(host)))")?.encodedHost,
+            let encoded = URLComponents(
+                string: "https://\(String(String.UnicodeScalarView(host)))")?.encodedHost,
             encoded.unicodeScalars.allSatisfy({ $0.isASCIIAlphanumeric || $0 == "." || $0 == "-" })
         else { return nil }
         return Array(link[..<address.startIndex]) + encoded.unicodeScalars + link[host.endIndex...]
@@ -119,7 +127,8 @@ extension PlainTokens {
             switch token {
             case .scalar: false
             case .mention: true
-            case .link(let link, let isCertain): !Self.riskySigns(in: link, isCertain: isCertain).isEmpty
+            case .link(let link, let isCertain):
+                !Self.riskySigns(in: link, isCertain: isCertain).isEmpty
             }
         }
     }
@@ -130,7 +139,8 @@ extension PlainTokens {
     /// a link that every server recognises up to there.
     static func riskySigns(in link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Int] {
         let certainEnd =
-            isCertain ? link.firstIndex { $0 == "(" || !$0.isASCII } ?? link.endIndex : link.startIndex
+            isCertain
+            ? link.firstIndex { $0 == "(" || !$0.isASCII } ?? link.endIndex : link.startIndex
         return link.indices.dropFirst().filter { index in
             guard link[index] == "@" else { return false }
             let previous = link[index - 1]
@@ -142,9 +152,11 @@ extension PlainTokens {
 
 /// Taking from a text what a network would make more of than words.
 extension TextCleaning {
-    /// The text without mentions; where tags are resented, also without hashtags and with one cashtag at most.
+    /// The text without mentions; where tags are resented, also without hashtags and with one
+    /// cashtag at most.
     ///
-    /// The words stay, and only the signs before them go, but for hashtags at the end that are no part of the text.
+    /// The words stay, and only the signs before them go, but for hashtags at the end that are no
+    /// part of the text.
     static func inert(_ text: String, on network: NetworkName) -> String {
         guard network.traits.resentsTags else { return withoutMentions(text) }
         var cleaned = withoutClosingTags(text)
@@ -159,7 +171,8 @@ extension TextCleaning {
         return trimmed(String(scalars))
     }
 
-    /// The text in which mentions that are host names, which X would make links of, have their first part only.
+    /// The text in which mentions that are host names, which X would make links of, have their
+    /// first part only.
     private static func withShortNames(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for token in PlainTokens(text).tokens {
@@ -190,7 +203,8 @@ extension TextCleaning {
                 result.append(contentsOf: name)
             case .scalar(let scalar):
                 if hashSigns.contains(index) { continue }
-                if scalar == "$", !(result.last?.isASCIIAlphanumeric ?? false), beginsWithLetter(tokens[(index + 1)...])
+                if scalar == "$", !(result.last?.isASCIIAlphanumeric ?? false),
+                    beginsWithLetter(tokens[(index + 1)...])
                 {
                     if hasCashtag { continue }
                     hasCashtag = true
@@ -211,7 +225,8 @@ extension TextCleaning {
 extension TextCleaning {
     /// What stands between a text and its hashtags, and between these.
     private static let dividers: Set<Unicode.Scalar> = [
-        "/", "|", "-", "–", "—", "·", "•", "~", "(", ")", "[", "]", "（", "）", "【", "】", "／", "｜", "→", ",", "、",
+        "/", "|", "-", "–", "—", "·", "•", "~", "(", ")", "[", "]", "（", "）", "【", "】", "／", "｜",
+        "→", ",", "、",
     ]
     private static let endings: Set<Unicode.Scalar> = [
         ".", "!", "?", "…", "。", "！", "？", "\"", "”", "」", "』", ":", "：",
@@ -219,15 +234,17 @@ extension TextCleaning {
     /// Tell other programs to copy a post.
     private static let marks: Set<String> = ["fb", "in", "li", "yam"]
 
-    /// The text without the hashtags at its end that are no part of its last sentence: two or more, one behind a stroke or
-    /// behind the sentence's end, or one that is for programs.
+    /// The text without the hashtags at its end that are no part of its last sentence: two or more,
+    /// one behind a stroke or behind the sentence's end, or one that is for programs.
     private static func withoutClosingTags(_ text: String) -> String {
         let plain = PlainTokens(text)
         func scalar(_ index: Int) -> Unicode.Scalar? {
             if case .scalar(let scalar) = plain.tokens[index] { scalar } else { nil }
         }
         func divides(_ index: Int) -> Bool {
-            scalar(index).map { $0.properties.isWhitespace || $0.isInvisible || dividers.contains($0) } ?? false
+            scalar(index).map {
+                $0.properties.isWhitespace || $0.isInvisible || dividers.contains($0)
+            } ?? false
         }
         var (end, count, isMark) = (plain.tokens.count, 0, false)
         for tag in plain.hashtags.reversed() {

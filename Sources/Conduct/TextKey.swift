@@ -9,11 +9,12 @@ extension TextRules {
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String) -> String { textKey(text, ignoringHosts: false) }
 
-    /// What texts have in common that read the same apart from more than ``textKey(_:)`` leaves out.
+    /// What texts have in common that read the same apart from more than ``textKey(_:)`` leaves
+    /// out.
     ///
     /// - Parameters:
-    ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into links, make no
-    ///     difference either, nor does punctuation that stands alone.
+    ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into
+    ///     links, make no difference either, nor does punctuation that stands alone.
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String, ignoringHosts: Bool) -> String {
         let folded = text.precomposedStringWithCompatibilityMapping
@@ -27,7 +28,8 @@ extension TextRules {
         }
         // Foundation leaves the marks of half-width kana apart, and the hash is over bytes.
         let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
-        var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(whereSeparator: \.isWhitespace)
+        var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(
+            whereSeparator: \.isWhitespace)
         if ignoringHosts { words.removeAll { !$0.unicodeScalars.contains(where: \.isWord) } }
         return StableHash.digest(of: words.joined(separator: " ")).prefix(16).hexadecimal
     }
@@ -45,11 +47,13 @@ extension TextRules {
 
     /// The letters and digits of a text, which stay whatever a server makes of it.
     ///
-    /// Servers make markup of `*word*` and `_word_`, pictures of `:-)` and `:cat:`, links of addresses and people of
-    /// mentions, and break lines elsewhere. None of these is in the result, nor are spaces and signs.
+    /// Servers make markup of `*word*` and `_word_`, pictures of `:-)` and `:cat:`, links of
+    /// addresses and people of mentions, and break lines elsewhere. None of these is in the result,
+    /// nor are spaces and signs.
     ///
     /// - Parameter text: Any text, as it was sent or as a server shows it.
-    /// - Returns: Lower-case letters and digits; empty if the text has no others than what may be rewritten.
+    /// - Returns: Lower-case letters and digits; empty if the text has no others than what may be
+    ///   rewritten.
     package static func lettersKept(of text: String) -> String {
         let folded = TextShape.withoutMarkup(text.precomposedStringWithCompatibilityMapping)
         var plain = String.UnicodeScalarView()
@@ -58,16 +62,18 @@ extension TextRules {
         }
         let bare = TextShape.withoutSmileys(TextShape.withoutHosts(String(plain)))
         let letters = bare.unicodeScalars.filter { $0.isWord && $0 != "_" && !$0.isInvisible }
-        return String(String.UnicodeScalarView(letters)).lowercased().precomposedStringWithCanonicalMapping
+        return String(String.UnicodeScalarView(letters)).lowercased()
+            .precomposedStringWithCanonicalMapping
     }
 }
 
 extension TextRules {
-    /// The share of runs of three letters that two texts must have in common to count as forms of the same; texts of
-    /// different meaning have about a tenth.
+    /// The share of runs of three letters that two texts must have in common to count as forms of
+    /// the same; texts of different meaning have about a tenth.
     private static let likeness = 0.5
 
-    /// Whether one text may be what a server made of the other: most runs of three letters are the same.
+    /// Whether one text may be what a server made of the other: most runs of three letters are the
+    /// same.
     ///
     /// Of a text without letters nothing can be told, and it counts as alike.
     package static func areAlike(_ first: String, _ second: String) -> Bool {
@@ -75,10 +81,12 @@ extension TextRules {
         if first == second || first.isEmpty || second.isEmpty { return true }
         func runs(_ text: String) -> Set<String> {
             let letters = Array(text)
-            return letters.count < 3 ? [text] : Set(letters.indices.dropLast(2).map { String(letters[$0...$0 + 2]) })
+            return letters.count < 3
+                ? [text] : Set(letters.indices.dropLast(2).map { String(letters[$0...$0 + 2]) })
         }
         let (one, other) = (runs(first), runs(second))
-        return Double(one.intersection(other).count) >= likeness * Double(min(one.count, other.count))
+        return Double(one.intersection(other).count) >= likeness
+            * Double(min(one.count, other.count))
     }
 }
 
@@ -90,7 +98,8 @@ extension TextShape {
     private static let noses = Set("-^'o".unicodeScalars)
     private static let mouths = Set(")(]['{}<>/\\|&#$@3dpoxs0".unicodeScalars)
 
-    /// The text without the signs of markup, and without links that have a title: the title may vanish with them.
+    /// The text without the signs of markup, and without links that have a title: the title may
+    /// vanish with them.
     static func withoutMarkup(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -109,27 +118,33 @@ extension TextShape {
     /// The end of `[title](address)`; nil if that does not stand at `start`.
     private static func titledLinkEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         let title = scalars[(start + 1)...].prefix(500).prefix { $0 != "]" && $0 != "[" }
-        guard title.endIndex + 1 < scalars.count, scalars[title.endIndex] == "]", scalars[title.endIndex + 1] == "("
+        guard title.endIndex + 1 < scalars.count, scalars[title.endIndex] == "]",
+            scalars[title.endIndex + 1] == "("
         else { return nil }
-        let address = scalars[(title.endIndex + 2)...].prefix(2_000).prefix { $0 != ")" && $0 != " " }
+        let address = scalars[(title.endIndex + 2)...].prefix(2_000).prefix {
+            $0 != ")" && $0 != " "
+        }
         guard address.endIndex < scalars.count, scalars[address.endIndex] == ")" else { return nil }
         return address.endIndex + 1
     }
 
-    /// The text with a space instead of everything that may be shown as a picture: `:-)`, `xD`, `<3`, `:cat:`.
+    /// The text with a space instead of everything that may be shown as a picture: `:-)`, `xD`,
+    /// `<3`, `:cat:`.
     static func withoutSmileys(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
         var position = 0
         while position < scalars.count {
-            let end = smileyEnd(at: position, in: scalars) ?? shortcodeEnd(at: position, in: scalars)
+            let end =
+                smileyEnd(at: position, in: scalars) ?? shortcodeEnd(at: position, in: scalars)
             result.append(end == nil ? scalars[position] : " ")
             position = end ?? position + 1
         }
         return String(result)
     }
 
-    /// The end of the smiley at `start`; one without a nose, or with letters for eyes, stands apart from words.
+    /// The end of the smiley at `start`; one without a nose, or with letters for eyes, stands apart
+    /// from words.
     private static func smileyEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         func scalar(_ position: Int) -> Unicode.Scalar? {
             position < scalars.count ? scalars[position].lowercaseASCII : nil
@@ -150,8 +165,11 @@ extension TextShape {
     /// The end of `:name:`; nil if that does not stand at `start`.
     private static func shortcodeEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard scalars[start] == ":" else { return nil }
-        let name = scalars[(start + 1)...].prefix(65).prefix { $0.isASCIIAlphanumeric || $0 == "+" || $0 == "-" }
-        guard name.count > 1, name.contains(where: { !("0"..."9").contains($0) }), name.endIndex < scalars.count,
+        let name = scalars[(start + 1)...].prefix(65).prefix {
+            $0.isASCIIAlphanumeric || $0 == "+" || $0 == "-"
+        }
+        guard name.count > 1, name.contains(where: { !("0"..."9").contains($0) }),
+            name.endIndex < scalars.count,
             scalars[name.endIndex] == ":"
         else { return nil }
         return name.endIndex + 1

@@ -10,7 +10,8 @@ package struct TextRules: Equatable, Sendable {
     package var limits: PublishingLimits
     /// Whether a reply must name the person answered, who is not notified otherwise.
     package var repliesNameThePerson: Bool
-    /// Whether a post with a warning is sent with that, where the network has a place for it, and not left out.
+    /// Whether a post with a warning is sent with that, where the network has a place for it, and
+    /// not left out.
     package var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package var pictures: PictureRule
@@ -27,7 +28,8 @@ package struct TextRules: Equatable, Sendable {
     ///   - threads: What becomes of the human's own threads.
     package init(
         network: NetworkName = .usual, links: LinkRule = .kept, limits: PublishingLimits? = nil,
-        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false, pictures: PictureRule = .leftOut,
+        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false,
+        pictures: PictureRule = .leftOut,
         threads: ThreadRule = .leftOut
     ) {
         self.network = network
@@ -72,7 +74,9 @@ package struct TextRules: Equatable, Sendable {
     package func replyText(for post: Post, to handle: String) -> Result<String, Refusal> {
         var prefix = ""
         if repliesNameThePerson {
-            guard let handle = Handle(handle, on: network) else { return .failure(Refusal(.badHandle)) }
+            guard let handle = Handle(handle, on: network) else {
+                return .failure(Refusal(.badHandle))
+            }
             prefix = "\(handle) "
         }
         if !post.isReply { return .failure(Refusal(.notAReply)) }
@@ -106,8 +110,8 @@ package struct TextRules: Equatable, Sendable {
     /// less, is asked when a text is chosen (``text(for:)``).
     ///
     /// - Parameter post: One of the human's posts.
-    /// - Returns: What texts that read the same have in common, of what would be sent or else of the post; why nothing
-    ///   may be sent, if so; and the length of what would be.
+    /// - Returns: What texts that read the same have in common, of what would be sent or else of
+    ///   the post; why nothing may be sent, if so; and the length of what would be.
     package func preparation(of post: Post) -> (key: String, unfit: Refusal.Reason?, length: Int) {
         var rules = self
         rules.limits = .usual(of: network)
@@ -133,7 +137,8 @@ package struct TextRules: Equatable, Sendable {
 
     // MARK: Pictures
 
-    /// Why a post may not be sent for what is attached to it; nil if nothing is, or all of it goes along.
+    /// Why a post may not be sent for what is attached to it; nil if nothing is, or all of it goes
+    /// along.
     package func refusalOfMedia(_ post: Post) -> Refusal? {
         guard post.hasMedia else { return nil }
         guard pictures != .leftOut, !post.pictures.isEmpty else { return Refusal(.hasMedia) }
@@ -155,11 +160,12 @@ package struct TextRules: Equatable, Sendable {
         }
     }
 
-    /// Whether what a sensitive post warns of can be sent along: its words, or, where its pictures alone are what nobody
-    /// should see unasked, that they are.
+    /// Whether what a sensitive post warns of can be sent along: its words, or, where its pictures
+    /// alone are what nobody should see unasked, that they are.
     package func carries(_ post: Post) -> Bool {
         if warning(of: post) != nil { return true }
-        return carriesWarnings && network.traits.hidesPictures && post.warning == nil && !pictures(of: post).isEmpty
+        return carriesWarnings && network.traits.hidesPictures && post.warning == nil
+            && !pictures(of: post).isEmpty
     }
 
     // MARK: Warnings
@@ -203,7 +209,9 @@ package struct TextRules: Equatable, Sendable {
             [text, cleaned].map({ TextShape.wordCharacters(in: CustomEmoji.leftOut(of: $0)) })
                 .allSatisfy({ $0 >= Self.minimumWordCharacters })
         else { return .failure(Refusal(.noWords)) }
-        if let refusal = TextLength.refusal(of: prefix + cleaned, besides: warningLength, limits: limits) {
+        if let refusal = TextLength.refusal(
+            of: prefix + cleaned, besides: warningLength, limits: limits)
+        {
             return .failure(refusal)
         }
         return .success(prefix + cleaned)
@@ -211,7 +219,8 @@ package struct TextRules: Equatable, Sendable {
 
     /// Whether the network may make a link of anything in the text.
     private func hasLink(_ text: String) -> Bool {
-        network.traits.chargesForHosts ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
+        network.traits.chargesForHosts
+            ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
     }
 }
 
@@ -271,11 +280,13 @@ package enum TextLength {
 
     /// The number of grapheme clusters by the rules that find the most.
     ///
-    /// Since Unicode 15.1 consonants of Indic scripts that a virama joins are one cluster. Servers count by older rules,
-    /// in which each of them is one.
+    /// Since Unicode 15.1 consonants of Indic scripts that a virama joins are one cluster. Servers
+    /// count by older rules, in which each of them is one.
     private static func clusters(of text: String) -> Int {
         // Nearly all texts have no such letter.
-        guard text.unicodeScalars.contains(where: { indic.contains($0.value) }) else { return text.count }
+        guard text.unicodeScalars.contains(where: { indic.contains($0.value) }) else {
+            return text.count
+        }
         return text.reduce(0) { $0 + 1 + joins(in: $1) }
     }
 
@@ -306,17 +317,20 @@ package enum TextLength {
         let length = count(text, limits: limits) + other
         if length > limits.maximumCharacters {
             return Refusal(
-                .tooLong, "the text has \(length) characters, and the server allows \(limits.maximumCharacters)")
+                .tooLong,
+                "the text has \(length) characters, and the server allows \(limits.maximumCharacters)"
+            )
         }
         if let maximum = limits.maximumBytes, text.utf8.count > maximum {
-            return Refusal(.tooLong, "the text has \(text.utf8.count) bytes, and the server allows \(maximum)")
+            return Refusal(
+                .tooLong, "the text has \(text.utf8.count) bytes, and the server allows \(maximum)")
         }
         return nil
     }
 }
 
 extension Visibility {
-    /// Who may see what the bot writes because of something with this visibility: nobody who may not see that, and never
-    /// everybody's public timeline.
+    /// Who may see what the bot writes because of something with this visibility: nobody who may
+    /// not see that, and never everybody's public timeline.
     package var ofRepetition: Visibility { self == .public ? .unlisted : self }
 }

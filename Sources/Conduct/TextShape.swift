@@ -14,7 +14,8 @@ enum TextShape {
         return false
     }
 
-    /// Whether the text repeats somebody else's words by hand: `RT @name …`, `MT @name …`, `"@name: …"`.
+    /// Whether the text repeats somebody else's words by hand: `RT @name …`, `MT @name …`, `"@name:
+    /// …"`.
     static func isManualRepost(_ text: String) -> Bool {
         let tokens = PlainTokens(text).tokens
         return tokens.indices.contains { index in
@@ -33,12 +34,14 @@ enum TextShape {
         }
     }
 
-    /// Whether the text was cut off: it ends in `…`, or in `…` and the link with which X continues a text elsewhere.
+    /// Whether the text was cut off: it ends in `…`, or in `…` and the link with which X continues
+    /// a text elsewhere.
     static func isTruncated(_ text: String) -> Bool {
         for token in PlainTokens(text).tokens.reversed() {
             switch token {
             case .scalar("…"): return true
-            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible: continue
+            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible:
+                continue
             case .link(let link, _) where continuesElsewhere(link): continue
             default: return false
             }
@@ -46,7 +49,8 @@ enum TextShape {
         return false
     }
 
-    /// Whether the text has anything that a network could make a link of, with or without `http://`.
+    /// Whether the text has anything that a network could make a link of, with or without
+    /// `http://`.
     static func hasLink(_ text: String) -> Bool {
         if PlainTokens(text).hasLink || hasScheme(text) { return true }
         return text.unicodeScalars.split { !isHostScalar($0) }.contains(where: isHost)
@@ -58,7 +62,8 @@ enum TextShape {
         return lowered.contains("http://") || lowered.contains("https://")
     }
 
-    /// The text with a space instead of everything that reads as a host name, and of the path behind it.
+    /// The text with a space instead of everything that reads as a host name, and of the path
+    /// behind it.
     static func withoutHosts(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -87,8 +92,11 @@ enum TextShape {
     /// Whether a run of a host's characters ends like one.
     private static func isHost(_ word: some BidirectionalCollection<Unicode.Scalar>) -> Bool {
         let dots = word.reversed().prefix { $0 == "." }.count
-        let labels = word.dropLast(dots).split(separator: ".", omittingEmptySubsequences: false).suffix(2)
-        guard labels.count == 2, let name = labels.first, let top = labels.last else { return false }
+        let labels = word.dropLast(dots).split(separator: ".", omittingEmptySubsequences: false)
+            .suffix(2)
+        guard labels.count == 2, let name = labels.first, let top = labels.last else {
+            return false
+        }
         return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
     }
 
@@ -96,12 +104,15 @@ enum TextShape {
     static func wordCharacters(in text: String) -> Int {
         PlainTokens(text).tokens.reduce(0) { count, token in
             guard case .scalar(let scalar) = token else { return count }
-            return count + (scalar.properties.isAlphabetic || scalar.properties.numericType != nil ? 1 : 0)
+            return count
+                + (scalar.properties.isAlphabetic || scalar.properties.numericType != nil ? 1 : 0)
         }
     }
 
     /// The few scalars before a token, nearest first, up to the next link or mention.
-    private static func scalars(before index: Int, in tokens: [PlainTokens.Token]) -> [Unicode.Scalar] {
+    private static func scalars(before index: Int, in tokens: [PlainTokens.Token]) -> [Unicode
+        .Scalar]
+    {
         var scalars: [Unicode.Scalar] = []
         for token in tokens[..<index].suffix(8).reversed() {
             guard case .scalar(let scalar) = token else { break }

@@ -2,7 +2,8 @@ package import Posts
 
 /// What becomes of the human's own threads.
 package enum ThreadRule: String, CaseIterable, Sendable {
-    /// Nothing of them is sent: not their first posts either, which would read like a sentence cut off.
+    /// Nothing of them is sent: not their first posts either, which would read like a sentence cut
+    /// off.
     case leftOut = "left-out"
     /// They are sent whole, one part after the other.
     case whole
@@ -29,7 +30,8 @@ extension TextRules {
         return prepared
     }
 
-    /// The texts of the posts that follow a thread's first, in their order: all, or why one of them may not be sent.
+    /// The texts of the posts that follow a thread's first, in their order: all, or why one of them
+    /// may not be sent.
     ///
     /// - Parameters:
     ///   - thread: These posts; none for a post that stands alone.
@@ -38,7 +40,9 @@ extension TextRules {
     package func texts(
         of thread: [Post], isChain: Bool = true
     ) -> Result<[(post: Post, text: String)], Refusal> {
-        guard thread.isEmpty || sendsThreads && isChain else { return .failure(Refusal(.threadHead)) }
+        guard thread.isEmpty || sendsThreads && isChain else {
+            return .failure(Refusal(.threadHead))
+        }
         var texts: [(post: Post, text: String)] = []
         for part in thread.map(Self.standing) {
             switch text(for: part) {

@@ -2,12 +2,14 @@ import Foundation
 
 /// Tells how alike two texts are by their words.
 ///
-/// Signs, marks and emoji are no words: two texts are not alike because both end with a question mark.
+/// Signs, marks and emoji are no words: two texts are not alike because both end with a question
+/// mark.
 ///
-/// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the part
-/// (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in all of them says nothing, and
-/// one in none of them has a weight all the same. Sums run in the order of the words, so that the same texts have the same
-/// likeness to the last bit, on every machine.
+/// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the
+/// part (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in
+/// all of them says nothing, and one in none of them has a weight all the same. Sums run in the
+/// order of the words, so that the same texts have the same likeness to the last bit, on every
+/// machine.
 package struct WordLikeness: Sendable {
     /// How often each word occurs in a text.
     package typealias Words = [String: Int]
@@ -39,17 +41,20 @@ package struct WordLikeness: Sendable {
 
     package func vector(_ words: Words) -> Vector {
         Vector(
-            words.filter { Self.isWord($0.key) }.sorted { $0.key < $1.key }.compactMap { word, count in
+            words.filter { Self.isWord($0.key) }.sorted { $0.key < $1.key }.compactMap {
+                word, count in
                 let weight = (1 + log(Double(max(1, count)))) * inverseFrequency(of: word)
                 return weight > 0 ? (word, weight) : nil
             })
     }
 
-    /// Whether a word has a letter or a digit; marks that count as letters, such as "ー", are not enough.
+    /// Whether a word has a letter or a digit; marks that count as letters, such as "ー", are not
+    /// enough.
     private static func isWord(_ word: String) -> Bool {
         word.unicodeScalars.contains { scalar in
             switch scalar.properties.generalCategory {
-            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber, .letterNumber,
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber,
+                .letterNumber,
                 .otherNumber:
                 true
             default: false
@@ -71,7 +76,9 @@ package struct WordLikeness: Sendable {
         package mutating func add(_ vector: Vector) {
             texts += 1
             guard vector.length > 0 else { return }
-            for (word, weight) in vector.parts { weights[word, default: 0] += weight / vector.length }
+            for (word, weight) in vector.parts {
+                weights[word, default: 0] += weight / vector.length
+            }
         }
 
         /// Returns the mean likeness of a text to the texts of the sum; 0 without any.
@@ -80,15 +87,20 @@ package struct WordLikeness: Sendable {
         package func likeness(to vector: Vector, isIncluded: Bool) -> Double {
             let others = isIncluded ? texts - 1 : texts
             guard others > 0, vector.length > 0 else { return 0 }
-            let dot = vector.parts.reduce(0) { $0 + $1.weight * weights[$1.word, default: 0] } / vector.length
+            let dot =
+                vector.parts.reduce(0) { $0 + $1.weight * weights[$1.word, default: 0] }
+                / vector.length
             return max(0, isIncluded ? dot - 1 : dot) / Double(others)
         }
     }
 
     /// Compares two texts.
     ///
-    /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those first that add most to it.
-    package static func compare(_ first: Vector, _ second: Vector) -> (likeness: Double, common: [String]) {
+    /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those
+    ///   first that add most to it.
+    package static func compare(_ first: Vector, _ second: Vector) -> (
+        likeness: Double, common: [String]
+    ) {
         var (dot, common) = (0.0, [(word: String, product: Double)]())
         var (left, right) = (first.parts[...], second.parts[...])
         while let one = left.first, let other = right.first {

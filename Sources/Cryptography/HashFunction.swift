@@ -11,7 +11,8 @@ package enum HashFunction: Sendable {
     package func digest(of bytes: some Collection<UInt8>) -> [UInt8] {
         withPointer(to: bytes) { input in
             [UInt8](unsafeUninitializedCapacity: size) { output, count in
-                let done = EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil)
+                let done = EVP_Digest(
+                    input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil)
                 precondition(done == 1, "OpenSSL could not hash: no memory is left")
                 count = size
             }
@@ -24,7 +25,8 @@ package enum HashFunction: Sendable {
             withPointer(to: bytes) { input in
                 [UInt8](unsafeUninitializedCapacity: size) { output, count in
                     let code = HMAC(
-                        algorithm, key.baseAddress, Int32(key.count), input.baseAddress, input.count,
+                        algorithm, key.baseAddress, Int32(key.count), input.baseAddress,
+                        input.count,
                         output.baseAddress, nil)
                     precondition(code != nil, "OpenSSL could not hash: no memory is left")
                     count = size
@@ -47,7 +49,8 @@ package enum HashFunction: Sendable {
         }
     }
 
-    // Fetched once: OpenSSL otherwise looks the function up by its name for each hash. Never changed and never freed.
+    // Fetched once: OpenSSL otherwise looks the function up by its name for each hash. Never
+    // changed and never freed.
     private nonisolated(unsafe) static let fetchedSHA1 = fetched("SHA1")
     private nonisolated(unsafe) static let fetchedSHA256 = fetched("SHA2-256")
 

@@ -24,12 +24,14 @@ package enum Scrypt {
     ///   - cost: How many blocks of 1 KiB are filled: a power of two.
     /// - Throws: ``Unavailable``.
     package static func key(
-        from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int, cost: UInt64 = usualCost
+        from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int,
+        cost: UInt64 = usualCost
     ) throws(Unavailable) -> [UInt8] {
         let (password, salt) = (password.map { CChar(bitPattern: $0) }, Array(salt))
         var key = [UInt8](repeating: 0, count: count)
         let done = EVP_PBE_scrypt(
-            password, password.count, salt, salt.count, cost, blockSize, parallelism, memory, &key, key.count)
+            password, password.count, salt, salt.count, cost, blockSize, parallelism, memory, &key,
+            key.count)
         guard done == 1 else { throw Unavailable() }
         return key
     }
@@ -38,7 +40,9 @@ package enum Scrypt {
 /// Compares secrets.
 package enum ConstantTime {
     /// Whether both are the same, in a time that depends on the lengths alone.
-    package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
+    package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>)
+        -> Bool
+    {
         let (first, second) = (Array(first), Array(second))
         return first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
     }

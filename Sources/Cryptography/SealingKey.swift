@@ -4,7 +4,8 @@ import CCrypto
 package struct SealingKey: Sendable {
     /// OpenSSL refused the cipher, as it does in FIPS mode.
     package struct Unavailable: Error, CustomStringConvertible {
-        package let description = "OpenSSL offers no ChaCha20-Poly1305, as in FIPS mode: use an OpenSSL that offers it"
+        package let description =
+            "OpenSSL offers no ChaCha20-Poly1305, as in FIPS mode: use an OpenSSL that offers it"
     }
 
     private static let (keySize, nonceSize, tagSize) = (32, 12, 16)
@@ -70,7 +71,9 @@ package struct SealingKey: Sendable {
     /// Opens what ``sealed(_:context:)`` returned.
     ///
     /// - Returns: nil if another key or context sealed the bytes, or somebody changed them.
-    package func opened(_ sealed: some Collection<UInt8>, context: some Collection<UInt8>) -> [UInt8]? {
+    package func opened(_ sealed: some Collection<UInt8>, context: some Collection<UInt8>)
+        -> [UInt8]?
+    {
         guard sealed.count >= Self.nonceSize + Self.tagSize else { return nil }
         let cipher = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(cipher) }

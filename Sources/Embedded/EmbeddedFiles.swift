@@ -2,8 +2,8 @@ import CEmbedded
 
 /// The files that are part of the program: rules, sentences, templates, migrations.
 ///
-/// They are the C compiler's, so that a binary moved to another folder still has them and that they cost no time to
-/// compile.
+/// They are the C compiler's, so that a binary moved to another folder still has them and that they
+/// cost no time to compile.
 package enum EmbeddedFiles {
     /// A file's name within its folder, and its bytes.
     package typealias File = (name: String, bytes: UnsafeRawBufferPointer)
@@ -37,17 +37,22 @@ package enum EmbeddedFiles {
     /// The text of a file in UTF-8.
     ///
     /// - Parameter path: As in ``bytes(of:)``.
-    package static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+    package static func text(of path: String) -> String {
+        String(decoding: bytes(of: path), as: UTF8.self)
+    }
 
-    /// The rows of a table whose cells are separated by tabs; lines that begin with `#` are comments.
+    /// The rows of a table whose cells are separated by tabs; lines that begin with `#` are
+    /// comments.
     ///
     /// - Parameters:
     ///   - path: As in ``bytes(of:)``.
-    ///   - columns: The number of cells that each row has to have: the tables are part of the program.
+    ///   - columns: The number of cells that each row has to have: the tables are part of the
+    ///     program.
     package static func rows(of path: String, columns: Int) -> [[String]] {
         text(of: path).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
             let cells = line.split(separator: "\t").map(String.init)
-            precondition(cells.count == columns, "\(path) has a row of \(cells.count) cells: \(line)")
+            precondition(
+                cells.count == columns, "\(path) has a row of \(cells.count) cells: \(line)")
             return cells
         }
     }

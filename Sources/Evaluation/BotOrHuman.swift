@@ -3,9 +3,10 @@ package import Posts
 
 /// Whether a stranger who is shown days of posts could tell the bot's from the human's.
 ///
-/// A classifier learns the days of some people and their bots, and is asked about others, of whom it has seen nothing.
-/// It is told how many posts a day has, from when to when, how far they are apart, and over how many hours they spread.
-/// Of one person alone it learns some stretches of days and is asked about the others.
+/// A classifier learns the days of some people and their bots, and is asked about others, of whom
+/// it has seen nothing. It is told how many posts a day has, from when to when, how far they are
+/// apart, and over how many hours they spread. Of one person alone it learns some stretches of days
+/// and is asked about the others.
 package struct BotOrHuman: Equatable, Sendable {
     /// Days of one person, and of their bot on the same dates: the minutes of each, ascending.
     package struct Days: Equatable, Sendable {
@@ -25,13 +26,16 @@ package struct BotOrHuman: Equatable, Sendable {
     package let people: Int
     /// How many days were told apart, half of them the human's.
     package let days: Int
-    /// How often, of a day of the bot's and one of the human's, the bot's is the one that looks more like a bot's.
+    /// How often, of a day of the bot's and one of the human's, the bot's is the one that looks
+    /// more like a bot's.
     ///
-    /// The area under the receiver operating characteristic: 0.5 is guessing, 1 is certain; nil for too few days.
+    /// The area under the receiver operating characteristic: 0.5 is guessing, 1 is certain; nil for
+    /// too few days.
     package let all: Double?
     /// The same of days of at least two posts.
     package let several: Double?
-    /// The same of those days, by the shape alone: neither their number of posts nor the first and last minute is told.
+    /// The same of those days, by the shape alone: neither their number of posts nor the first and
+    /// last minute is told.
     package let shape: Double?
 
     /// - Parameter people: The days of each.
@@ -54,14 +58,19 @@ package struct BotOrHuman: Equatable, Sendable {
         let fold: Int
     }
 
-    private static func labelled(_ days: [[MinuteOfDay]], isBot: Bool, _ person: Int?) -> [LabelledDay] {
+    private static func labelled(_ days: [[MinuteOfDay]], isBot: Bool, _ person: Int?)
+        -> [LabelledDay]
+    {
         days.enumerated().map { index, minutes in
             LabelledDay(
-                look: DayLook(minutes), isBot: isBot, fold: person.map { $0 % folds } ?? index * folds / days.count)
+                look: DayLook(minutes), isBot: isBot,
+                fold: person.map { $0 % folds } ?? index * folds / days.count)
         }
     }
 
-    private static func area(_ days: [LabelledDay], _ features: (LabelledDay) -> [Double]) -> Double? {
+    private static func area(_ days: [LabelledDay], _ features: (LabelledDay) -> [Double])
+        -> Double?
+    {
         let bots = days.count { $0.isBot }
         guard min(bots, days.count - bots) >= fewestDays else { return nil }
         let rows = ClassedRows(days.map(features))
@@ -69,7 +78,8 @@ package struct BotOrHuman: Equatable, Sendable {
         var scored: [(score: Double, isPositive: Bool)] = []
         for fold in 0..<folds {
             let (asked, learned) = (
-                days.indices.filter { days[$0].fold == fold }, days.indices.filter { days[$0].fold != fold }
+                days.indices.filter { days[$0].fold == fold },
+                days.indices.filter { days[$0].fold != fold }
             )
             guard !asked.isEmpty, !learned.isEmpty else { continue }
             let stumps = BoostedStumps(rows, learned, labels)
@@ -100,8 +110,8 @@ extension BotOrHuman: Encodable {
 /// What a day of posts looks like.
 private struct DayLook {
     let posts: Int
-    /// The span, the smallest, the middle and the largest gap, the share of gaps of at most half an hour, the number of
-    /// hours with a post, and how evenly the posts spread over them.
+    /// The span, the smallest, the middle and the largest gap, the share of gaps of at most half an
+    /// hour, the number of hours with a post, and how evenly the posts spread over them.
     let shape: [Double]
     private let place: [Double]
 
@@ -110,12 +120,15 @@ private struct DayLook {
         let values = minutes.reduce(into: [Int]()) { $0.append(max($1.value, ($0.last ?? -1) + 1)) }
         let gaps = zip(values, values.dropFirst()).map { $1 - $0 }.sorted()
         let hours = Dictionary(values.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values.sorted()
-        let entropy = hours.reduce(0) { $0 - $1 / Double(values.count) * log($1 / Double(values.count)) }
+        let entropy = hours.reduce(0) {
+            $0 - $1 / Double(values.count) * log($1 / Double(values.count))
+        }
         let (first, last) = (values.first ?? 0, values.last ?? 0)
         let close = gaps.isEmpty ? 0 : Double(gaps.count { $0 <= 30 }) / Double(gaps.count)
         posts = values.count
         shape = [
-            Double(last - first), Double(gaps.first ?? 0), Double(gaps.isEmpty ? 0 : gaps[gaps.count / 2]),
+            Double(last - first), Double(gaps.first ?? 0),
+            Double(gaps.isEmpty ? 0 : gaps[gaps.count / 2]),
             Double(gaps.last ?? 0), close, Double(hours.count), entropy,
         ]
         place = [Double(posts), Double(first), Double(last)]
@@ -125,7 +138,8 @@ private struct DayLook {
     var all: [Double] { shape + place }
 }
 
-/// Rows of numbers, each number told by the class that it falls into: 32 at most, of about as many rows.
+/// Rows of numbers, each number told by the class that it falls into: 32 at most, of about as many
+/// rows.
 struct ClassedRows {
     static let most = 32
 
@@ -149,7 +163,8 @@ struct ClassedRows {
 
 /// Many small decisions, each of which mends a part of what those before it got wrong.
 ///
-/// Gradient boosting of the log loss (Friedman 2001) with trees of one cut each; nothing in it is left to chance.
+/// Gradient boosting of the log loss (Friedman 2001) with trees of one cut each; nothing in it is
+/// left to chance.
 struct BoostedStumps {
     private static let rounds = 60
     private static let rate = 0.2
@@ -214,7 +229,8 @@ struct BoostedStumps {
             let gain = slope * slope / (bend + ridge) + rest * rest / restBend - none
             guard gain > best.gain else { continue }
             best = Stump(
-                column: column, cut: UInt8(cut), below: rate * slope / (bend + ridge), above: rate * rest / restBend,
+                column: column, cut: UInt8(cut), below: rate * slope / (bend + ridge),
+                above: rate * rest / restBend,
                 gain: gain)
         }
         return best

@@ -45,7 +45,8 @@ package struct ClassifierReport: Sendable {
     package let repeated: Int
 
     init(
-        outcome: FavoriteEvaluation.Outcome, wordsAlone: WeightComparison?, words: FeatureWords, isPrequential: Bool,
+        outcome: FavoriteEvaluation.Outcome, wordsAlone: WeightComparison?, words: FeatureWords,
+        isPrequential: Bool,
         isInTimeOrder: Bool, training: File?, testing: File, baseRateFile: String?, repeated: Int
     ) {
         scores = outcome.scores
@@ -87,7 +88,8 @@ extension ClassifierReport: Encodable {
     }
 }
 
-/// Measures the classifier on labelled files, apart from any mirror: no database, no server, no account.
+/// Measures the classifier on labelled files, apart from any mirror: no database, no server, no
+/// account.
 package struct ClassifierEvaluator: Sendable {
     /// Which posts tell how often the human favorites.
     package struct BaseRateSource: Sendable {
@@ -112,7 +114,8 @@ package struct ClassifierEvaluator: Sendable {
     /// - Parameters:
     ///   - words: Which words are features.
     ///   - dictionary: A value of `MECAB_DICTIONARY`.
-    ///   - configuration: The threshold, and how much must be learned before anything is a favorite.
+    ///   - configuration: The threshold, and how much must be learned before anything is a
+    ///     favorite.
     package init(words: FeatureWords, dictionary: String, configuration: FavoriteConfiguration) {
         self.words = words
         self.dictionary = dictionary
@@ -124,8 +127,10 @@ package struct ClassifierEvaluator: Sendable {
     /// - Parameters:
     ///   - training: The path of the posts to learn; nil to begin with nothing.
     ///   - testing: The path of the posts to predict.
-    ///   - source: Which posts tell how often the human favorites; the learned ones if it says nothing.
-    ///   - isPrequential: Whether each post is learned after it was predicted, in the order of time.
+    ///   - source: Which posts tell how often the human favorites; the learned ones if it says
+    ///     nothing.
+    ///   - isPrequential: Whether each post is learned after it was predicted, in the order of
+    ///     time.
     /// - Returns: The measures and what they are based on.
     /// - Throws: `ImportError` for a file that cannot be used, `MeCabError` without a dictionary.
     package func evaluate(
@@ -135,7 +140,9 @@ package struct ClassifierEvaluator: Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         return try await executor.run {
-            try report(training: training, testing: testing, baseRate: source, isPrequential: isPrequential)
+            try report(
+                training: training, testing: testing, baseRate: source, isPrequential: isPrequential
+            )
         }
     }
 
@@ -150,25 +157,31 @@ package struct ClassifierEvaluator: Sendable {
         let before = learned?.posts ?? []
         func outcome(_ words: FeatureWords) -> FavoriteEvaluation.Outcome {
             let evaluation = FavoriteEvaluation(
-                extractor: FeatureExtractor(tokenizer: tokenizer, words: words), configuration: configuration)
+                extractor: FeatureExtractor(tokenizer: tokenizer, words: words),
+                configuration: configuration)
             return isPrequential
-                ? evaluation.prequential(training: before, testing: tested.postsInTime, baseRate: baseRate)
+                ? evaluation.prequential(
+                    training: before, testing: tested.postsInTime, baseRate: baseRate)
                 : evaluation.split(training: before, testing: tested.posts, baseRate: baseRate)
         }
         let known = Set(before.map(\.id))
         return ClassifierReport(
-            outcome: outcome(words), wordsAlone: words.isOfWordsAlone ? nil : outcome(.content).comparison,
-            words: words, isPrequential: isPrequential, isInTimeOrder: isPrequential && tested.isTimed,
+            outcome: outcome(words),
+            wordsAlone: words.isOfWordsAlone ? nil : outcome(.content).comparison,
+            words: words, isPrequential: isPrequential,
+            isInTimeOrder: isPrequential && tested.isTimed,
             training: learned.map { .init($0) }, testing: .init(tested),
             baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
     }
 
     /// The file whose posts tell the base rate; nil for what the model learned.
-    private func timeline(_ source: BaseRateSource, learned: LabelledFile?) throws -> LabelledFile? {
+    private func timeline(_ source: BaseRateSource, learned: LabelledFile?) throws -> LabelledFile?
+    {
         if let path = source.path { return try LabelledFile(path: path) }
         guard source.tail != nil, let learned else { return nil }
         guard learned.isGrouped(atLeast: configuration.minimumPerCategory) else { return learned }
-        // The seed of a training: favorites, then other posts. The timeline they were drawn from lies beside it.
+        // The seed of a training: favorites, then other posts. The timeline they were drawn from
+        // lies beside it.
         let path = URL(fileURLWithPath: learned.path).deletingLastPathComponent()
             .appendingPathComponent(Self.timelineName).path
         guard learned.path != "-", FileManager.default.fileExists(atPath: path) else {

@@ -4,8 +4,8 @@ import Schedule
 
 /// How well the number of posts of somebody's last days is told from all days before each.
 ///
-/// Nothing is drawn, so that the same posts give the same figures to the last digit. The last fifth of the days is told,
-/// 200 of them at most, spread evenly.
+/// Nothing is drawn, so that the same posts give the same figures to the last digit. The last fifth
+/// of the days is told, 200 of them at most, spread evenly.
 struct DayAhead {
     /// What one model tells.
     struct Scores {
@@ -20,7 +20,8 @@ struct DayAhead {
     private static let mostDays = 200
     /// A day with more posts is no person's, and would only cost time.
     private static let mostPosts = 10_000
-    /// Of what was never seen the chance counts as this much, so that one such day does not outweigh all others.
+    /// Of what was never seen the chance counts as this much, so that one such day does not
+    /// outweigh all others.
     fileprivate static let leastChance = 1e-9
 
     /// The model of the plans.
@@ -47,7 +48,8 @@ struct DayAhead {
             : (0..<Self.mostDays).map { first + $0 * (found - 1) / (Self.mostDays - 1) }
         for index in days {
             let day = past.first.advanced(by: index)
-            let weight = HistoryWeight(asOf: day.advanced(by: -1), target: day, weekend: configuration.weekend)
+            let weight = HistoryWeight(
+                asOf: day.advanced(by: -1), target: day, weekend: configuration.weekend)
             let weights = (0..<index).map { weight.weight(of: past.first.advanced(by: $0)) }
             let recent = RecentDays((1...RecentDays.length).map { past.counts[index - $0] })
             let likeness = configuration.model != .raw ? past.likeness(to: recent, of: index) : []
@@ -61,7 +63,8 @@ struct DayAhead {
         }
     }
 
-    /// The chance of each number of posts from 0 to one more than the most, where one in twenty is left to what never was.
+    /// The chance of each number of posts from 0 to one more than the most, where one in twenty is
+    /// left to what never was.
     private static func chances(_ counts: [Int], _ weights: [Double], _ most: Int) -> [Double] {
         let sum = weights.reduce(0, +)
         var chances = Array(repeating: 0.0, count: most + 2)
@@ -71,7 +74,9 @@ struct DayAhead {
             mean += Double(count) * weight / sum
         }
         let ratio = mean / (1 + mean)
-        return chances.indices.map { 0.95 * chances[$0] + 0.05 * (1 - ratio) * pow(ratio, Double($0)) }
+        return chances.indices.map {
+            0.95 * chances[$0] + 0.05 * (1 - ratio) * pow(ratio, Double($0))
+        }
     }
 }
 

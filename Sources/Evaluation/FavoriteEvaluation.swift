@@ -2,12 +2,14 @@ package import Favorites
 import Foundation
 import Posts
 
-/// Measures the classifier on posts whose end is known, with the extractor and the model that a mirror uses.
+/// Measures the classifier on posts whose end is known, with the extractor and the model that a
+/// mirror uses.
 ///
 /// Nothing is stored and no server is asked: the counts are kept in memory.
 /// Runs on the calling thread, for some ten microseconds a post.
 package struct FavoriteEvaluation: Sendable {
-    /// How many posts later a favorite becomes known when each post is learned after it was predicted.
+    /// How many posts later a favorite becomes known when each post is learned after it was
+    /// predicted.
     ///
     /// A person favorites some time after a post appeared, and a bot notices even later.
     package static let favoriteDelay = 50
@@ -29,7 +31,8 @@ package struct FavoriteEvaluation: Sendable {
 
     /// - Parameters:
     ///   - extractor: Finds the features of a post.
-    ///   - configuration: The threshold, and how much must be learned before anything is a favorite.
+    ///   - configuration: The threshold, and how much must be learned before anything is a
+    ///     favorite.
     package init(extractor: FeatureExtractor, configuration: FavoriteConfiguration) {
         self.extractor = extractor
         self.configuration = configuration
@@ -41,7 +44,8 @@ package struct FavoriteEvaluation: Sendable {
     /// - Parameters:
     ///   - training: The posts to learn; their order does not matter.
     ///   - testing: The posts to predict, in any order.
-    ///   - baseRate: How often the human favorites; nil for the rate among the learned posts that were seen.
+    ///   - baseRate: How often the human favorites; nil for the rate among the learned posts that
+    ///     were seen.
     /// - Returns: The measures and the predictions in the order of `testing`.
     package func split(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
@@ -67,7 +71,8 @@ package struct FavoriteEvaluation: Sendable {
     /// - Parameters:
     ///   - training: Posts that are learned before; may be empty.
     ///   - testing: The posts in the order in which they appeared.
-    ///   - baseRate: How often the human favorites, before the first prediction; nil for the rate in `training`.
+    ///   - baseRate: How often the human favorites, before the first prediction; nil for the rate
+    ///     in `training`.
     /// - Returns: The measures and the predictions in the order of `testing`.
     package func prequential(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
@@ -92,7 +97,9 @@ package struct FavoriteEvaluation: Sendable {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
             let known = predictions.count - Self.favoriteDelay
-            if known > 0 && known % Self.renewal == 0 || classifier.weights.isPlain { fitWeights(of: &classifier) }
+            if known > 0 && known % Self.renewal == 0 || classifier.weights.isPlain {
+                fitWeights(of: &classifier)
+            }
         }
         return outcome(predictions, from: start, to: classifier, elapsed)
     }
@@ -100,7 +107,9 @@ package struct FavoriteEvaluation: Sendable {
     private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
         var classifier = MemoryClassifier(extractor.words)
         classifier.learn(training.flatMap(\.events), extractor.features)
-        if let baseRate { classifier.setBaseRate(posts: baseRate.posts, favorites: baseRate.favorites) }
+        if let baseRate {
+            classifier.setBaseRate(posts: baseRate.posts, favorites: baseRate.favorites)
+        }
         fitWeights(of: &classifier)
         return classifier
     }
@@ -123,14 +132,18 @@ package struct FavoriteEvaluation: Sendable {
         let mayFire = waiting(classifier) == nil
         func prediction(_ logRate: Double) -> Prediction {
             Prediction(
-                id: post.id, logRate: logRate, probability: Assessment.probability(ofLogRate: logRate),
+                id: post.id, logRate: logRate,
+                probability: Assessment.probability(ofLogRate: logRate),
                 isFired: mayFire && logRate > threshold, isFavorite: post.isFavorite)
         }
-        predictions.add(plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate), mayFire)
+        predictions.add(
+            plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate),
+            mayFire)
     }
 
     private func outcome(
-        _ predictions: Predictions, from start: MemoryClassifier, to end: MemoryClassifier, _ elapsed: Duration
+        _ predictions: Predictions, from start: MemoryClassifier, to end: MemoryClassifier,
+        _ elapsed: Duration
     ) -> Outcome {
         let learned = start.categories
         let seconds = elapsed / .seconds(1)
@@ -146,7 +159,8 @@ package struct FavoriteEvaluation: Sendable {
                 waiting: WaitReason(learned, needed: configuration.minimumPerCategory)),
             postsPerSecond: seconds > 0 && !used.isEmpty ? Double(used.count) / seconds : nil)
         let comparison = WeightComparison(
-            plain: predictions.plain, weighted: predictions.weighted, mayFire: predictions.mayFire, weights: weights)
+            plain: predictions.plain, weighted: predictions.weighted, mayFire: predictions.mayFire,
+            weights: weights)
         return Outcome(scores: scores, predictions: used, comparison: comparison)
     }
 }
@@ -186,7 +200,9 @@ private struct Found {
     }
 
     /// The features of this example, or of the one with the same identity that was learned before.
-    func features(of other: Example) -> FeatureSet { other == example ? features : extractor.features(of: other) }
+    func features(of other: Example) -> FeatureSet {
+        other == example ? features : extractor.features(of: other)
+    }
 }
 
 /// Favorites of which the classifier does not know yet, in the order in which it will.

@@ -22,7 +22,8 @@ package struct FavoriteScores: Equatable, Sendable {
         package let waiting: WaitReason?
 
         package init(
-            favorites: Int, normals: Int, baseRate: BaseRate, distinctFeatures: Int, waiting: WaitReason?
+            favorites: Int, normals: Int, baseRate: BaseRate, distinctFeatures: Int,
+            waiting: WaitReason?
         ) {
             self.favorites = favorites
             self.normals = normals
@@ -44,7 +45,8 @@ package struct FavoriteScores: Equatable, Sendable {
     package let averagePrecision: Double?
     /// The F1 at the best threshold; nil without a favorite.
     package let bestF1: Double?
-    /// The lowest favorite rate that must fire for ``bestF1``; nil without a favorite, or if no `Double` is so large.
+    /// The lowest favorite rate that must fire for ``bestF1``; nil without a favorite, or if no
+    /// `Double` is so large.
     package let bestF1Rate: Double?
 
     /// The favorite rate that must be exceeded.
@@ -55,17 +57,20 @@ package struct FavoriteScores: Equatable, Sendable {
     package let calibration: Calibration
     /// How far each kind of evidence was believed in the end; nil where all counted alike.
     package let weights: EvidenceWeights?
-    /// Posts whose features one thread finds and weighs in a second of its own time; nil without posts.
+    /// Posts whose features one thread finds and weighs in a second of its own time; nil without
+    /// posts.
     package let postsPerSecond: Double?
 
     /// - Parameters:
     ///   - predictions: What was predicted, in any order.
     ///   - threshold: The favorite rate that had to be exceeded.
-    ///   - weights: How far each kind of evidence was believed in the end; nil where all counted alike.
+    ///   - weights: How far each kind of evidence was believed in the end; nil where all counted
+    ///     alike.
     ///   - training: What was known before.
     ///   - postsPerSecond: How fast it went.
     package init(
-        predictions: [Prediction], threshold: Double, weights: EvidenceWeights? = nil, training: Training,
+        predictions: [Prediction], threshold: Double, weights: EvidenceWeights? = nil,
+        training: Training,
         postsPerSecond: Double?
     ) {
         let ranking = Ranking(predictions)
@@ -122,9 +127,11 @@ extension FavoriteScores: Encodable {
 
     private var figures: [(Key, Double?)] {
         [
-            (.rocAUC, rocAUC), (.averagePrecision, averagePrecision), (.bestF1, bestF1), (.bestF1Rate, bestF1Rate),
+            (.rocAUC, rocAUC), (.averagePrecision, averagePrecision), (.bestF1, bestF1),
+            (.bestF1Rate, bestF1Rate),
             (.precision, decisions.precision), (.recall, decisions.recall), (.f1, decisions.f1),
-            (.brier, calibration.brier), (.logLoss, calibration.logLoss), (.ece, calibration.expectedError),
+            (.brier, calibration.brier), (.logLoss, calibration.logLoss),
+            (.ece, calibration.expectedError),
             (.postsPerSecond, postsPerSecond),
         ]
     }
@@ -160,12 +167,14 @@ package struct Prediction: Equatable, Sendable {
     package let logRate: Double
     /// P(favorite), from 0 to 1.
     package let probability: Double
-    /// Whether the bot would have favorited the post: its rate is above the threshold, and enough was learned.
+    /// Whether the bot would have favorited the post: its rate is above the threshold, and enough
+    /// was learned.
     package let isFired: Bool
     /// Whether the human favorited it.
     package let isFavorite: Bool
 
-    package init(id: PostID, logRate: Double, probability: Double, isFired: Bool, isFavorite: Bool) {
+    package init(id: PostID, logRate: Double, probability: Double, isFired: Bool, isFavorite: Bool)
+    {
         self.id = id
         self.logRate = logRate
         self.probability = probability
@@ -196,12 +205,15 @@ package struct DecisionCounts: Equatable, Sendable {
     package var precision: Double? { Self.ratio(hits, fired) }
     /// The share of the human's favorites that are the bot's too; nil if the human has none.
     package var recall: Double? { Self.ratio(hits, favorites) }
-    /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither has favorites.
+    /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither
+    /// has favorites.
     ///
     /// Written with counts it is 0, not undefined, where only one of the two has favorites.
     package var f1: Double? { Self.ratio(2 * hits, fired + favorites) }
 
-    private static func ratio(_ part: Int, _ whole: Int) -> Double? { whole > 0 ? Double(part) / Double(whole) : nil }
+    private static func ratio(_ part: Int, _ whole: Int) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
 }
 
 /// Posts ordered by their favorite rate, and how well that order puts favorites first.
@@ -275,7 +287,8 @@ package struct Ranking: Sendable {
         return sum / Double(favorites)
     }
 
-    /// The highest F1 that any threshold reaches, and the logarithm of the lowest rate that must fire for it.
+    /// The highest F1 that any threshold reaches, and the logarithm of the lowest rate that must
+    /// fire for it.
     ///
     /// Nil without a favorite. Of equal ones it is the one with the highest rate.
     package var bestF1: (f1: Double, logRate: Double)? {
@@ -292,7 +305,8 @@ package struct Ranking: Sendable {
     }
 }
 
-/// Whether probabilities mean what they say: of the posts that get 30 %, three of ten should be favorites.
+/// Whether probabilities mean what they say: of the posts that get 30 %, three of ten should be
+/// favorites.
 package struct Calibration: Equatable, Sendable {
     /// Posts whose probabilities are close to each other.
     package struct Bin: Equatable, Sendable {
@@ -310,12 +324,14 @@ package struct Calibration: Equatable, Sendable {
 
     /// The number of bins, each a tenth wide; 1 belongs to the last.
     ///
-    /// With ten of equal width the reference's predictions give the reference's errors to the last digit.
+    /// With ten of equal width the reference's predictions give the reference's errors to the last
+    /// digit.
     package static let binCount = 10
 
     /// From the lowest probabilities to the highest.
     package let bins: [Bin]
-    /// The mean squared distance of the probability from what happened, 1 or 0 (Brier 1950); nil without posts.
+    /// The mean squared distance of the probability from what happened, 1 or 0 (Brier 1950); nil
+    /// without posts.
     ///
     /// 0 is perfect; always saying the share s of favorites gives s · (1 − s).
     package let brier: Double?
@@ -335,7 +351,8 @@ package struct Calibration: Equatable, Sendable {
             if prediction.isFavorite { bins[index].favorites += 1 }
             let distance = probability - (prediction.isFavorite ? 1 : 0)
             squares += distance * distance
-            losses += LogLoss.loss(of: prediction.isFavorite ? prediction.logRate : -prediction.logRate)
+            losses += LogLoss.loss(
+                of: prediction.isFavorite ? prediction.logRate : -prediction.logRate)
         }
         self.bins = bins
         logLoss = predictions.isEmpty ? nil : losses / Double(predictions.count)

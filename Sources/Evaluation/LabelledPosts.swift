@@ -77,17 +77,21 @@ package struct LabelledFile: Sendable {
         var times: [Date?] = []
         var bytes = 0
         func take(_ imported: ImportedExample, isFavorite: Bool) throws {
-            bytes += imported.text.utf8.count + imported.id.value.utf8.count + MemoryLayout<LabelledPost>.stride
+            bytes +=
+                imported.text.utf8.count + imported.id.value.utf8.count
+                + MemoryLayout<LabelledPost>.stride
             guard bytes <= maximumBytes else {
                 throw ImportError(
-                    .unsupported, path: path, "its posts take more than \(maximumBytes >> 20) MiB; evaluate a part")
+                    .unsupported, path: path,
+                    "its posts take more than \(maximumBytes >> 20) MiB; evaluate a part")
             }
             let example = Example(id: imported.id, author: imported.author, text: imported.text)
             posts.append(LabelledPost(example, isFavorite: isFavorite))
             times.append(imported.createdAt)
         }
         // Ids and names are only compared with each other, so the network does not matter.
-        let reader = JSONLinesReader(path: path, purpose: .classifier, network: .usual, localHost: nil)
+        let reader = JSONLinesReader(
+            path: path, purpose: .classifier, network: .usual, localHost: nil)
         let imported = try reader.read { item in
             switch item {
             case .favorite(let example): try take(example, isFavorite: true)
@@ -97,7 +101,8 @@ package struct LabelledFile: Sendable {
         }
         guard !posts.isEmpty else {
             throw ImportError(
-                .nothingToRead, path: path, "no line of it says \"favorite\": true or false of a public post")
+                .nothingToRead, path: path,
+                "no line of it says \"favorite\": true or false of a public post")
         }
         var summary = TrainingSummary()
         summary.read = posts.count
@@ -111,15 +116,22 @@ package struct LabelledFile: Sendable {
     /// The posts from the oldest to the newest; as in the file if one of them has no time.
     var postsInTime: [LabelledPost] {
         guard isTimed else { return posts }
-        let order = posts.indices.sorted { (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1) }
+        let order = posts.indices.sorted {
+            (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1)
+        }
         return order.map { posts[$0] }
     }
 
-    /// The posts made at or after `start` and before `end`, from the oldest to the newest; none if a post has no time.
+    /// The posts made at or after `start` and before `end`, from the oldest to the newest; none if
+    /// a post has no time.
     func posts(from start: Date, to end: Date) -> [LabelledPost] {
         guard isTimed else { return [] }
-        let dated = posts.indices.filter { index in times[index].map { start <= $0 && $0 < end } ?? false }
-        let order = dated.sorted { (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1) }
+        let dated = posts.indices.filter { index in
+            times[index].map { start <= $0 && $0 < end } ?? false
+        }
+        let order = dated.sorted {
+            (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1)
+        }
         return order.map { posts[$0] }
     }
 
@@ -138,8 +150,8 @@ package struct LabelledFile: Sendable {
 }
 
 extension ExampleTable {
-    /// The newest examples of the mirror, the oldest of them first: what the running mirror learned, with what the
-    /// human did.
+    /// The newest examples of the mirror, the oldest of them first: what the running mirror
+    /// learned, with what the human did.
     ///
     /// - Parameters:
     ///   - limit: How many at most.
@@ -161,7 +173,8 @@ extension ExampleTable {
                 let state = ExampleState(rawValue: try row.text("state"))
             else { return nil }
             let id = PostID(network: network, value: try row.text("post_id"))
-            let example = Example(id: id, author: try row.optionalText("author"), text: try row.text("text"))
+            let example = Example(
+                id: id, author: try row.optionalText("author"), text: try row.text("text"))
             return LabelledPost(example, state: state)
         }
     }

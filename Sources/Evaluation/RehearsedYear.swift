@@ -35,7 +35,8 @@ package struct RehearsedYear: Encodable, Sendable {
         }
     }
 
-    /// How alike two rows of days are, each part from 0 to 1, the same; nil where there is nothing to compare.
+    /// How alike two rows of days are, each part from 0 to 1, the same; nil where there is nothing
+    /// to compare.
     package struct Likeness: Encodable, Equatable, Sendable {
         package let hours: Double?
         package let postsPerDay: Double?
@@ -67,7 +68,8 @@ package struct RehearsedYear: Encodable, Sendable {
     package let withoutText: Int
     /// How alike the bot's days and the human's are.
     package let likeness: Likeness
-    /// The same of the human's days just before the year, as many of them: what chance and change leave.
+    /// The same of the human's days just before the year, as many of them: what chance and change
+    /// leave.
     package let ownLikeness: Likeness
     /// How often a stranger guesses right; nil for a year of too few weeks.
     package let judge: WeekJudge?
@@ -91,12 +93,16 @@ package struct RehearsedYear: Encodable, Sendable {
         human = Tally(days.map(\.human))
         bot = Tally(days.map(\.bot))
         withoutText = days.reduce(0) { $0 + $1.withoutText }
-        let minutes = (human: days.map { $0.human.map(\.minute) }, bot: days.map { $0.bot.map(\.minute) })
+        let minutes = (
+            human: days.map { $0.human.map(\.minute) }, bot: days.map { $0.bot.map(\.minute) }
+        )
         likeness = Likeness(Rhythm(days: minutes.bot).distance(to: Rhythm(days: minutes.human)))
         judge = days.first.flatMap { first in
             WeekJudge(
                 human: minutes.human, bot: minutes.bot, firstWeekday: first.day.weekday,
-                seed: StableHash.seed(of: ["rehearse/judge", mirror, "\(year)", seed.map(String.init) ?? ""]))
+                seed: StableHash.seed(of: [
+                    "rehearse/judge", mirror, "\(year)", seed.map(String.init) ?? "",
+                ]))
         }
     }
 }
@@ -157,7 +163,9 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     /// The mentions to which the best old reply hardly fitted.
     package var doubtful: Int { looked.count { $0.isDoubtful } }
 
-    private enum CodingKeys: CodingKey { case answers, lookedAt, answered, same, withKind, ofKind, doubtful, all }
+    private enum CodingKeys: CodingKey {
+        case answers, lookedAt, answered, same, withKind, ofKind, doubtful, all
+    }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -5,10 +5,12 @@ import Foundation
 import Mirroring
 import Posts
 
-/// Measures how often the reply that would be chosen is the human's own, on the last fifth of their answers.
+/// Measures how often the reply that would be chosen is the human's own, on the last fifth of their
+/// answers.
 ///
-/// The replies before the last fifth are learned. For each later answer whose mention is known, all earlier replies to the
-/// same person compete with the true answer, of which the mention is then not known.
+/// The replies before the last fifth are learned. For each later answer whose mention is known, all
+/// earlier replies to the same person compete with the true answer, of which the mention is then
+/// not known.
 struct ReplyEvaluation: Sendable {
     /// With fewer answers nothing is said.
     static let fewestAnswers = 10
@@ -38,13 +40,16 @@ struct ReplyEvaluation: Sendable {
         /// What it tells of the human's habits.
         var habit: ReplyHabits.Reply {
             ReplyHabits.Reply(
-                id: post.id, text: post.text, language: post.language, words: text.words, answered: past.answered)
+                id: post.id, text: post.text, language: post.language, words: text.words,
+                answered: past.answered)
         }
 
         /// The mention that it answered; nil if that is not known.
         var mention: ReplyScorer.Text? {
             // The language tag of the answered post is not kept.
-            past.answered.map { ReplyScorer.Text($0, language: post.language, words: answered ?? [:]) }
+            past.answered.map {
+                ReplyScorer.Text($0, language: post.language, words: answered ?? [:])
+            }
         }
     }
 
@@ -54,7 +59,9 @@ struct ReplyEvaluation: Sendable {
         let choice: ReplyChoice?
 
         /// The candidate that was chosen; nil for silence.
-        var chosen: ReplyCandidate? { choice.flatMap { choice in candidates.first { $0.id == choice.id } } }
+        var chosen: ReplyCandidate? {
+            choice.flatMap { choice in candidates.first { $0.id == choice.id } }
+        }
     }
 
     /// The outcome of one answer.
@@ -82,14 +89,17 @@ struct ReplyEvaluation: Sendable {
         let scorer = ReplyScorer(
             habits: ReplyHabits(ordered[..<first].suffix(ReplyHabits.longest).map(\.habit)))
         var earlier: [AccountID: [Known]] = [:]
-        for reply in ordered[..<first] { if let person = reply.person { earlier[person, default: []].append(reply) } }
+        for reply in ordered[..<first] {
+            if let person = reply.person { earlier[person, default: []].append(reply) }
+        }
         var outcomes: [Outcome] = []
         let places = Set(tested)
         for index in first..<ordered.endIndex {
             guard let person = ordered[index].person else { continue }
             let competitors = earlier[person, default: []].suffix(Self.mostCandidates)
             if places.contains(index), !competitors.isEmpty,
-                let outcome = await outcome(of: ordered[index], among: Array(competitors), by: person, scorer)
+                let outcome = await outcome(
+                    of: ordered[index], among: Array(competitors), by: person, scorer)
             {
                 outcomes.append(outcome)
             }
@@ -104,7 +114,8 @@ struct ReplyEvaluation: Sendable {
         let post = past.original.post
         return Known(
             past: past,
-            text: ReplyScorer.Text(post.text, language: post.language, words: words?.words(of: post.text) ?? [:]),
+            text: ReplyScorer.Text(
+                post.text, language: post.language, words: words?.words(of: post.text) ?? [:]),
             answered: words.flatMap { words in past.answered.map(words.words(of:)) })
     }
 
@@ -116,7 +127,8 @@ struct ReplyEvaluation: Sendable {
             among: competitors + [truth], for: mention, truth.post.id, by: person, scorer,
             isKnown: { $0.post.id != truth.post.id })
         let candidates = contest.candidates
-        guard let chosen = contest.chosen, let own = candidates.first(where: { $0.id == truth.post.id })
+        guard let chosen = contest.chosen,
+            let own = candidates.first(where: { $0.id == truth.post.id })
         else { return nil }
         let plain = candidates.filter(\.isPlain)
         let competing = plain.isEmpty ? candidates : plain
@@ -152,14 +164,17 @@ struct ReplyEvaluation: Sendable {
     ) async -> Contest {
         let scores = await scorer.scores(
             of: replies.map { reply in
-                ReplyScorer.Reply(reply.post.id, reply.text, answered: isKnown(reply) ? reply.answered : nil)
+                ReplyScorer.Reply(
+                    reply.post.id, reply.text, answered: isKnown(reply) ? reply.answered : nil)
             }, for: mention)
         let names = person.network.traits.namesAreIdentities ? [person.value] : []
         let filter = ReplyFilter(answering: [person], called: names, known: known)
         let candidates = replies.map { reply in
             ReplyCandidate(
-                id: reply.post.id, textKey: TextRules.textKey(reply.post.text), lastUsed: uses[reply.post.id],
-                isPlain: filter.passes(reply.post), score: scores[reply.post.id]?.score ?? ReplyScore())
+                id: reply.post.id, textKey: TextRules.textKey(reply.post.text),
+                lastUsed: uses[reply.post.id],
+                isPlain: filter.passes(reply.post),
+                score: scores[reply.post.id]?.score ?? ReplyScore())
         }
         let choice = ReplyChooser().choose(from: candidates, mirror: mirror, mention: id, now: now)
         return Contest(candidates: candidates, choice: choice)
@@ -173,13 +188,14 @@ struct ReplyEvaluation: Sendable {
             measured: now, answers: outcomes.count, same: outcomes.count { $0.isSame },
             sameByChance: outcomes.map(\.sameByChance).reduce(0, +), withKind: withKind.count,
             ofKind: withKind.count { $0.isOfKind == true },
-            ofKindByChance: withKind.map(\.ofKindByChance).reduce(0, +), threshold: threshold, held: held)
+            ofKindByChance: withKind.map(\.ofKindByChance).reduce(0, +), threshold: threshold,
+            held: held)
     }
 
     /// Returns the score from which on the most replies are right beyond those that are wrong.
     ///
-    /// A right reply counts 1, a wrong one -1, silence 0. Of equal thresholds the lowest is returned, so that no more is
-    /// held back than is of use.
+    /// A right reply counts 1, a wrong one -1, silence 0. Of equal thresholds the lowest is
+    /// returned, so that no more is held back than is of use.
     ///
     /// - Returns: The threshold; nil with too few outcomes.
     static func threshold(_ outcomes: [Outcome]) -> Double? {
@@ -191,7 +207,8 @@ struct ReplyEvaluation: Sendable {
         for index in ordered.indices.reversed() {
             gain += ordered[index].isRight ? 1 : -1
             // Those of the same score are held back together.
-            guard index <= most, index == 0 || ordered[index - 1].score < ordered[index].score else { continue }
+            guard index <= most, index == 0 || ordered[index - 1].score < ordered[index].score
+            else { continue }
             if gain >= best?.gain ?? .min { best = (gain, ordered[index].score) }
         }
         return best?.threshold

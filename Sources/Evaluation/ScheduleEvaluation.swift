@@ -2,7 +2,8 @@ package import Foundation
 package import Posts
 package import Schedule
 
-/// Measures how well a schedule learned from the first four fifths of somebody's posts fits the rest.
+/// Measures how well a schedule learned from the first four fifths of somebody's posts fits the
+/// rest.
 ///
 /// What is learned stays as it is from the cut on: neither the profile nor
 /// the counts see a held-out post, and age is counted from the last day to
@@ -25,8 +26,10 @@ package struct ScheduleEvaluation: Sendable {
     private let repetitions: Int
 
     /// - Parameters:
-    ///   - configuration: How is learned and planned. Its quiet minutes are set aside: they are not the human's.
-    ///   - zone: The zone whose clocks the times were read on; nil if each was read at an offset of its own.
+    ///   - configuration: How is learned and planned. Its quiet minutes are set aside: they are not
+    ///     the human's.
+    ///   - zone: The zone whose clocks the times were read on; nil if each was read at an offset of
+    ///     its own.
     ///   - repetitions: How often the held-out days are simulated, at least once.
     package init(
         configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone? = nil,
@@ -59,7 +62,8 @@ package struct ScheduleEvaluation: Sendable {
         let preceding = split.training.filter { $0.day >= precedingDays[0] }
         let models = models(of: split, learnedFrom: split.training)
         let model = models.logLikelihood(of: split.testing)
-        let histogram = Self.logLikelihood(of: split.testing, PlainProfile.histogram(of: split.training))
+        let histogram = Self.logLikelihood(
+            of: split.testing, PlainProfile.histogram(of: split.training))
         let kernel = Self.logLikelihood(of: split.testing, PlainProfile.kernel(of: split.training))
         let heldOut = Rhythm(of: split.testing, on: models.days)
         let lives = simulated(models, name: name)
@@ -72,12 +76,14 @@ package struct ScheduleEvaluation: Sendable {
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
             .logLikelihood: model, .histogramLogLikelihood: histogram, .kernelLogLikelihood: kernel,
             .humanLogLikelihood: preceding.isEmpty
-                ? nil : self.models(of: split, learnedFrom: preceding).logLikelihood(of: split.testing),
+                ? nil
+                : self.models(of: split, learnedFrom: preceding).logLikelihood(of: split.testing),
             .histogramGain: model - histogram, .kernelGain: model - kernel,
             .dailyCounts: bot.dailyCounts, .humanDailyCounts: human.dailyCounts,
             .gaps: bot.gaps, .humanGaps: human.gaps,
             .firstPost: bot.firstMinutes, .humanFirstPost: human.firstMinutes,
-            .autocorrelation: Rhythm.meanAutocorrelation(of: lives), .humanAutocorrelation: heldOut.autocorrelation,
+            .autocorrelation: Rhythm.meanAutocorrelation(of: lives),
+            .humanAutocorrelation: heldOut.autocorrelation,
             .hours: bot.hours, .humanHours: human.hours,
             .weekTotals: bot.weekTotals, .humanWeekTotals: human.weekTotals,
             .dayAhead: ahead?.spells.nats, .plainDayAhead: ahead?.plain.nats,
@@ -87,11 +93,14 @@ package struct ScheduleEvaluation: Sendable {
         return (scores, days)
     }
 
-    /// The held-out days, and those that a bot lives whose human is followed: each is drawn after the human's own days.
+    /// The held-out days, and those that a bot lives whose human is followed: each is drawn after
+    /// the human's own days.
     ///
-    /// So it is the days themselves that tell them apart, and not that people post less over the years. The bot learns
-    /// anew every month, or less often where that would take long.
-    private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String) -> BotOrHuman.Days {
+    /// So it is the days themselves that tell them apart, and not that people post less over the
+    /// years. The bot learns anew every month, or less often where that would take long.
+    private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
+        -> BotOrHuman.Days
+    {
         let past = PostingHistory(times: times)
         let seed = PlanSeed.plan(mirror: name, day: split.firstDay, seed: "evaluation of days")
         var generator = SplitMix64(seed: seed)
@@ -100,12 +109,14 @@ package struct ScheduleEvaluation: Sendable {
         var days = BotOrHuman.Days()
         for start in stride(from: 0, to: split.dayCount, by: length) {
             let history = PostingHistory(times: times, asOf: split.asOf.advanced(by: start))
-            var models = DayModels(planner: DayPlanner(history: history, configuration: configuration), zone: zone)
+            var models = DayModels(
+                planner: DayPlanner(history: history, configuration: configuration), zone: zone)
             var known = FrozenModels.KnownCounts()
             for offset in start..<min(start + length, split.dayCount) {
                 let day = split.firstDay.advanced(by: offset)
                 guard let model = models.model(for: day) else { continue }
-                let counts = known.counts(of: model, on: day, after: past.recentDays(before: day, planned: [:]))
+                let counts = known.counts(
+                    of: model, on: day, after: past.recentDays(before: day, planned: [:]))
                 days.bot.append(model.draw(from: counts, using: &generator).minutes)
                 days.human.append(past.minutes(of: day))
             }
@@ -133,7 +144,8 @@ package struct ScheduleEvaluation: Sendable {
         var known = FrozenModels.KnownCounts()
         return (0..<repetitions).map { repetition in
             models.simulated(
-                seed: PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)"), &known)
+                seed: PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)"),
+                &known)
         }
     }
 }
@@ -147,7 +159,8 @@ package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible 
     package init(_ description: String) { self.description = description }
 }
 
-/// Somebody's posts in two parts: those to learn from, and the later ones that what was learned must tell.
+/// Somebody's posts in two parts: those to learn from, and the later ones that what was learned
+/// must tell.
 ///
 /// The cut is where four fifths of the posts, in the order of time, are
 /// over. No day is split: the day of the first post of the last fifth is
@@ -155,7 +168,8 @@ package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible 
 package struct HeldOutSplit: Equatable, Sendable {
     /// With fewer posts every measure is chance.
     package static let minimumPosts = 20
-    /// More days than this between two posts are not believed; as many are looked at when posts of a day are counted.
+    /// More days than this between two posts are not believed; as many are looked at when posts of
+    /// a day are counted.
     package static let maximumDays = 36_524
 
     /// The posts of the days before ``firstDay``, in the given order.
@@ -170,13 +184,16 @@ package struct HeldOutSplit: Equatable, Sendable {
     /// - Parameter times: The posts in the order in which they were made.
     /// - Throws: ``TooFewPosts`` if one of the two parts would tell nothing.
     package init(_ times: [LocalTime]) throws(TooFewPosts) {
-        guard times.count >= Self.minimumPosts, let first = times.map(\.day).min(), let last = times.map(\.day).max()
+        guard times.count >= Self.minimumPosts, let first = times.map(\.day).min(),
+            let last = times.map(\.day).max()
         else {
             let posts = times.count == 1 ? "there is 1 post" : "there are \(times.count) posts"
             throw TooFewPosts("\(posts); at least \(Self.minimumPosts) are needed")
         }
         guard last.days(since: first) <= Self.maximumDays else {
-            throw TooFewPosts("\(first) and \(last) are more than a hundred years apart; one of them must be wrong")
+            throw TooFewPosts(
+                "\(first) and \(last) are more than a hundred years apart; one of them must be wrong"
+            )
         }
         let cut = times[times.count * 4 / 5].day
         training = times.filter { $0.day < cut }
@@ -185,7 +202,8 @@ package struct HeldOutSplit: Equatable, Sendable {
         lastDay = last
         guard !training.isEmpty else {
             throw TooFewPosts(
-                "four fifths of the posts are of the first day, \(first), so there is no day to learn from")
+                "four fifths of the posts are of the first day, \(first), so there is no day to learn from"
+            )
         }
     }
 
@@ -224,7 +242,8 @@ struct FrozenModels {
     /// The days that there are, ascending.
     var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
 
-    /// The mean over the posts of ln p(minute), where each post's day chooses the profile; -infinity if one has no mass.
+    /// The mean over the posts of ln p(minute), where each post's day chooses the profile;
+    /// -infinity if one has no mass.
     func logLikelihood(of posts: [LocalTime]) -> Double {
         let sum = posts.reduce(0) { sum, post in
             let index = post.day.days(since: firstDay)
@@ -234,7 +253,8 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// What numbers of posts are drawn from, by weekday and the days before: the same comes again and again.
+    /// What numbers of posts are drawn from, by weekday and the days before: the same comes again
+    /// and again.
     struct KnownCounts {
         /// Some dozen megabytes.
         private static let most = 2_000_000
@@ -262,14 +282,17 @@ struct FrozenModels {
             guard let model else { continue }
             let day = firstDay.advanced(by: offset)
             let recent = history.recentDays(before: day, planned: planned)
-            days.append(model.draw(from: known.counts(of: model, on: day, after: recent), using: &generator).minutes)
+            days.append(
+                model.draw(from: known.counts(of: model, on: day, after: recent), using: &generator)
+                    .minutes)
             planned[day] = days[days.count - 1].count
         }
         return Rhythm(days: days)
     }
 }
 
-/// Profiles that the model is compared with: they know no age, no weekday and no other people's habits.
+/// Profiles that the model is compared with: they know no age, no weekday and no other people's
+/// habits.
 package enum PlainProfile {
     /// The standard deviation of the plain kernel in minutes.
     package static let sigma = 20.0
@@ -282,10 +305,14 @@ package enum PlainProfile {
         return PostingHistory(times: times).minuteCounts().map { ($0 + 1) / total }
     }
 
-    /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the reference's baseline.
+    /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the
+    /// reference's baseline.
     package static func kernel(of times: [LocalTime]) -> [Double] {
-        let smooth = CircularKernel.gaussian(sigma: sigma).smooth(PostingHistory(times: times).minuteCounts())
+        let smooth = CircularKernel.gaussian(sigma: sigma).smooth(
+            PostingHistory(times: times).minuteCounts())
         let even = 1 / Double(MinuteOfDay.count)
-        return smooth.map { times.isEmpty ? even : (1 - floor) * $0 / Double(times.count) + floor * even }
+        return smooth.map {
+            times.isEmpty ? even : (1 - floor) * $0 / Double(times.count) + floor * even
+        }
     }
 }

@@ -40,7 +40,8 @@ package struct ScheduleReport: Encodable, Sendable {
     /// The median of each measure over the authors.
     package private(set) var median = ScheduleScores([:])
     package private(set) var leftOut: [LeftOut] = []
-    /// Whether days of the authors' bots can be told from days of theirs by what is known of other authors.
+    /// Whether days of the authors' bots can be told from days of theirs by what is known of other
+    /// authors.
     package let botOrHuman: BotOrHuman
 
     /// Measures each author; computes for some tenths of a second each, on a thread of its own.
@@ -51,7 +52,8 @@ package struct ScheduleReport: Encodable, Sendable {
     ///   - zone: The zone in which the times were read; nil for the offset of each.
     /// - Throws: `CancellationError`.
     package init(
-        on pasts: [Past], configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone?
+        on pasts: [Past], configuration: ScheduleConfiguration = ScheduleConfiguration(),
+        zone: TimeZone?
     ) async throws {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
@@ -79,7 +81,8 @@ package struct ScheduleReport: Encodable, Sendable {
                 days.append(measured.days)
             } catch {
                 leftOut.append(
-                    LeftOut(author: past.author, posts: past.times.count, reason: error.description))
+                    LeftOut(author: past.author, posts: past.times.count, reason: error.description)
+                )
             }
         }
         return (rows, leftOut, BotOrHuman(days))
@@ -172,11 +175,15 @@ package struct PastReader: Sendable {
             }
             let zone = zone ?? summary.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
             let times = dates.values.sorted().map { LocalTime($0, in: zone) }
-            return (Past(author: summary.ownerName ?? summary.owner?.value ?? path, times: times), zone)
+            return (
+                Past(author: summary.ownerName ?? summary.owner?.value ?? path, times: times), zone
+            )
         }
     }
 
-    private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value)
+        async throws -> Value
+    {
         let executor = ThreadExecutor(name: "import")
         defer { executor.shutdown() }
         return try await executor.run(work)
@@ -203,7 +210,8 @@ private struct GatheredPosts {
         } else {
             guard authors.count < PastReader.maximumAuthors else {
                 throw ImportError(
-                    .malformed, path: path, "it has more than \(PastReader.maximumAuthors) authors; give fewer at once")
+                    .malformed, path: path,
+                    "it has more than \(PastReader.maximumAuthors) authors; give fewer at once")
             }
             index = authors.count
             indexes[author] = index
@@ -215,12 +223,16 @@ private struct GatheredPosts {
     /// Each author's posts in the order of time; those of one instant in the order of the clock.
     var pasts: [Past] {
         authors.map { author in
-            let ordered = author.entries.sorted { ($0.milliseconds, $0.time) < ($1.milliseconds, $1.time) }
+            let ordered = author.entries.sorted {
+                ($0.milliseconds, $0.time) < ($1.milliseconds, $1.time)
+            }
             return Past(author: author.name, times: ordered.map(\.time))
         }
     }
 
     static func tooMany(_ path: String) -> ImportError {
-        ImportError(.malformed, path: path, "it has more than \(PastReader.maximumPosts) posts; give fewer at once")
+        ImportError(
+            .malformed, path: path,
+            "it has more than \(PastReader.maximumPosts) posts; give fewer at once")
     }
 }

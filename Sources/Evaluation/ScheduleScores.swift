@@ -7,7 +7,8 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case trainingPosts = "n_train"
     /// Posts that were held out.
     case testedPosts = "n_test"
-    /// ln(probability of the minute), the mean over the held-out posts; nearer to 0 is better, ln(1/1440) knows nothing.
+    /// ln(probability of the minute), the mean over the held-out posts; nearer to 0 is better,
+    /// ln(1/1440) knows nothing.
     case logLikelihood = "log_likelihood"
     /// The same of the raw histogram with add-one.
     case histogramLogLikelihood = "log_likelihood_histogram"
@@ -19,35 +20,43 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case histogramGain = "gain_over_histogram"
     /// How much the model is better than the plain kernel, in nats per post.
     case kernelGain = "gain_over_kernel20"
-    /// The distance of simulated from held-out days: total variation of the number of posts per day.
+    /// The distance of simulated from held-out days: total variation of the number of posts per
+    /// day.
     case dailyCounts = "tv_daily_counts"
     /// The same distance of the human's preceding period.
     case humanDailyCounts = "human_tv_daily_counts"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minutes from a post to the day's next.
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minutes from a post to
+    /// the day's next.
     case gaps = "ks_gaps"
     /// The same distance of the human's preceding period.
     case humanGaps = "human_ks_gaps"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minute of the day's first post.
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minute of the day's
+    /// first post.
     case firstPost = "ks_first_post"
     /// The same distance of the human's preceding period.
     case humanFirstPost = "human_ks_first_post"
-    /// The distance of simulated from held-out days: total variation of the posts' hours of the day.
+    /// The distance of simulated from held-out days: total variation of the posts' hours of the
+    /// day.
     case hours = "tv_hours"
     /// The same distance of the human's preceding period.
     case humanHours = "human_tv_hours"
-    /// How alike neighbouring simulated days are: the correlation of a day's number of posts with the next day's.
+    /// How alike neighbouring simulated days are: the correlation of a day's number of posts with
+    /// the next day's.
     case autocorrelation = "autocorrelation"
     /// The same of the held-out days.
     case humanAutocorrelation = "human_autocorrelation"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the number of posts of seven days in a row.
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the number of posts of
+    /// seven days in a row.
     case weekTotals = "ks_week_totals"
     /// The same distance of the human's preceding period.
     case humanWeekTotals = "human_ks_week_totals"
-    /// ln(chance of a day's number of posts) one day ahead, the mean over the last days; nearer to 0 is better.
+    /// ln(chance of a day's number of posts) one day ahead, the mean over the last days; nearer to
+    /// 0 is better.
     case dayAhead = "day_ahead_nats"
     /// The same of a model that knows no quiet and busy spells.
     case plainDayAhead = "day_ahead_nats_plain"
-    /// How far off the number of posts is told one day ahead, in posts: the continuous ranked probability score.
+    /// How far off the number of posts is told one day ahead, in posts: the continuous ranked
+    /// probability score.
     case dayAheadError = "day_ahead_crps"
     /// The same of a model that knows no quiet and busy spells.
     case plainDayAheadError = "day_ahead_crps_plain"
@@ -64,14 +73,17 @@ package struct ScheduleScores: Equatable, Sendable {
     private var values: [ScheduleMeasure: Double]
 
     /// - Parameter values: What could be measured.
-    package init(_ values: [ScheduleMeasure: Double?]) { self.values = values.compactMapValues(\.self) }
+    package init(_ values: [ScheduleMeasure: Double?]) {
+        self.values = values.compactMapValues(\.self)
+    }
 
     /// The value of a measure; nil where there was nothing to measure.
     ///
     /// A likelihood is -infinity if a held-out post had no chance at all.
     package subscript(measure: ScheduleMeasure) -> Double? { values[measure] }
 
-    /// The median of each measure over those that have it; of an even number of values the mean of the two in the middle.
+    /// The median of each measure over those that have it; of an even number of values the mean of
+    /// the two in the middle.
     package static func median(of scores: [ScheduleScores]) -> ScheduleScores {
         ScheduleScores(
             Dictionary(
@@ -90,7 +102,8 @@ package struct ScheduleScores: Equatable, Sendable {
 }
 
 extension ScheduleScores: Encodable {
-    /// Encodes every measure under its key: whole numbers as such, null where nothing finite was measured.
+    /// Encodes every measure under its key: whole numbers as such, null where nothing finite was
+    /// measured.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         for measure in ScheduleMeasure.allCases {
@@ -114,8 +127,8 @@ package struct Rhythm: Equatable, Sendable {
     package let dailyCounts: Frequencies
     /// The minutes between each post and the next of the same day, at least 1 each.
     ///
-    /// As in the list of gaps that `BurstModel` learns: a plan has no two slots in one minute, so posts that share a
-    /// minute count as neighbours in both, the human's days and the bot's.
+    /// As in the list of gaps that `BurstModel` learns: a plan has no two slots in one minute, so
+    /// posts that share a minute count as neighbours in both, the human's days and the bot's.
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.
     package let firstMinutes: Frequencies
@@ -123,23 +136,31 @@ package struct Rhythm: Equatable, Sendable {
     package let hours: Frequencies
     /// The number of posts of each seven days in a row.
     package let weekTotals: Frequencies
-    /// The correlation of each day's number of posts with the next day's: 0 if all are the same, nil for one day or none.
+    /// The correlation of each day's number of posts with the next day's: 0 if all are the same,
+    /// nil for one day or none.
     package let autocorrelation: Double?
 
-    /// - Parameter days: The minutes of each day's posts, ascending; an empty list for a day without posts.
+    /// - Parameter days: The minutes of each day's posts, ascending; an empty list for a day
+    ///   without posts.
     package init(days: [[MinuteOfDay]]) {
         dailyCounts = Frequencies(days.lazy.map(\.count))
         gaps = Frequencies(
-            days.lazy.flatMap { minutes in zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) } })
+            days.lazy.flatMap { minutes in
+                zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) }
+            })
         firstMinutes = Frequencies(days.lazy.compactMap { $0.first?.value })
         hours = Frequencies(days.lazy.flatMap { $0.map { $0.value / 60 } })
         let counts = days.map(\.count)
-        weekTotals = Frequencies((0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })
-        autocorrelation = counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
+        weekTotals = Frequencies(
+            (0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })
+        autocorrelation =
+            counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
     }
 
     /// Pearson's correlation of two rows of the same length; 0 where one of them does not vary.
-    private static func correlation(_ first: some Collection<Int>, _ second: some Collection<Int>) -> Double {
+    private static func correlation(_ first: some Collection<Int>, _ second: some Collection<Int>)
+        -> Double
+    {
         let count = Double(first.count)
         let means = (Double(first.reduce(0, +)) / count, Double(second.reduce(0, +)) / count)
         var (products, squares) = (0.0, (0.0, 0.0))
@@ -166,7 +187,8 @@ package struct Rhythm: Equatable, Sendable {
         self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
     }
 
-    /// How far apart two rhythms are, each part from 0, the same, to 1; nil where one of them has nothing to compare.
+    /// How far apart two rhythms are, each part from 0, the same, to 1; nil where one of them has
+    /// nothing to compare.
     package struct Distance: Equatable, Sendable {
         /// Total variation of the number of posts of a day.
         package var dailyCounts: Double?
@@ -180,7 +202,8 @@ package struct Rhythm: Equatable, Sendable {
         package var weekTotals: Double?
 
         package init(
-            dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil, hours: Double? = nil,
+            dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil,
+            hours: Double? = nil,
             weekTotals: Double? = nil
         ) {
             self.dailyCounts = dailyCounts
@@ -197,7 +220,8 @@ package struct Rhythm: Equatable, Sendable {
                 return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
             }
             return Distance(
-                dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps), firstMinutes: mean(\.firstMinutes),
+                dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps),
+                firstMinutes: mean(\.firstMinutes),
                 hours: mean(\.hours), weekTotals: mean(\.weekTotals))
         }
     }
@@ -235,21 +259,24 @@ package struct Frequencies: Equatable, Sendable {
         total > 0 ? Double(counts[value, default: 0]) / Double(total) : 0
     }
 
-    /// The total variation ½ Σ |p − q|: 0 if both are the same, 1 if they have nothing in common, nil if one is empty.
+    /// The total variation ½ Σ |p − q|: 0 if both are the same, 1 if they have nothing in common,
+    /// nil if one is empty.
     package func totalVariation(to other: Frequencies) -> Double? {
         guard total > 0, other.total > 0 else { return nil }
         return Set(counts.keys).union(other.counts.keys).sorted()
             .reduce(0) { $0 + abs(share(of: $1) - other.share(of: $1)) } / 2
     }
 
-    /// The Kolmogorov–Smirnov distance, the largest difference of the running shares, 0 to 1; nil if one is empty.
+    /// The Kolmogorov–Smirnov distance, the largest difference of the running shares, 0 to 1; nil
+    /// if one is empty.
     package func kolmogorovSmirnovDistance(to other: Frequencies) -> Double? {
         guard total > 0, other.total > 0 else { return nil }
         var (own, others, largest) = (0, 0, 0.0)
         for value in Set(counts.keys).union(other.counts.keys).sorted() {
             own += counts[value, default: 0]
             others += other.counts[value, default: 0]
-            largest = max(largest, abs(Double(own) / Double(total) - Double(others) / Double(other.total)))
+            largest = max(
+                largest, abs(Double(own) / Double(total) - Double(others) / Double(other.total)))
         }
         return largest
     }

@@ -69,7 +69,8 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     init() {}
 
     package init(
-        people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int, choices: ReplyMeasure? = nil
+        people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int,
+        choices: ReplyMeasure? = nil
     ) {
         (self.people, self.replies, self.plain) = (people, replies, plain)
         (self.peopleWithPlain, self.answersKnown) = (peopleWithPlain, answersKnown)
@@ -89,14 +90,16 @@ package struct TextScores: Encodable, Equatable, Sendable {
     package let postsPerDay: Double
 
     package init(texts: Int, outOfPlace: Int, plain: Int? = nil, postsPerDay: Double) {
-        (self.texts, self.outOfPlace, self.plain, self.postsPerDay) = (texts, outOfPlace, plain, postsPerDay)
+        (self.texts, self.outOfPlace, self.plain, self.postsPerDay) = (
+            texts, outOfPlace, plain, postsPerDay
+        )
     }
 
     /// Whether the plain ones are enough, so that no others are used.
     package var arePlain: Bool { plain.map { $0 >= TextJudge.fewest } ?? false }
 
-    /// The share of days on which one text at least is out of place, if each is as likely as the others; nil without
-    /// texts.
+    /// The share of days on which one text at least is out of place, if each is as likely as the
+    /// others; nil without texts.
     package var daysOutOfPlace: Double? {
         texts > 0 ? 1 - pow(1 - Double(outOfPlace) / Double(texts), postsPerDay) : nil
     }
@@ -147,18 +150,25 @@ package struct ScoreReporter: Sendable {
             replies: try await replies(now: now, executor))
     }
 
-    private func replies(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ReplyScores> {
+    private func replies(now: Date, _ executor: ThreadExecutor) async throws
+        -> ScoreReport.Part<ReplyScores>
+    {
         let known = try await mirror.people.knownNames()
         let replies = try await mirror.archive.newestReplies(
             mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
         var scores = Self.counts(of: replies, known)
         guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
-        let evaluation = ReplyEvaluation(words: mirror.wordCounter, known: known, mirror: mirror.name)
-        scores.choices = await withTaskExecutorPreference(executor) { await evaluation.measure(replies, now: now) }
+        let evaluation = ReplyEvaluation(
+            words: mirror.wordCounter, known: known, mirror: mirror.name)
+        scores.choices = await withTaskExecutorPreference(executor) {
+            await evaluation.measure(replies, now: now)
+        }
         return .measured(scores)
     }
 
-    private static func counts(of replies: [Archive.PastReply], _ known: ReplyFilter.KnownNames) -> ReplyScores {
+    private static func counts(of replies: [Archive.PastReply], _ known: ReplyFilter.KnownNames)
+        -> ReplyScores
+    {
         var scores = ReplyScores()
         var filters: [AccountID: ReplyFilter] = [:]
         var withPlain: Set<AccountID> = []
@@ -166,7 +176,8 @@ package struct ScoreReporter: Sendable {
             let post = reply.original.post
             guard let person = post.replyTo?.author else { continue }
             let names = person.network.traits.namesAreIdentities ? [person.value] : []
-            let filter = filters[person] ?? ReplyFilter(answering: [person], called: names, known: known)
+            let filter =
+                filters[person] ?? ReplyFilter(answering: [person], called: names, known: known)
             filters[person] = filter
             scores.replies += 1
             if reply.answered != nil { scores.answersKnown += 1 }
@@ -194,19 +205,24 @@ package struct ScoreReporter: Sendable {
         guard texts > 0 else { return .missing("no text may be posted by itself") }
         let times = try await mirror.archive.scheduleRows()
         // The archive's own days: an old one says nothing of those since.
-        let days = times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
+        let days =
+            times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
         return .measured(
             TextScores(
                 texts: texts, outOfPlace: texts - (mode == .off ? strict.fit : fit), plain: plain,
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 
-    private func scheduler(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ScheduleScores> {
+    private func scheduler(now: Date, _ executor: ThreadExecutor) async throws
+        -> ScoreReport.Part<ScheduleScores>
+    {
         guard let zone else { return .missing("\(try await mirror.missingTimeZone())") }
         let today = LocalTime(now, in: zone).day
         let times = try await mirror.archive.scheduleRows().filter { $0.day < today }
         guard !times.isEmpty else {
-            return .missing("the archive holds no posts of the days before today; run mirror-bot train scheduler")
+            return .missing(
+                "the archive holds no posts of the days before today; run mirror-bot train scheduler"
+            )
         }
         let configuration = mirror.configuration
         return try await executor.run {
@@ -219,7 +235,9 @@ package struct ScoreReporter: Sendable {
         }
     }
 
-    private func classifier(_ executor: ThreadExecutor) async throws -> ScoreReport.Part<FavoriteScores> {
+    private func classifier(_ executor: ThreadExecutor) async throws
+        -> ScoreReport.Part<FavoriteScores>
+    {
         let configuration = mirror.configuration
         let extractor: FeatureExtractor
         do {
@@ -227,7 +245,8 @@ package struct ScoreReporter: Sendable {
         } catch {
             return .missing("\(error)")
         }
-        let table = ExampleTable(storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
+        let table = ExampleTable(
+            storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
         let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
         guard let cut = Self.cut(posts) else {
             let seen = posts.count { $0.state.isSeen }
@@ -236,13 +255,17 @@ package struct ScoreReporter: Sendable {
                     + "run mirror-bot train classifier, or let mirror-bot run learn them")
         }
         return try await executor.run {
-            let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration.favorites)
+            let evaluation = FavoriteEvaluation(
+                extractor: extractor, configuration: configuration.favorites)
             return .measured(
-                evaluation.prequential(training: Array(posts[..<cut]), testing: Array(posts[cut...])).scores)
+                evaluation.prequential(
+                    training: Array(posts[..<cut]), testing: Array(posts[cut...])
+                ).scores)
         }
     }
 
-    /// The place of the first post of the last fifth of those that were seen on a timeline; nil if these are too few.
+    /// The place of the first post of the last fifth of those that were seen on a timeline; nil if
+    /// these are too few.
     static func cut(_ posts: [LabelledPost]) -> Int? {
         let seen = posts.indices.filter { posts[$0].state.isSeen }
         return seen.count < minimumSeenPosts ? nil : seen[seen.count * 4 / 5]

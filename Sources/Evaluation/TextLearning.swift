@@ -3,16 +3,17 @@ import Foundation
 import Posts
 import Schedule
 
-/// How much a mirror learns of what somebody would not say, measured on texts whose labels are known.
+/// How much a mirror learns of what somebody would not say, measured on texts whose labels are
+/// known.
 ///
-/// A simulated person labels some of the texts, wrongly now and then. What was learned from that is asked of texts that
-/// the person did not label: how many of those that come first are out of place. Model, weights and thresholds are those
-/// of `TextTaste`.
+/// A simulated person labels some of the texts, wrongly now and then. What was learned from that is
+/// asked of texts that the person did not label: how many of those that come first are out of
+/// place. Model, weights and thresholds are those of `TextTaste`.
 package struct TextLearning: Encodable, Equatable, Sendable {
     /// What came of one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
-        /// `all` for all texts, `mixed` for all in place and so many others that these are ``outOfPlace``, `plain` for
-        /// those that the rules put first.
+        /// `all` for all texts, `mixed` for all in place and so many others that these are
+        /// ``outOfPlace``, `plain` for those that the rules put first.
         package let texts: String
         /// How many labels each person gave.
         package let labels: Int
@@ -30,7 +31,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     package static let noise = 0.1
     /// The share of the texts that are asked for and not labelled.
     package static let heldOut = 0.25
-    /// The share of texts out of place in a mix that is like what bots had planned when strangers judged it.
+    /// The share of texts out of place in a mix that is like what bots had planned when strangers
+    /// judged it.
     package static let outOfPlace = 0.22
 
     package let persons: Int
@@ -51,19 +53,26 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         let inPlace = texts.count { !$0.isOutOfPlace }
         let others = Int((Double(inPlace) * Self.outOfPlace / (1 - Self.outOfPlace)).rounded())
         for (name, texts, limit) in [
-            ("all", texts, Int.max), ("mixed", texts, others), ("plain", texts.filter(\.isPlain), Int.max),
+            ("all", texts, Int.max), ("mixed", texts, others),
+            ("plain", texts.filter(\.isPlain), Int.max),
         ] {
-            let count = texts.count { !$0.isOutOfPlace } + min(limit, texts.count { $0.isOutOfPlace })
+            let count =
+                texts.count { !$0.isOutOfPlace } + min(limit, texts.count { $0.isOutOfPlace })
             let features = Dictionary(
-                texts.map { ($0.example.id, extractor.features(of: $0.example.stored)) }, uniquingKeysWith: { $1 })
+                texts.map { ($0.example.id, extractor.features(of: $0.example.stored)) },
+                uniquingKeysWith: { $1 })
             for labels in Self.steps where Double(labels) <= Double(count) * (1 - Self.heldOut) {
                 let found = (0..<persons).compactMap {
-                    Self.trial(of: $0, texts, limit, features, extractor.words, labels: labels, minimum: minimum)
+                    Self.trial(
+                        of: $0, texts, limit, features, extractor.words, labels: labels,
+                        minimum: minimum)
                 }
                 guard !found.isEmpty else { continue }
                 let shares = found.map(\.outOfPlace)
                 let mean = shares.reduce(0, +) / Double(shares.count)
-                let spread = shares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(max(1, shares.count - 1))
+                let spread =
+                    shares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+                    / Double(max(1, shares.count - 1))
                 rows.append(
                     Row(
                         texts: name, labels: labels, outOfPlace: mean,
@@ -76,12 +85,15 @@ package struct TextLearning: Encodable, Equatable, Sendable {
 
     /// One person; nil where no text that comes first is left.
     private static func trial(
-        of person: Int, _ texts: [Text], _ limit: Int, _ features: [PostID: FeatureSet], _ words: FeatureWords,
+        of person: Int, _ texts: [Text], _ limit: Int, _ features: [PostID: FeatureSet],
+        _ words: FeatureWords,
         labels: Int, minimum: Int
     ) -> (outOfPlace: Double, inPlaceFirst: Double)? {
         var generator = SplitMix64(seed: StableHash.fnv1a("person/1 \(person)"))
-        var order = texts.map { (place: generator.nextUniform(), isWrong: generator.nextUniform() < noise, text: $0) }
-            .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
+        var order = texts.map {
+            (place: generator.nextUniform(), isWrong: generator.nextUniform() < noise, text: $0)
+        }
+        .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         var others = 0
         order.removeAll { one in
             others += one.text.isOutOfPlace ? 1 : 0
@@ -89,17 +101,22 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         }
         if others > limit {
             // Those out of place that stayed were the first ones.
-            order = order.map { (place: generator.nextUniform(), isWrong: $0.isWrong, text: $0.text) }
-                .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
+            order = order.map {
+                (place: generator.nextUniform(), isWrong: $0.isWrong, text: $0.text)
+            }
+            .sorted { ($0.place, $0.text.example.id.value) < ($1.place, $1.text.example.id.value) }
         }
         let asked = order.prefix(Int((Double(order.count) * heldOut).rounded()))
         let said = order.dropFirst(asked.count).prefix(labels).map { one in
             (text: one.text, isAgainst: one.text.isOutOfPlace != one.isWrong)
         }
         var classifier = MemoryClassifier(words)
-        func extract(_ example: Example) -> FeatureSet { features[example.id] ?? FeatureSet(words: [], author: nil) }
+        func extract(_ example: Example) -> FeatureSet {
+            features[example.id] ?? FeatureSet(words: [], author: nil)
+        }
         classifier.learn(
-            said.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) }, extract)
+            said.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
+            extract)
         let against = said.count { $0.isAgainst }
         let isSilent = said.count < TextTaste.fewest || against == 0 || against == said.count
         if min(against, said.count - against) >= minimum { classifier.fitWeights(extract) }
@@ -110,7 +127,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         let inPlace = asked.count { !$0.text.isOutOfPlace }
         let bad = first.count { $0.isOutOfPlace }
         return (
-            Double(bad) / Double(first.count), inPlace == 0 ? 1 : Double(first.count - bad) / Double(inPlace)
+            Double(bad) / Double(first.count),
+            inPlace == 0 ? 1 : Double(first.count - bad) / Double(inPlace)
         )
     }
 }

@@ -22,7 +22,8 @@ package struct TextReport: Encodable, Sendable {
     package struct Cost: Encodable, Equatable, Sendable {
         /// The rule's code.
         package let reason: String
-        /// Its line in `fitness.tsv`; nil for all rows of the code together, or a rule that is not in that file.
+        /// Its line in `fitness.tsv`; nil for all rows of the code together, or a rule that is not
+        /// in that file.
         package let line: Int?
         /// Texts that it refuses for good.
         package fileprivate(set) var refuses = 0
@@ -44,8 +45,8 @@ package struct TextReport: Encodable, Sendable {
         /// Texts that a person judged.
         package fileprivate(set) var labelled = 0
         package fileprivate(set) var labelledUnfit = 0
-        /// Texts of these that the rules find unfit, always or outside a window; with `FITNESS=plain` also those that are
-        /// not plain for what they say.
+        /// Texts of these that the rules find unfit, always or outside a window; with
+        /// `FITNESS=plain` also those that are not plain for what they say.
         package fileprivate(set) var found = 0
         /// Those of them that a person finds unfit too.
         package fileprivate(set) var foundUnfit = 0
@@ -55,9 +56,13 @@ package struct TextReport: Encodable, Sendable {
         /// The share of what the rules find that a person finds; nil without any.
         package var precision: Double? { found > 0 ? Double(foundUnfit) / Double(found) : nil }
         /// The share of what a person finds that the rules find; nil without any.
-        package var recall: Double? { labelledUnfit > 0 ? Double(foundUnfit) / Double(labelledUnfit) : nil }
+        package var recall: Double? {
+            labelledUnfit > 0 ? Double(foundUnfit) / Double(labelledUnfit) : nil
+        }
 
-        private enum CodingKeys: CodingKey { case labelled, labelledUnfit, sameReason, precision, recall }
+        private enum CodingKeys: CodingKey {
+            case labelled, labelledUnfit, sameReason, precision, recall
+        }
 
         package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
@@ -107,7 +112,8 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var problems = 0
 
     private enum CodingKeys: CodingKey {
-        case schema, posts, fit, plain, unfit, sometimes, byReason, later, otherRules, poolShare, plainShare
+        case schema, posts, fit, plain, unfit, sometimes, byReason, later, otherRules, poolShare,
+            plainShare
         case precision, recall, languages, agreement, costs, rows, samples, problems, learning
     }
 
@@ -157,7 +163,8 @@ package struct TextEvaluator: Sendable {
     ///   - samples: How many texts of each rule are shown.
     ///   - persons: How many persons are simulated who label texts; 0 for none.
     package init(
-        _ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int, persons: Int = 0
+        _ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int,
+        persons: Int = 0
     ) {
         judge = TextJudge(
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
@@ -178,8 +185,10 @@ package struct TextEvaluator: Sendable {
         return try await executor.run {
             var said: [String: TextLabel] = [:]
             if let labels {
-                _ = try JSONLinesReader(path: labels, purpose: .texts, network: .usual, localHost: nil)
-                    .readLabels { said[$0.id] = $0 }
+                _ = try JSONLinesReader(
+                    path: labels, purpose: .texts, network: .usual, localHost: nil
+                )
+                .readLabels { said[$0.id] = $0 }
             }
             let (posts, habits, problems) = try Self.posts(at: path)
             return report(on: posts, habits, said, hasLabels: labels != nil, problems: problems)
@@ -195,16 +204,21 @@ package struct TextEvaluator: Sendable {
             habits.count(post.text, by: post.client, at: post.createdAt, isAnswer: post.isReply)
             guard !post.isReply else { return }
             guard posts.count < maximumPosts else {
-                throw ImportError(.unsupported, path: path, "it has more than \(maximumPosts) posts; evaluate a part")
+                throw ImportError(
+                    .unsupported, path: path,
+                    "it has more than \(maximumPosts) posts; evaluate a part")
             }
             posts[post.id] = post
         }
-        let ordered = posts.values.sorted { ($0.createdAt, $0.id.value) < ($1.createdAt, $1.id.value) }
+        let ordered = posts.values.sorted {
+            ($0.createdAt, $0.id.value) < ($1.createdAt, $1.id.value)
+        }
         return (ordered, habits, summary.problemCount)
     }
 
     private func report(
-        on posts: [Post], _ habits: Habits, _ labels: [String: TextLabel], hasLabels: Bool, problems: Int
+        on posts: [Post], _ habits: Habits, _ labels: [String: TextLabel], hasLabels: Bool,
+        problems: Int
     ) -> TextReport {
         var tally = Tally(report: TextReport(problems: problems), mode: mode)
         var before: Date?
@@ -212,19 +226,24 @@ package struct TextEvaluator: Sendable {
         for post in posts {
             var verdict = habits.complete(judge.verdict(on: post), on: post)
             let distance = before.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
-            if post.isTimeTrusted, distance > 0, distance < Post.closeTogether { verdict.demote(.followsClosely) }
+            if post.isTimeTrusted, distance > 0, distance < Post.closeTogether {
+                verdict.demote(.followsClosely)
+            }
             before = post.createdAt
             tally.add(post, verdict, judge.refusal(of: post))
             guard let label = labels[post.id.value] else { continue }
             tally.compare(verdict, with: label, post.language)
             let example = Example(id: post.id, author: nil, text: post.text)
-            said.append(TextLearning.Text(example: example, isOutOfPlace: !label.isFit, isPlain: verdict.isPlain))
+            said.append(
+                TextLearning.Text(
+                    example: example, isOutOfPlace: !label.isFit, isPlain: verdict.isPlain))
         }
         var report = tally.finished(hasLabels: hasLabels, samples: samples)
         if persons > 0, let tokenizer = judge.tokenizer {
             let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.words)
             report.learning = TextLearning(
-                said, extractor, persons: persons, minimum: configuration.favorites.minimumPerCategory)
+                said, extractor, persons: persons,
+                minimum: configuration.favorites.minimumPerCategory)
         }
         return report
     }
@@ -252,10 +271,15 @@ package struct TextEvaluator: Sendable {
             let when = verdict.grade <= .fit ? verdict.window?.description : nil
             // Shown are texts from all over the archive, and always the same ones.
             candidates[reason, default: []].append(
-                (TextRules.textKey(post.id.value), .init(id: post.id.value, text: post.text, when: when)))
+                (
+                    TextRules.textKey(post.id.value),
+                    .init(id: post.id.value, text: post.text, when: when)
+                ))
         }
 
-        mutating func compare(_ verdict: Fitness.Verdict, with label: TextLabel, _ language: String?) {
+        mutating func compare(
+            _ verdict: Fitness.Verdict, with label: TextLabel, _ language: String?
+        ) {
             let reason = verdict.reason ?? (mode == .plain ? verdict.demotionByWords : nil)
             agreement.add(reason, label)
             report.add(reason, label, to: language ?? "unknown")
@@ -265,8 +289,11 @@ package struct TextEvaluator: Sendable {
             var report = report
             report.finish(
                 pool: passed > 0 ? Double(pool) / Double(passed) : nil,
-                plain: passed > 0 ? Double(plain) / Double(passed) : nil, hasLabels ? agreement : nil,
-                candidates.mapValues { $0.sorted { $0.order < $1.order }.prefix(samples).map(\.sample) })
+                plain: passed > 0 ? Double(plain) / Double(passed) : nil,
+                hasLabels ? agreement : nil,
+                candidates.mapValues {
+                    $0.sorted { $0.order < $1.order }.prefix(samples).map(\.sample)
+                })
             return report
         }
     }
@@ -296,15 +323,19 @@ extension TextReport {
         for reason in reasons {
             let effects = Set(findings.filter { $0.reason == reason }.map(\.effect))
             let effect: Fitness.Finding.Effect =
-                effects.contains(.refuses) ? .refuses : effects.contains(.restricts) ? .restricts : .demotes
+                effects.contains(.refuses)
+                ? .refuses : effects.contains(.restricts) ? .restricts : .demotes
             costs.charge(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
         }
         for finding in lines {
-            rows.charge(finding.effect, finding.reason.rawValue, finding.line, isAlone: lines.count == 1)
+            rows.charge(
+                finding.effect, finding.reason.rawValue, finding.line, isAlone: lines.count == 1)
         }
     }
 
-    fileprivate mutating func add(_ reason: Refusal.Reason?, _ label: TextLabel, to language: String) {
+    fileprivate mutating func add(
+        _ reason: Refusal.Reason?, _ label: TextLabel, to language: String
+    ) {
         languages[language, default: Agreement()].add(reason, label)
     }
 

@@ -2,11 +2,12 @@ import Foundation
 package import Posts
 import Schedule
 
-/// How often a stranger who is shown one week of posts guesses right whether it is the human's or the bot's.
+/// How often a stranger who is shown one week of posts guesses right whether it is the human's or
+/// the bot's.
 ///
-/// A classifier learns four fifths of the weeks and is asked about the rest, until it was asked about each week once. What
-/// it learns from are all stretches of seven days, whatever weekday they begin with; none of them shares a day with a week
-/// that it is asked about.
+/// A classifier learns four fifths of the weeks and is asked about the rest, until it was asked
+/// about each week once. What it learns from are all stretches of seven days, whatever weekday they
+/// begin with; none of them shares a day with a week that it is asked about.
 package struct WeekJudge: Equatable, Sendable {
     /// With fewer weeks every figure is chance.
     package static let fewestWeeks = 12
@@ -21,7 +22,8 @@ package struct WeekJudge: Equatable, Sendable {
     package let weeks: Int
     /// The share of right guesses; 0.5 is guessing without looking.
     package let right: Double
-    /// The interval in which the share lies with a chance of 95 %, from weeks that are drawn with replacement.
+    /// The interval in which the share lies with a chance of 95 %, from weeks that are drawn with
+    /// replacement.
     package let interval: ClosedRange<Double>
     /// How often, of a week of each, the bot's is the one that looks more like a bot's.
     package let area: Double
@@ -41,7 +43,8 @@ package struct WeekJudge: Equatable, Sendable {
         let starts = 0...(days - Self.length)
         func looks(_ minutes: [[MinuteOfDay]]) -> [[Double]] {
             starts.map { start in
-                WeekLook(minutes[start..<start + Self.length], firstWeekday: firstWeekday + start).features
+                WeekLook(minutes[start..<start + Self.length], firstWeekday: firstWeekday + start)
+                    .features
             }
         }
         // The human's stretches come first, then the bot's.
@@ -69,7 +72,9 @@ package struct WeekJudge: Equatable, Sendable {
             let stumps = BoostedStumps(rows, learned + learned.map { $0 + stretches }, labels)
             scores += asked.map { week in
                 let start = week * length
-                return (stumps.score(of: start, in: rows), stumps.score(of: start + stretches, in: rows))
+                return (
+                    stumps.score(of: start, in: rows), stumps.score(of: start + stretches, in: rows)
+                )
             }
         }
         return scores
@@ -93,7 +98,8 @@ package struct WeekJudge: Equatable, Sendable {
         let means = (0..<samples).map { _ in
             mean(
                 rights.indices.map { _ in
-                    rights[min(Int(generator.nextUniform() * Double(rights.count)), rights.count - 1)]
+                    rights[
+                        min(Int(generator.nextUniform() * Double(rights.count)), rights.count - 1)]
                 })
         }.sorted()
         let place = Int(tail * Double(samples))
@@ -132,13 +138,19 @@ private struct WeekLook {
         let posts = counts.reduce(0, +)
         let active = minutes.filter { !$0.isEmpty }
         let gaps = minutes.flatMap { zip($0, $0.dropFirst()).map { $1 - $0 } }.sorted()
-        let weekend = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) { $0 + counts[$1] }
-        let hours = Dictionary(minutes.joined().map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values.sorted()
+        let weekend = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) {
+            $0 + counts[$1]
+        }
+        let hours = Dictionary(minutes.joined().map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
+            .sorted()
         features = [
-            Double(posts), Double(active.count), Double(counts.max() ?? 0), Self.share(weekend, of: posts),
+            Double(posts), Double(active.count), Double(counts.max() ?? 0),
+            Self.share(weekend, of: posts),
             Self.share(gaps.count { $0 == 0 }, of: gaps.count),
-            Self.share(gaps.count { $0 <= Self.sitting }, of: gaps.count), Double(Self.middle(gaps)),
-            Double(hours.count), hours.reduce(0) { $0 - $1 / Double(max(1, posts)) * log($1 / Double(max(1, posts))) },
+            Self.share(gaps.count { $0 <= Self.sitting }, of: gaps.count),
+            Double(Self.middle(gaps)),
+            Double(hours.count),
+            hours.reduce(0) { $0 - $1 / Double(max(1, posts)) * log($1 / Double(max(1, posts))) },
             Self.mean(active.compactMap(\.first)), Self.mean(active.compactMap(\.last)),
             Self.spread(active.compactMap(\.first)), Self.spread(counts),
             Double(zip(counts, counts.dropFirst()).reduce(0) { $0 + abs($1.1 - $1.0) }),
@@ -149,7 +161,9 @@ private struct WeekLook {
         whole == 0 ? 0 : Double(part) / Double(whole)
     }
 
-    private static func middle(_ sorted: [Int]) -> Int { sorted.isEmpty ? 0 : sorted[sorted.count / 2] }
+    private static func middle(_ sorted: [Int]) -> Int {
+        sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
 
     private static func mean(_ values: [Int]) -> Double {
         values.isEmpty ? 0 : Double(values.reduce(0, +)) / Double(values.count)

@@ -51,8 +51,8 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
     package let weighted: Side
     /// The last weights that were fitted; nil if too little was learned for any.
     package let weights: EvidenceWeights?
-    /// The favorite rate at which the weighted bot favorites as many posts as the plain one does at the threshold; nil
-    /// where there is none.
+    /// The favorite rate at which the weighted bot favorites as many posts as the plain one does at
+    /// the threshold; nil where there is none.
     package let equalThreshold: Double?
 
     /// - Parameters:
@@ -60,7 +60,9 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
     ///   - weighted: What was predicted of the same posts with learned ones.
     ///   - mayFire: Whether enough had been learned for each of them to become a favorite.
     ///   - weights: The last weights that were fitted; nil for none.
-    package init(plain: [Prediction], weighted: [Prediction], mayFire: [Bool], weights: EvidenceWeights?) {
+    package init(
+        plain: [Prediction], weighted: [Prediction], mayFire: [Bool], weights: EvidenceWeights?
+    ) {
         self.plain = Side(plain)
         self.weighted = Side(weighted)
         self.weights = weights
@@ -68,10 +70,13 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         equalThreshold = Self.threshold(above: plain.count(where: \.isFired), of: rates)
     }
 
-    /// The rate that as many of the rates exceed as wanted, in the middle between two; nil if there is none.
+    /// The rate that as many of the rates exceed as wanted, in the middle between two; nil if there
+    /// is none.
     private static func threshold(above number: Int, of logRates: [Double]) -> Double? {
         let sorted = logRates.sorted(by: >)
-        guard number > 0, number < sorted.count, sorted[number - 1] > sorted[number] else { return nil }
+        guard number > 0, number < sorted.count, sorted[number - 1] > sorted[number] else {
+            return nil
+        }
         let rate = exp((sorted[number - 1] + sorted[number]) / 2)
         return rate.isFinite && rate > 0 ? rate : nil
     }

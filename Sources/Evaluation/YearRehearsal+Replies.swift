@@ -8,7 +8,8 @@ import Settings
 
 /// What the mirror would have answered.
 extension YearRehearsal {
-    /// Lets the mirror answer what the human answered in the year, with what the human had answered until then.
+    /// Lets the mirror answer what the human answered in the year, with what the human had answered
+    /// until then.
     ///
     /// - Parameter file: Tells the texts of mentions that the mirror does not know.
     func replies(
@@ -17,7 +18,9 @@ extension YearRehearsal {
         let all = try await knownReplies(file)
         let past = all.filter { $0.original.post.createdAt < span.end }
         let during = past.filter { $0.original.post.createdAt >= span.start }
-        guard !during.isEmpty else { return .missing("the archive holds no reply of \(year) to anybody") }
+        guard !during.isEmpty else {
+            return .missing("the archive holds no reply of \(year) to anybody")
+        }
         var contests = try await ReplyContests(
             self, past, silence, from: span.start,
             // The names of people who were answered later are not known yet.
@@ -38,17 +41,20 @@ extension YearRehearsal {
     /// The human's answers to others, oldest first.
     private func knownReplies(_ file: LabelledFile?) async throws -> [Archive.PastReply] {
         let texts = Dictionary(
-            (file?.posts ?? []).map { ($0.id.value, $0.example.text) }, uniquingKeysWith: { first, _ in first })
+            (file?.posts ?? []).map { ($0.id.value, $0.example.text) },
+            uniquingKeysWith: { first, _ in first })
         let replies = try await mirror.archive.newestReplies(
             mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
         return replies.reversed().map { reply in
-            let answered = reply.answered ?? reply.original.post.replyTo?.post.flatMap { texts[$0.value] }
+            let answered =
+                reply.answered ?? reply.original.post.replyTo?.post.flatMap { texts[$0.value] }
             return Archive.PastReply(original: reply.original, answered: answered)
         }
     }
 }
 
-/// The human's answers to others, and which of the earlier ones the mirror would have given in their place.
+/// The human's answers to others, and which of the earlier ones the mirror would have given in
+/// their place.
 private struct ReplyContests {
     /// Oldest first.
     private let replies: [ReplyEvaluation.Known]
@@ -67,7 +73,8 @@ private struct ReplyContests {
     let asked: [Int]
     /// When the bot sent which reply to whom.
     private var uses: [AccountID: [PostID: Date]] = [:]
-    /// What the newest replies told when they were counted last, and how many replies there were then.
+    /// What the newest replies told when they were counted last, and how many replies there were
+    /// then.
     private var habits: (count: Int, told: ReplyHabits)?
     /// The habits are counted anew after so many replies, for that takes long.
     private static let repliesBetweenCounts = 25
@@ -78,21 +85,24 @@ private struct ReplyContests {
     ///   - start: The beginning of the year.
     ///   - names: Handles that are known besides those of people answered.
     init(
-        _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence, from start: Date,
+        _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence,
+        from start: Date,
         names: Set<String>
     ) async throws {
         let (mirror, configuration) = (rehearsal.mirror, rehearsal.mirror.configuration)
         self.names = names
         let before = past.prefix { $0.original.post.createdAt < start }
         evaluation = ReplyEvaluation(
-            words: mirror.wordCounter, known: .init(telling: names.union(before.compactMap(\.name))),
+            words: mirror.wordCounter,
+            known: .init(telling: names.union(before.compactMap(\.name))),
             mirror: rehearsal.livedName)
         threshold = await evaluation.measure(Array(before.reversed()), now: start)?.threshold
         mode = configuration.replyMode
         let replies = past.map(evaluation.prepared)
         self.replies = replies
         let rules = TextRules(
-            configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: false)
+            configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: false
+        )
         unusable = Set(
             past.indices.filter { index in
                 let post = past[index].original.post
@@ -108,7 +118,8 @@ private struct ReplyContests {
         let known = replies.indices.filter { index in
             replies[index].post.createdAt >= start && replies[index].mention != nil
         }
-        let stances = try await mirror.people.stances(of: Array(Set(known.compactMap { replies[$0].person })))
+        let stances = try await mirror.people.stances(
+            of: Array(Set(known.compactMap { replies[$0].person })))
         let asked = known.filter { index in replies[index].person.map { stances[$0] } != .deny }
         self.asked = asked
         var accounts: [AccountID: [AccountID]] = [:]
@@ -118,18 +129,25 @@ private struct ReplyContests {
         self.accounts = accounts
     }
 
-    /// What the mirror would have answered in the place of one of the human's answers; nil if nothing is known of it.
+    /// What the mirror would have answered in the place of one of the human's answers; nil if
+    /// nothing is known of it.
     mutating func answer(at index: Int) async -> RehearsedReplies.Answer? {
         let truth = replies[index]
-        guard let mention = truth.mention, let asked = truth.past.answered, let person = truth.person else {
+        guard let mention = truth.mention, let asked = truth.past.answered,
+            let person = truth.person
+        else {
             return nil
         }
         let habits = habits(before: index)
         let earlier = (accounts[person] ?? [person]).flatMap { places[$0] ?? [] }.sorted()
             .filter { $0 < index && !unusable.contains($0) }.suffix(ReplyEvaluation.mostCandidates)
-        let known = ReplyFilter.KnownNames(telling: names.union(replies[..<index].compactMap(\.past.name)))
-        let contest = await ReplyEvaluation(words: evaluation.words, known: known, mirror: evaluation.mirror).contest(
-            among: earlier.map { replies[$0] }, for: mention, truth.post.replyTo?.post ?? truth.post.id, by: person,
+        let known = ReplyFilter.KnownNames(
+            telling: names.union(replies[..<index].compactMap(\.past.name)))
+        let contest = await ReplyEvaluation(
+            words: evaluation.words, known: known, mirror: evaluation.mirror
+        ).contest(
+            among: earlier.map { replies[$0] }, for: mention,
+            truth.post.replyTo?.post ?? truth.post.id, by: person,
             ReplyScorer(habits: habits), uses: uses[person] ?? [:], now: truth.post.createdAt)
         let chosen = contest.chosen
         let isDoubtful = chosen?.score.isDoubtful(below: threshold) ?? false
@@ -142,7 +160,8 @@ private struct ReplyContests {
                 replies[$0].post.text
             },
             isSame: sent?.textKey == TextRules.textKey(truth.post.text),
-            isOfKind: sent.flatMap { Self.isOfKind($0, truth, mention, habits) }, isDoubtful: isDoubtful)
+            isOfKind: sent.flatMap { Self.isOfKind($0, truth, mention, habits) },
+            isDoubtful: isDoubtful)
     }
 
     /// What the newest replies before one tell.
@@ -156,10 +175,12 @@ private struct ReplyContests {
 
     /// Whether a chosen reply has the kind of the true one; nil where kinds are not known.
     private static func isOfKind(
-        _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.Known, _ mention: ReplyScorer.Text, _ habits: ReplyHabits
+        _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.Known, _ mention: ReplyScorer.Text,
+        _ habits: ReplyHabits
     ) -> Bool? {
         let asked = habits.kind(ofMention: mention.text, language: mention.language)
-        let own = habits.kinds(of: truth.post.text, language: truth.post.language, after: asked)?.kinds.reply
+        let own = habits.kinds(of: truth.post.text, language: truth.post.language, after: asked)?
+            .kinds.reply
         guard let own, let kind = chosen.score.kinds?.reply else { return nil }
         return kind == own
     }
@@ -168,6 +189,8 @@ private struct ReplyContests {
 extension Archive.PastReply {
     /// The name of the person answered, where the identity is the name.
     fileprivate var name: String? {
-        original.post.replyTo?.author.flatMap { $0.network.traits.namesAreIdentities ? $0.value : nil }
+        original.post.replyTo?.author.flatMap {
+            $0.network.traits.namesAreIdentities ? $0.value : nil
+        }
     }
 }

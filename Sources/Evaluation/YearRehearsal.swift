@@ -35,16 +35,18 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
 
 /// Lives a past year of the human's as the mirror would have lived it.
 ///
-/// The mirror begins with what the human had posted before the year, and learns of each later day when that day is over.
-/// Plans, texts, replies and favorites are decided by what a worker decides them by, with the settings of today, and with
-/// muted words and texts that are never to be sent as they are today. What a person's other decisions tell of texts is left
-/// out, because it was said later. The year is lived in a database in memory; the mirror's own is only read.
+/// The mirror begins with what the human had posted before the year, and learns of each later day
+/// when that day is over. Plans, texts, replies and favorites are decided by what a worker decides
+/// them by, with the settings of today, and with muted words and texts that are never to be sent as
+/// they are today. What a person's other decisions tell of texts is left out, because it was said
+/// later. The year is lived in a database in memory; the mirror's own is only read.
 package struct YearRehearsal: Sendable {
     /// With fewer posts before the year the mirror would not have known the human.
     package static let fewestPosts = HeldOutSplit.minimumPosts
     /// After so many days the archive's habits are counted anew and all texts are judged by them.
     ///
-    /// A younger text may usually not be used (`MIN_AGE_DAYS`); where it may, a plan judges it by its words alone.
+    /// A younger text may usually not be used (`MIN_AGE_DAYS`); where it may, a plan judges it by
+    /// its words alone.
     private static let daysBetweenCounts = 14
     /// How many posts are stored at once.
     private static let batch = 10_000
@@ -60,9 +62,11 @@ package struct YearRehearsal: Sendable {
     ///   - zone: The human's time zone, in which the year begins.
     ///   - year: The year.
     ///   - seed: Draws another life; nil for the one that the mirror itself would have lived.
-    ///   - labels: A file of JSON Lines that says of posts with times whether the human favorited them; nil for what the
-    ///     mirror has learned.
-    package init(mirror: HumanMirror, zone: TimeZone, year: Int, seed: UInt64? = nil, labels: String? = nil) {
+    ///   - labels: A file of JSON Lines that says of posts with times whether the human favorited
+    ///     them; nil for what the mirror has learned.
+    package init(
+        mirror: HumanMirror, zone: TimeZone, year: Int, seed: UInt64? = nil, labels: String? = nil
+    ) {
         self.mirror = mirror
         self.zone = zone
         self.year = year
@@ -76,7 +80,8 @@ package struct YearRehearsal: Sendable {
     ///   - now: Only days before today are lived.
     ///   - onDay: Told how many days were lived, and of how many.
     /// - Returns: The year of both.
-    /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error; `CancellationError`.
+    /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error;
+    ///   `CancellationError`.
     package func run(
         now: Date, onDay: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> RehearsedYear {
@@ -92,12 +97,15 @@ package struct YearRehearsal: Sendable {
         let lived = try await live(span, posts, zones, onDay: onDay)
         let days = zip(span.days, lived).map { day, lived in
             RehearsedYear.Day(
-                day: day, human: past.entries[day] ?? [], bot: lived.entries, withoutText: lived.withoutText)
+                day: day, human: past.entries[day] ?? [], bot: lived.entries,
+                withoutText: lived.withoutText)
         }
         return RehearsedYear(
-            mirror: mirror.name, year: year, timeZone: zone.name, seed: seed, postsBefore: past.before.count,
+            mirror: mirror.name, year: year, timeZone: zone.name, seed: seed,
+            postsBefore: past.before.count,
             days: days, ownLikeness: Self.ownLikeness(of: past, days, span),
-            replies: try await replies(in: span, file, silence), favorites: try await favorites(in: span, file))
+            replies: try await replies(in: span, file, silence),
+            favorites: try await favorites(in: span, file))
     }
 
     // MARK: Which days
@@ -115,16 +123,19 @@ package struct YearRehearsal: Sendable {
 
     private func span(now: Date) throws -> Span {
         let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
-        guard let first = LocalDay(year: year, month: 1, day: 1), let last = LocalDay(year: year, month: 12, day: 31),
+        guard let first = LocalDay(year: year, month: 1, day: 1),
+            let last = LocalDay(year: year, month: 12, day: 31),
             first <= yesterday
         else {
             throw YearProblem(
                 .future,
-                "\(year) has no day that is over yet; name a year of the past, such as \(yesterday.components.year)")
+                "\(year) has no day that is over yet; name a year of the past, such as \(yesterday.components.year)"
+            )
         }
         let end = min(last, yesterday)
         // A day that a zone skips has no instants; its neighbours have.
-        guard let start = beginning(of: first), let after = beginning(of: end.advanced(by: 1)) else {
+        guard let start = beginning(of: first), let after = beginning(of: end.advanced(by: 1))
+        else {
             throw YearProblem(.future, "\(year) has no days in \(zone.name)")
         }
         return Span(firstDay: first, lastDay: end, start: start, end: after)
@@ -144,7 +155,8 @@ package struct YearRehearsal: Sendable {
         private(set) var postsOfYears: [Int: Int] = [:]
 
         init(
-            _ posts: [Post], _ zones: ZoneHistory, from first: LocalDay, to last: LocalDay, _ silence: Silence
+            _ posts: [Post], _ zones: ZoneHistory, from first: LocalDay, to last: LocalDay,
+            _ silence: Silence
         ) {
             for post in posts where !post.isReply && post.isTimeTrusted {
                 let time = zones.time(of: post)
@@ -153,7 +165,8 @@ package struct YearRehearsal: Sendable {
                 guard first...last ~= time.day else { continue }
                 entries[time.day, default: []].append(
                     RehearsedYear.Entry(
-                        minute: time.minute, text: silence.covers(post) ? nil : post.text, language: post.language,
+                        minute: time.minute, text: silence.covers(post) ? nil : post.text,
+                        language: post.language,
                         why: nil))
             }
             for day in entries.keys { entries[day]?.sort { $0.minute < $1.minute } }
@@ -165,11 +178,14 @@ package struct YearRehearsal: Sendable {
         let unwanted: Unwanted
         let rules: TextRules
 
-        func covers(_ post: Post) -> Bool { unwanted.reason(against: post, key: rules.neverKey(of: post)) != nil }
+        func covers(_ post: Post) -> Bool {
+            unwanted.reason(against: post, key: rules.neverKey(of: post)) != nil
+        }
     }
 
     private func check(_ past: Past, _ span: Span) throws {
-        let learn = "mirror-bot train scheduler --from FILE reads more of the past from a downloaded archive"
+        let learn =
+            "mirror-bot train scheduler --from FILE reads more of the past from a downloaded archive"
         guard !past.postsOfYears.isEmpty else {
             throw YearProblem(
                 .noArchive, "the archive holds no posts from before the end of \(year); \(learn)")
@@ -229,23 +245,29 @@ package struct YearRehearsal: Sendable {
         let maker: PlanMaker
         let limit: Int
 
-        init(_ storage: any StorageEngine, _ rehearsal: YearRehearsal, _ zones: ZoneHistory) async throws {
+        init(_ storage: any StorageEngine, _ rehearsal: YearRehearsal, _ zones: ZoneHistory)
+            async throws
+        {
             let (mirror, zone) = (rehearsal.mirror, rehearsal.zone)
             var configuration = mirror.configuration
             configuration.mirror = rehearsal.livedName
             archive = Archive(storage: storage, mirror: configuration.mirror)
             outbox = OutboxStore(storage: storage, mirror: configuration.mirror, lease: nil)
             maker = PlanMaker(
-                archive: archive, store: outbox, configuration: configuration, judge: mirror.textJudge(zone: zone),
+                archive: archive, store: outbox, configuration: configuration,
+                judge: mirror.textJudge(zone: zone),
                 past: { .whole })
             limit = configuration.archiveLimit
             for span in zones.spans { _ = try await archive.add(span, now: .distantPast) }
             let circumstances = try await mirror.archive.circumstances(home: zone)
-            for note in circumstances.muted { _ = try await archive.mute(note.kind, note.value, now: note.noted) }
+            for note in circumstances.muted {
+                _ = try await archive.mute(note.kind, note.value, now: note.noted)
+            }
             try await archive.neverUse(keys: circumstances.never, now: .distantPast)
         }
 
-        /// Lives some days, at the beginning of each of which the human's posts until then are learned.
+        /// Lives some days, at the beginning of each of which the human's posts until then are
+        /// learned.
         func live(
             _ days: [LocalDay], _ posts: [Post], _ zone: TimeZone, onDay: (Int, Int) -> Void
         ) async throws -> [LivedDay] {
@@ -258,7 +280,9 @@ package struct YearRehearsal: Sendable {
                     continue
                 }
                 learned += try await learn(posts[learned...], until: midnight, zone)
-                if number % YearRehearsal.daysBetweenCounts == 0 { try await archive.prepare(by: maker.judge) }
+                if number % YearRehearsal.daysBetweenCounts == 0 {
+                    try await archive.prepare(by: maker.judge)
+                }
                 try await outbox.assumePostsSent(before: midnight)
                 let planned = try await maker.make(day, now: midnight, watching: true)
                 lived.append(Self.lived(planned?.slots ?? [], zone))
@@ -268,7 +292,9 @@ package struct YearRehearsal: Sendable {
         }
 
         /// Stores the posts before an instant and returns how many they are.
-        private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone) async throws -> Int {
+        private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone)
+            async throws -> Int
+        {
             let new = posts.prefix { $0.createdAt < end }
             for start in stride(from: new.startIndex, to: new.endIndex, by: YearRehearsal.batch) {
                 let part = new[start..<min(start + YearRehearsal.batch, new.endIndex)]
@@ -287,7 +313,8 @@ package struct YearRehearsal: Sendable {
                 let text = ([wording.text] + wording.rest.map(\.text)).joined(separator: "\n")
                 day.entries.append(
                     RehearsedYear.Entry(
-                        minute: LocalTime(slot.due, in: zone).minute, text: text, language: wording.language,
+                        minute: LocalTime(slot.due, in: zone).minute, text: text,
+                        language: wording.language,
                         why: slot.explanation?.summary))
             }
             return day
@@ -323,10 +350,12 @@ package struct YearRehearsal: Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         return try await executor.run {
-            let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration.favorites)
+            let evaluation = FavoriteEvaluation(
+                extractor: extractor, configuration: configuration.favorites)
             let outcome = evaluation.prequential(training: before, testing: during)
             let examples = Dictionary(during.map { ($0.id, $0.example) }) { first, _ in first }
-            let choices = outcome.predictions.filter { $0.isFavorite || $0.isFired }.compactMap { prediction in
+            let choices = outcome.predictions.filter { $0.isFavorite || $0.isFired }.compactMap {
+                prediction in
                 examples[prediction.id].map { example in
                     RehearsedFavorites.Choice(
                         author: example.author, text: example.text, isHumans: prediction.isFavorite,
@@ -334,7 +363,8 @@ package struct YearRehearsal: Sendable {
                 }
             }
             return .measured(
-                RehearsedFavorites(learnedBefore: before.count, scores: outcome.scores, choices: choices))
+                RehearsedFavorites(
+                    learnedBefore: before.count, scores: outcome.scores, choices: choices))
         }
     }
 
@@ -355,9 +385,12 @@ package struct YearRehearsal: Sendable {
     }
 
     private func missingFavorites(_ during: [LabelledPost], _ file: LabelledFile?) -> String {
-        if let file, !file.isTimed { return "not every line of \(file.path) has created_at, so no year can be told" }
+        if let file, !file.isTimed {
+            return "not every line of \(file.path) has created_at, so no year can be told"
+        }
         let posts = during.count { $0.state.isSeen }
-        return "\(posts) posts of a home timeline are known of \(year); at least \(ScoreReporter.minimumSeenPosts) are "
+        return
+            "\(posts) posts of a home timeline are known of \(year); at least \(ScoreReporter.minimumSeenPosts) are "
             + "needed; a mirror keeps them for some months, and --favorites FILE reads others"
     }
 }

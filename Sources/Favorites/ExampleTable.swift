@@ -56,7 +56,8 @@ package struct ExampleTable: CountSource {
             guard !open.isEmpty, let row = try Self.row(columns) else { return }
             let isFavorite = row.state.category == .favorite
             guard isFavorite || row.state.category == .normal else { return }
-            for feature in extractor.features(of: row.example).all where open[feature] == isFavorite {
+            for feature in extractor.features(of: row.example).all where open[feature] == isFavorite
+            {
                 texts[feature] = row.example.text
                 open[feature] = nil
             }
@@ -86,11 +87,14 @@ package struct ExampleTable: CountSource {
     }
 
     private func stamp(from rows: [SQLRow]) throws -> CountStamp {
-        CountStamp(sequence: try rows.first?.optionalInteger("value") ?? 0, extraction: extractor.fingerprint)
+        CountStamp(
+            sequence: try rows.first?.optionalInteger("value") ?? 0,
+            extraction: extractor.fingerprint)
     }
 
     func isEmpty() async throws -> Bool {
-        try await storage.query("SELECT 1 AS one FROM examples WHERE mirror = \(mirror) LIMIT 1").isEmpty
+        try await storage.query("SELECT 1 AS one FROM examples WHERE mirror = \(mirror) LIMIT 1")
+            .isEmpty
     }
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
@@ -98,13 +102,16 @@ package struct ExampleTable: CountSource {
         let known = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
         for (network, values) in Self.chunks(known) {
-            let found = try connection.query(lookup(["author", "author_id", "text", "state"], of: values, on: network))
+            let found = try connection.query(
+                lookup(["author", "author_id", "text", "state"], of: values, on: network))
             for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
         }
         return rows
     }
 
-    func states(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: ExampleState] {
+    func states(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID:
+        ExampleState]
+    {
         var states: [PostID: ExampleState] = [:]
         for (network, values) in Self.chunks(ids) {
             for row in try connection.query(lookup(["state"], of: values, on: network)) {
@@ -117,7 +124,8 @@ package struct ExampleTable: CountSource {
 
     /// Asks for columns of posts, one by one by their key; null for a post that is not there.
     ///
-    /// `post_id IN (…)` reads the whole table where Postgres takes that for quicker, and it grows with each batch.
+    /// `post_id IN (…)` reads the whole table where Postgres takes that for quicker, and it grows
+    /// with each batch.
     func lookup(_ columns: [String], of ids: [String], on network: NetworkName) -> SQL {
         Self.lookup(columns, of: ids, on: network, in: mirror)
     }
@@ -144,7 +152,8 @@ package struct ExampleTable: CountSource {
         var texts: [PostID: String] = [:]
         for (network, values) in chunks(ids) {
             for row in try connection.query(lookup(["text"], of: values, on: network, in: mirror)) {
-                texts[PostID(network: network, value: try row.text("post_id"))] = try row.optionalText("text")
+                texts[PostID(network: network, value: try row.text("post_id"))] =
+                    try row.optionalText("text")
             }
         }
         return texts
@@ -161,7 +170,8 @@ package struct ExampleTable: CountSource {
             seen: sum(\.isSeen), seenFavorites: sum { $0 == .seenFavorite })
     }
 
-    /// The oldest examples, as far as there are more than `limit` or they were decided before `cutoff`.
+    /// The oldest examples, as far as there are more than `limit` or they were decided before
+    /// `cutoff`.
     func outdated(
         limit: Int, cutoff: Date, atMost number: Int, on connection: any StorageConnection
     ) throws -> [PostID] {
@@ -172,15 +182,17 @@ package struct ExampleTable: CountSource {
             ORDER BY decided_ms, network, post_id LIMIT \(number)
             """)
         return try oldest.enumerated().compactMap { index, row in
-            guard try index < surplus || row.integer("decided_ms") < cutoff.milliseconds else { return nil }
+            guard try index < surplus || row.integer("decided_ms") < cutoff.milliseconds else {
+                return nil
+            }
             return try NetworkName(rawValue: row.text("network")).map {
                 PostID(network: $0, value: try row.text("post_id"))
             }
         }
     }
 
-    /// Asks for columns of an author's examples: of those that know whose they are, and of those that know nothing but one
-    /// of the names.
+    /// Asks for columns of an author's examples: of those that know whose they are, and of those
+    /// that know nothing but one of the names.
     static func selection(
         _ columns: String, by author: AccountID, called names: Set<String>, of mirror: String
     ) -> SQL {
@@ -202,15 +214,19 @@ package struct ExampleTable: CountSource {
             SELECT name, value FROM counters
             WHERE mirror = \(mirror) AND name IN \(list: ExampleState.allCases.map(Self.counter))
             """)
-        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.integer("value")) }) { first, _ in first }
-        return Dictionary(uniqueKeysWithValues: ExampleState.allCases.map { ($0, values[Self.counter($0)] ?? 0) })
+        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.integer("value")) }) {
+            first, _ in first
+        }
+        return Dictionary(
+            uniqueKeysWithValues: ExampleState.allCases.map { ($0, values[Self.counter($0)] ?? 0) })
     }
 
     private static func counter(_ state: ExampleState) -> String { "examples.\(state.rawValue)" }
 
     /// The newest examples by the batch in which they were last changed, the oldest of them first.
     ///
-    /// In a batch they are in the order of their ids' bytes, whatever order a database has for texts.
+    /// In a batch they are in the order of their ids' bytes, whatever order a database has for
+    /// texts.
     func newest(_ number: Int, on connection: any StorageConnection) throws -> [PostID] {
         let last = try connection.query(
             """
@@ -224,7 +240,10 @@ package struct ExampleTable: CountSource {
             """)
         let found = try rows.compactMap { row -> (sequence: Int64, id: PostID)? in
             guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
-            return (try row.integer("sequence"), PostID(network: network, value: try row.text("post_id")))
+            return (
+                try row.integer("sequence"),
+                PostID(network: network, value: try row.text("post_id"))
+            )
         }
         return found.sorted { left, right in
             guard left.sequence == right.sequence else { return left.sequence < right.sequence }
@@ -236,7 +255,9 @@ package struct ExampleTable: CountSource {
     }
 
     /// Whether at least `number` examples were changed after a batch; no more are counted.
-    func hasNewer(_ number: Int, than sequence: Int64, on connection: any StorageConnection) throws -> Bool {
+    func hasNewer(_ number: Int, than sequence: Int64, on connection: any StorageConnection) throws
+        -> Bool
+    {
         let rows = try connection.query(
             """
             SELECT COUNT(*) AS number FROM (
@@ -251,15 +272,18 @@ package struct ExampleTable: CountSource {
     /// From how many examples on it matters what Postgres believes of them.
     static let many = 500
 
-    /// Has Postgres count what it believes of the tables that learning fills, where this batch has made many examples of
-    /// few.
+    /// Has Postgres count what it believes of the tables that learning fills, where this batch has
+    /// made many examples of few.
     ///
-    /// It does so by itself a minute later. Until then it believes that a mirror has one example and one feature, and reads
-    /// all of them for each that is looked up: a first training would take time that grows with its square.
+    /// It does so by itself a minute later. Until then it believes that a mirror has one example
+    /// and one feature, and reads all of them for each that is looked up: a first training would
+    /// take time that grows with its square.
     func analyseIfGrown(by number: Int) async throws {
         guard storage.kind == .postgres, number >= Self.many else { return }
         let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
-        if count - Int64(number) < Self.many { try await storage.note("ANALYZE examples, feature_counts") }
+        if count - Int64(number) < Self.many {
+            try await storage.note("ANALYZE examples, feature_counts")
+        }
     }
 
     /// The number of the last batch; no other process gets one until the transaction ends.
@@ -274,14 +298,18 @@ package struct ExampleTable: CountSource {
 
     func setSequence(_ sequence: Int64, on connection: any StorageConnection) throws {
         try connection.execute(
-            "UPDATE counters SET value = \(sequence) WHERE mirror = \(mirror) AND name = \(Self.sequenceName)")
+            "UPDATE counters SET value = \(sequence) WHERE mirror = \(mirror) AND name = \(Self.sequenceName)"
+        )
     }
 
-    func write(_ rows: [Row], decidedAt now: Date, sequence: Int64, on connection: any StorageConnection) throws {
+    func write(
+        _ rows: [Row], decidedAt now: Date, sequence: Int64, on connection: any StorageConnection
+    ) throws {
         guard !rows.isEmpty else { return }
         let values = rows.map { row in
             [
-                mirror.sqlValue, row.example.id.network.rawValue.sqlValue, row.example.id.value.sqlValue,
+                mirror.sqlValue, row.example.id.network.rawValue.sqlValue,
+                row.example.id.value.sqlValue,
                 row.example.author.sqlValue, row.example.authorID?.value.sqlValue ?? .null,
                 row.example.text.sqlValue, row.state.rawValue.sqlValue,
                 now.milliseconds.sqlValue, sequence.sqlValue,
@@ -291,7 +319,8 @@ package struct ExampleTable: CountSource {
             BulkInsert(
                 into: "examples",
                 columns: [
-                    ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("author_id", .text),
+                    ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text),
+                    ("author_id", .text),
                     ("text", .text),
                     ("state", .text), ("decided_ms", .integer), ("sequence", .integer),
                 ],
@@ -316,7 +345,8 @@ package struct ExampleTable: CountSource {
     /// - Parameters:
     ///   - stored: All of them as far as they were stored before.
     func count(
-        _ written: [Row], deleted: [PostID], instead stored: [PostID: Row], on connection: any StorageConnection
+        _ written: [Row], deleted: [PostID], instead stored: [PostID: Row],
+        on connection: any StorageConnection
     ) throws {
         var changes: [ExampleState: Int] = [:]
         for row in written { changes[row.state, default: 0] += 1 }
@@ -351,7 +381,9 @@ package struct ExampleTable: CountSource {
         let id = PostID(network: network, value: try columns.text("post_id"))
         let example = Example(
             id: id, author: try columns.optionalText("author"),
-            authorID: try columns.optionalText("author_id").map { AccountID(network: network, value: $0) },
+            authorID: try columns.optionalText("author_id").map {
+                AccountID(network: network, value: $0)
+            },
             text: try columns.text("text"))
         return Row(example: example, state: state)
     }

@@ -21,21 +21,24 @@ package struct FavoriteConfiguration: Equatable, Sendable {
     /// Whether the weights of the evidence are learned (`WEIGHTS`).
     package let weighting: Weighting
 
-    /// - Throws: ``FavoritesError`` with code `.invalidConfiguration` if the threshold is not a number above 0, or
-    ///   another value is below 1.
+    /// - Throws: ``FavoritesError`` with code `.invalidConfiguration` if the threshold is not a
+    ///   number above 0, or another value is below 1.
     package init(
-        threshold: Double = 2, exampleLimit: Int = 50_000, maximumAgeDays: Int = 180, minimumPerCategory: Int = 20,
+        threshold: Double = 2, exampleLimit: Int = 50_000, maximumAgeDays: Int = 180,
+        minimumPerCategory: Int = 20,
         weighting: Weighting = .learned
     ) throws(FavoritesError) {
         guard threshold.isFinite, threshold > 0 else {
             throw FavoritesError(
                 .invalidConfiguration,
-                "could not use FAVORITE_RATE_THRESHOLD: it is \(threshold); expected a number above 0")
+                "could not use FAVORITE_RATE_THRESHOLD: it is \(threshold); expected a number above 0"
+            )
         }
         guard exampleLimit >= 1, maximumAgeDays >= 1, minimumPerCategory >= 0 else {
             throw FavoritesError(
                 .invalidConfiguration,
-                "could not use EXAMPLE_LIMIT: the number of examples and days kept must be at least 1")
+                "could not use EXAMPLE_LIMIT: the number of examples and days kept must be at least 1"
+            )
         }
         self.threshold = threshold
         self.exampleLimit = exampleLimit

@@ -4,17 +4,21 @@ import Posts
 
 /// Classifies posts that come one after the other, and asks the database as seldom as it can.
 ///
-/// Make one for each look at a timeline. The first call asks the database which batch of examples is the last; the
-/// stamp of the counts that it found to be current is remembered, and later calls ask the counts alone. What holds:
+/// Make one for each look at a timeline. The first call asks the database which batch of examples
+/// is the last; the stamp of the counts that it found to be current is remembered, and later calls
+/// ask the counts alone. What holds:
 ///
-/// - Counts contain every batch that was committed before the session's first call, whoever committed it.
-/// - Counts that carry the remembered stamp are what the examples said at that moment. Counts with any other stamp, torn
-///   ones and missing ones are not used before the database was asked again, and are rebuilt where they lag behind. So
-///   what is learned meanwhile, here or by another process, is seen as soon as the counts contain it, and a flush or a
-///   loss is noticed by the next call.
+/// - Counts contain every batch that was committed before the session's first call, whoever
+///   committed it.
+/// - Counts that carry the remembered stamp are what the examples said at that moment. Counts with
+///   any other stamp, torn ones and missing ones are not used before the database was asked again,
+///   and are rebuilt where they lag behind. So what is learned meanwhile, here or by another
+///   process, is seen as soon as the counts contain it, and a flush or a loss is noticed by the
+///   next call.
 /// - All posts of a session are judged with the same weights: those that the first call finds.
-/// - What only the database can tell is noticed by the next session: a batch whose process died before it told the
-///   counts, and a database that went back to an older copy while the counts stayed.
+/// - What only the database can tell is noticed by the next session: a batch whose process died
+///   before it told the counts, and a database that went back to an older copy while the counts
+///   stayed.
 ///
 /// Calls may overlap.
 package final class FavoriteSession: @unchecked Sendable {
@@ -47,8 +51,8 @@ package final class FavoriteSession: @unchecked Sendable {
     /// Tells of posts whether the human would favorite them, and learns nothing.
     ///
     /// - Returns: One classification for each example, in their order.
-    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
-    ///   `CancellationError`.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
+    ///   `StorageError` or `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
         lock.withLock { found = [:] }
@@ -62,7 +66,8 @@ package final class FavoriteSession: @unchecked Sendable {
         return zip(posts, features).map { post, places in
             let assessment = model.assess(places, of: weighed)
             return Classification(
-                id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
+                id: post.id, assessment: assessment,
+                isFavorite: waiting == nil && assessment.logRate > threshold,
                 waiting: waiting, learned: snapshot.categories, weights: weights)
         }
     }
@@ -74,7 +79,8 @@ package final class FavoriteSession: @unchecked Sendable {
             let places = posts.map { self.places(of: $0, &index) }
             return (places, try await counts(of: index.features))
         }
-        // While the features of most posts are looked up, those of the others are found, which takes as long.
+        // While the features of most posts are looked up, those of the others are found, which
+        // takes as long.
         let most = posts.count * 2 / 3
         var places = posts[..<most].map { self.places(of: $0, &index) }
         let asked = index.features
@@ -121,19 +127,24 @@ struct CountReader: Sendable {
     /// Lets one repair at a time through; shared with those who learn.
     let turnstile: Turnstile
 
-    /// Counts that contain every batch committed before the call, and the weights, if they are asked for.
+    /// Counts that contain every batch committed before the call, and the weights, if they are
+    /// asked for.
     func currentCounts(
         of features: [String], with weights: WeightTable?
     ) async throws -> (CountSnapshot, LearnedWeights?) {
-        // Both servers are asked at once, which saves a round trip. A batch that is committed just between the two
-        // answers makes good counts look outdated, so then they are asked again one after the other.
+        // Both servers are asked at once, which saves a round trip. A batch that is committed just
+        // between the two answers makes good counts look outdated, so then they are asked again one
+        // after the other.
         async let found = counts.counts(of: features)
         let (stamp, learned) = try await examples.stamp(with: weights)
-        if let snapshot = try await current(await found, stamp, of: features) { return (snapshot, learned) }
+        if let snapshot = try await current(await found, stamp, of: features) {
+            return (snapshot, learned)
+        }
         return (try await repairedCounts(of: features), learned)
     }
 
-    /// Counts that carry a stamp which was found to be current before; current ones if they carry another.
+    /// Counts that carry a stamp which was found to be current before; current ones if they carry
+    /// another.
     func counts(of features: [String], confirmed: CountStamp) async throws -> CountSnapshot {
         let snapshot = try await counts.counts(of: features)
         if let snapshot, snapshot.stamp == confirmed { return snapshot }
@@ -149,7 +160,8 @@ struct CountReader: Sendable {
             try await counts.rebuild(from: examples)
             if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
             throw FavoritesError(
-                .countsUnstable, "could not read the counts: other processes keep changing them; try again")
+                .countsUnstable,
+                "could not read the counts: other processes keep changing them; try again")
         }
     }
 
@@ -158,7 +170,8 @@ struct CountReader: Sendable {
         return try await current(try await counts.counts(of: features), stamp, of: features)
     }
 
-    /// The counts that were read, if they are what the examples said at the time of `stamp` or later.
+    /// The counts that were read, if they are what the examples said at the time of `stamp` or
+    /// later.
     private func current(
         _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
     ) async throws -> CountSnapshot? {
@@ -169,8 +182,11 @@ struct CountReader: Sendable {
                 counts: Array(repeating: FeatureCount(), count: features.count))
         }
         guard snapshot.stamp != stamp else { return snapshot }
-        // Newer than when the call began is fine, newer than the examples is not: then those were restored from a copy.
-        guard snapshot.stamp.extraction == stamp.extraction, snapshot.stamp.sequence > stamp.sequence else {
+        // Newer than when the call began is fine, newer than the examples is not: then those were
+        // restored from a copy.
+        guard snapshot.stamp.extraction == stamp.extraction,
+            snapshot.stamp.sequence > stamp.sequence
+        else {
             return nil
         }
         return snapshot.stamp.sequence <= (try await examples.stamp()).sequence ? snapshot : nil

@@ -25,8 +25,10 @@ package struct Favorites: Sendable {
     /// - Parameters:
     ///   - onStep: Told how far each change of the examples got.
     package init(
-        storage: any StorageEngine, mirror: String, counts: any CountStore, extractor: FeatureExtractor,
-        configuration: FavoriteConfiguration, onStep: @escaping @Sendable (LearningStep) -> Void = { _ in }
+        storage: any StorageEngine, mirror: String, counts: any CountStore,
+        extractor: FeatureExtractor,
+        configuration: FavoriteConfiguration,
+        onStep: @escaping @Sendable (LearningStep) -> Void = { _ in }
     ) {
         self.examples = ExampleTable(storage: storage, mirror: mirror, extractor: extractor)
         self.weights = WeightTable(storage: storage, mirror: mirror, words: extractor.words)
@@ -38,11 +40,14 @@ package struct Favorites: Sendable {
     var storage: any StorageEngine { examples.storage }
 
     /// Reads counts that contain every batch that was committed before.
-    var reader: CountReader { CountReader(examples: examples, counts: counts, turnstile: turnstile) }
+    var reader: CountReader {
+        CountReader(examples: examples, counts: counts, turnstile: turnstile)
+    }
 
     // MARK: - Learning
 
-    /// Learns from what happened; learning the same again changes nothing, and the order does not matter.
+    /// Learns from what happened; learning the same again changes nothing, and the order does not
+    /// matter.
     ///
     /// Afterwards examples that are too old or too many are unlearned. A call
     /// that fails has learned a part of the events at most, and may be repeated.
@@ -59,11 +64,13 @@ package struct Favorites: Sendable {
         for start in stride(from: 0, to: events.count, by: Self.batch) {
             let end = min(start + Self.batch, events.count)
             let batch = Array(events[start..<end])
-            // While the database has one batch, the features of the next are found; in vain if its posts are known.
+            // While the database has one batch, the features of the next are found; in vain if its
+            // posts are known.
             let next = isMostlyNew == false ? [] : events[end..<min(end + Self.batch, events.count)]
             async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
             let learned = try await turnstile.pass { [known, isMostlyNew] in
-                try await learnBatch(batch, at: now, known, session, isExpectedNew: isMostlyNew == true)
+                try await learnBatch(
+                    batch, at: now, known, session, isExpectedNew: isMostlyNew == true)
             }
             summary.add(learned)
             isMostlyNew = learned.unchanged < batch.count / 2
@@ -73,7 +80,8 @@ package struct Favorites: Sendable {
         return summary
     }
 
-    /// Unlearns the examples that are older than the configuration allows or too many, the oldest first.
+    /// Unlearns the examples that are older than the configuration allows or too many, the oldest
+    /// first.
     package func prune(now: Date) async throws -> LearnSummary {
         let cutoff = now.addingTimeInterval(-86_400 * Double(configuration.maximumAgeDays))
         var summary = LearnSummary()
@@ -87,12 +95,14 @@ package struct Favorites: Sendable {
     /// Unlearns every post of an author, who does not want to be learned from.
     ///
     /// - Parameters:
-    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
+    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing
+    ///     else of their author.
     /// - Returns: How many posts were unlearned, and whether the counts could follow.
     package func forget(
         _ author: AccountID, called names: Set<String>, at now: Date
     ) async throws -> LearnSummary {
-        let learned = ExampleTable.selection("post_id", by: author, called: names, of: examples.mirror)
+        let learned = ExampleTable.selection(
+            "post_id", by: author, called: names, of: examples.mirror)
         var summary = LearnSummary()
         while true {
             let forgotten = try await turnstile.pass {
@@ -111,15 +121,18 @@ package struct Favorites: Sendable {
     /// Whether there is something to unlearn of an author; needs no dictionary.
     ///
     /// - Parameters:
-    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
+    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing
+    ///     else of their author.
     package static func hasLearned(
-        from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
+        from author: AccountID, called names: Set<String>, of mirror: String,
+        in storage: any StorageEngine
     ) async throws -> Bool {
         let learned = ExampleTable.selection("1 AS one", by: author, called: names, of: mirror)
         return try await !storage.query(learned + " LIMIT 1").isEmpty
     }
 
-    /// The names under which an author's posts were learned, as far as those know whose they are; needs no dictionary.
+    /// The names under which an author's posts were learned, as far as those know whose they are;
+    /// needs no dictionary.
     package static func names(
         of author: AccountID, of mirror: String, in storage: any StorageEngine
     ) async throws -> Set<String> {
@@ -134,7 +147,8 @@ package struct Favorites: Sendable {
 
     /// The handles under which authors' posts were learned, without `@`; needs no dictionary.
     ///
-    /// - Returns: No entry where posts know nothing but the identity; of several handles the one of the latest post.
+    /// - Returns: No entry where posts know nothing but the identity; of several handles the one of
+    ///   the latest post.
     /// - Throws: `StorageError` or `CancellationError`.
     package static func handles(
         of authors: [AccountID], learnedBy mirror: String, in storage: any StorageEngine
@@ -150,7 +164,9 @@ package struct Favorites: Sendable {
                     GROUP BY author_id, author ORDER BY latest_ms, author
                     """)
                 for row in rows {
-                    let (id, name) = (try row.text("author_id"), try row.text("author").drop { $0 == "@" })
+                    let (id, name) = (
+                        try row.text("author_id"), try row.text("author").drop { $0 == "@" }
+                    )
                     guard !name.isEmpty, name != id else { continue }
                     handles[AccountID(network: network, value: id)] = String(name)
                 }
@@ -172,21 +188,27 @@ package struct Favorites: Sendable {
             """
         ).map { row in
             let id = try row.optionalText("author_id").flatMap { $0.isEmpty ? nil : $0 }
-            return (id.map { AccountID(network: network, value: $0) }, try row.optionalText("author"))
+            return (
+                id.map { AccountID(network: network, value: $0) }, try row.optionalText("author")
+            )
         }
     }
 
     /// What was learned from an author, the oldest first; needs no dictionary.
     ///
     /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.
-    /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that was noted.
+    /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that
+    ///   was noted.
     package static func learned(
-        from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
+        from author: AccountID, called names: Set<String>, of mirror: String,
+        in storage: any StorageEngine
     ) async throws -> [(id: PostID, text: String, state: String, decided: Date)] {
-        let learned = ExampleTable.selection("post_id, text, state, decided_ms", by: author, called: names, of: mirror)
+        let learned = ExampleTable.selection(
+            "post_id, text, state, decided_ms", by: author, called: names, of: mirror)
         return try await storage.query(learned + " ORDER BY decided_ms, post_id").map { row in
             (
-                PostID(network: author.network, value: try row.text("post_id")), try row.text("text"),
+                PostID(network: author.network, value: try row.text("post_id")),
+                try row.text("text"),
                 try row.text("state"), try row.date("decided_ms")
             )
         }
@@ -203,7 +225,8 @@ package struct Favorites: Sendable {
         return try await storage.read { try ExampleTable.texts(of: ids, learnedBy: mirror, on: $0) }
     }
 
-    /// An SQL expression on a row of `posts`: the text of the post that it answers, if that was learned, else null.
+    /// An SQL expression on a row of `posts`: the text of the post that it answers, if that was
+    /// learned, else null.
     package static let textOfAnswered: SQL = """
         (SELECT learned.text FROM examples AS learned WHERE learned.mirror = posts.mirror
             AND learned.network = posts.network AND learned.post_id = posts.reply_to_post)
@@ -211,9 +234,11 @@ package struct Favorites: Sendable {
 
     /// Learns events in one transaction.
     ///
-    /// Where the posts before were new (`isExpectedNew`), these are looked up only once they are locked.
+    /// Where the posts before were new (`isExpectedNew`), these are looked up only once they are
+    /// locked.
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures, _ session: FavoriteSession?,
+        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures,
+        _ session: FavoriteSession?,
         isExpectedNew: Bool
     ) async throws -> LearnSummary {
         let usable = events.filter { Self.isStorable($0.id) }
@@ -222,8 +247,13 @@ package struct Favorites: Sendable {
         // Most of what a feed returns is known; nothing needs to be locked to see that.
         let states =
             isExpectedNew
-            ? [:] : try await storage.read { [examples] in try examples.states(of: usable.map(\.id), on: $0) }
-        guard usable.contains(where: { ExampleState.after($0, from: states[$0.id]) != states[$0.id] }) else {
+            ? [:]
+            : try await storage.read { [examples] in
+                try examples.states(of: usable.map(\.id), on: $0)
+            }
+        guard
+            usable.contains(where: { ExampleState.after($0, from: states[$0.id]) != states[$0.id] })
+        else {
             summary.unchanged = usable.count
             return summary
         }
@@ -232,7 +262,12 @@ package struct Favorites: Sendable {
         let found = features(of: new, known: known, session)
         summary.add(
             try await change(at: now) { _ in
-                (usable, { example in found[example.id].flatMap { $0.example == example ? $0.features : nil } })
+                (
+                    usable,
+                    { example in
+                        found[example.id].flatMap { $0.example == example ? $0.features : nil }
+                    }
+                )
             })
         try await examples.analyseIfGrown(by: summary.learned)
         return summary
@@ -240,7 +275,8 @@ package struct Favorites: Sendable {
 
     /// Features with the post that has them.
     ///
-    /// Nearly always a post comes once; a second one of the same id with another text finds its own later.
+    /// Nearly always a post comes once; a second one of the same id with another text finds its own
+    /// later.
     private typealias FoundFeatures = [PostID: (example: Example, features: FeatureSet)]
 
     private func features(
@@ -251,7 +287,8 @@ package struct Favorites: Sendable {
             if let known = known[example.id], known.example == example {
                 found[example.id] = known
             } else {
-                let features = session?.features(of: example) ?? self.examples.extractor.features(of: example)
+                let features =
+                    session?.features(of: example) ?? self.examples.extractor.features(of: example)
                 found[example.id] = (example, features)
             }
         }
@@ -264,7 +301,9 @@ package struct Favorites: Sendable {
             try examples.outdated(limit: limit, cutoff: cutoff, atMost: Self.batch, on: connection)
         }
         guard try await !storage.read({ try outdated($0) }).isEmpty else { return LearnSummary() }
-        var summary = try await change(at: now) { (try outdated($0).map { .forgotten($0) }, { _ in nil }) }
+        var summary = try await change(at: now) {
+            (try outdated($0).map { .forgotten($0) }, { _ in nil })
+        }
         summary.pruned = summary.unlearned
         summary.unlearned = 0
         return summary
@@ -276,23 +315,32 @@ package struct Favorites: Sendable {
     /// features as far as they are known.
     private func change(
         at now: Date,
-        _ events: @escaping @Sendable (any StorageConnection) throws -> ([FavoriteEvent], (Example) -> FeatureSet?)
+        _ events:
+            @escaping @Sendable (any StorageConnection) throws -> (
+                [FavoriteEvent], (Example) -> FeatureSet?
+            )
     ) async throws -> LearnSummary {
         let result = try await storage.transaction { [examples, counts] connection in
             let previous = try examples.lockSequence(on: connection)
             let sequence = CountStamp.sequence(after: previous)
             let (events, known) = try events(connection)
             let stored = try examples.rows(of: events.map(\.id), on: connection)
-            let lesson = Lesson(events, stored: stored) { known($0) ?? examples.extractor.features(of: $0) }
-            guard !lesson.isEmpty else { return Change(summary: lesson.summary, isStored: false, pending: nil) }
+            let lesson = Lesson(events, stored: stored) {
+                known($0) ?? examples.extractor.features(of: $0)
+            }
+            guard !lesson.isEmpty else {
+                return Change(summary: lesson.summary, isStored: false, pending: nil)
+            }
             try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
             try examples.delete(lesson.deleted, on: connection)
-            try examples.count(lesson.written, deleted: lesson.deleted, instead: stored, on: connection)
+            try examples.count(
+                lesson.written, deleted: lesson.deleted, instead: stored, on: connection)
             try examples.setSequence(sequence, on: connection)
             let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
             let batch = CountBatch(stamp: stamp, previous: previous, change: lesson.change)
             let isRecorded = try counts.record(batch, on: connection)
-            return Change(summary: lesson.summary, isStored: true, pending: isRecorded ? nil : batch)
+            return Change(
+                summary: lesson.summary, isStored: true, pending: isRecorded ? nil : batch)
         }
         var summary = result.summary
         guard result.isStored else { return summary }
@@ -327,8 +375,8 @@ package struct Favorites: Sendable {
     /// Counts contain every batch that was committed before the call.
     ///
     /// - Returns: One classification for each example, in their order.
-    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
-    ///   `CancellationError`.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
+    ///   `StorageError` or `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         try await session().classify(posts)
     }
@@ -344,7 +392,8 @@ package struct Favorites: Sendable {
 
     /// How far the training is, also when the counts cannot be reached.
     ///
-    /// - Parameter countsFeatures: Whether the stored counts are counted, for which all of them are read.
+    /// - Parameter countsFeatures: Whether the stored counts are counted, for which all of them are
+    ///   read.
     package func status(countsFeatures: Bool = true) async throws -> TrainingStatus {
         let (learned, stamp, weights) = try await storage.read { [examples, weights] connection in
             (
@@ -378,13 +427,18 @@ package struct Favorites: Sendable {
     /// What ``tally()`` follows from: another value after everything that was learned or forgotten.
     package func stamp() async throws -> CountStamp { try await examples.stamp() }
 
-    /// What was learned, counted anew from the examples: takes about a second for the largest number of them.
+    /// What was learned, counted anew from the examples: takes about a second for the largest
+    /// number of them.
     ///
     /// - Returns: How many posts were learned, and in how many of each category every feature is.
-    package func tally() async throws -> (categories: CategoryCounts, features: [String: FeatureCount]) {
+    package func tally() async throws -> (
+        categories: CategoryCounts, features: [String: FeatureCount]
+    ) {
         let change = try await storage.read { [examples] in try examples.tally(on: $0).change }
         var features: [String: FeatureCount] = [:]
-        for (feature, number) in change.features(of: .favorite) { features[feature] = FeatureCount(favorite: number) }
+        for (feature, number) in change.features(of: .favorite) {
+            features[feature] = FeatureCount(favorite: number)
+        }
         for (feature, number) in change.features(of: .normal) {
             features[feature, default: FeatureCount()].normal = number
         }
@@ -419,8 +473,8 @@ package struct Favorites: Sendable {
     /// The number of the last batch stays and grows, so that counts which could
     /// not be removed are never mistaken for current ones.
     ///
-    /// - Throws: `StorageError`, `CancellationError`, or ``FavoritesError`` with code `.countsUnavailable`, in which
-    ///   case the database is cleared already.
+    /// - Throws: `StorageError`, `CancellationError`, or ``FavoritesError`` with code
+    ///   `.countsUnavailable`, in which case the database is cleared already.
     package func clear() async throws {
         try await turnstile.pass {
             let embedded = SQLCountStore(storage: storage, mirror: examples.mirror)

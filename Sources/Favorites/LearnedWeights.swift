@@ -23,7 +23,10 @@ package struct LearnedWeights: Equatable, Sendable {
     /// When they were fitted.
     package let fitted: Date
 
-    init(_ fit: WeightFit, of samples: [WeightFit.Sample], words: FeatureWords, sequence: Int64, at now: Date) {
+    init(
+        _ fit: WeightFit, of samples: [WeightFit.Sample], words: FeatureWords, sequence: Int64,
+        at now: Date
+    ) {
         (weights, self.words, self.sequence) = (fit.weights, words, sequence)
         (examples, favorites) = (samples.count, samples.count { $0.isFavorite })
         (plainLoss, weightedLoss) = (fit.plainLoss, fit.weightedLoss)
@@ -33,7 +36,9 @@ package struct LearnedWeights: Equatable, Sendable {
 
     /// Nil for weights of another method or of other features, and for what nobody fitted.
     fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
-        guard try row.optionalInteger("version") == Self.method, try row.text("features") == words.identity else {
+        guard try row.optionalInteger("version") == Self.method,
+            try row.text("features") == words.identity
+        else {
             return nil
         }
         func sides(_ isFeature: Bool, _ name: String) throws -> EvidenceWeights.Sides? {
@@ -44,8 +49,10 @@ package struct LearnedWeights: Equatable, Sendable {
         }
         weights = EvidenceWeights(
             wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
-            pairs: try sides(words.hasPairs, "pairs"), spelling: try sides(words.hasSpelling, "spelling"),
-            form: try sides(words.hasForm, "form"), author: try row.real("author"), base: try row.real("base"))
+            pairs: try sides(words.hasPairs, "pairs"),
+            spelling: try sides(words.hasSpelling, "spelling"),
+            form: try sides(words.hasForm, "form"), author: try row.real("author"),
+            base: try row.real("base"))
         guard weights.isOf(words), weights.isWithin(WeightFit.limits(of: words)) else { return nil }
         self.words = words
         sequence = try row.integer("sequence")
@@ -70,7 +77,8 @@ struct WeightTable: Sendable {
         try connection.query(query).first.flatMap(weights)
     }
 
-    /// The weights of a row, which has no values where nothing was found; nil for none that can be used.
+    /// The weights of a row, which has no values where nothing was found; nil for none that can be
+    /// used.
     func weights(_ row: SQLRow) throws -> LearnedWeights? { try LearnedWeights(row, of: words) }
 
     /// Writes over whatever there is.
@@ -103,14 +111,17 @@ extension Favorites {
     private static let portion = 400
     private static let attempts = 5
 
-    /// Whether weights are learned, there is enough to learn them from, and they are missing or old.
+    /// Whether weights are learned, there is enough to learn them from, and they are missing or
+    /// old.
     ///
     /// Asks the database once; nothing is loaded.
     package func areWeightsDue() async throws -> Bool {
         guard configuration.weighting == .learned else { return false }
         return try await storage.read { [examples, weights, configuration] connection in
             let learned = try examples.categories(on: connection)
-            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else { return false }
+            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else {
+                return false
+            }
             guard let known = try weights.current(on: connection) else { return true }
             return try examples.hasNewer(Self.renewal, than: known.sequence, on: connection)
         }
@@ -118,12 +129,12 @@ extension Favorites {
 
     /// Fits weights on the newest examples, with the counts of the same batch; stores nothing.
     ///
-    /// They follow from the examples alone: another process, or counts that were rebuilt, give the same. Takes about a
-    /// tenth of a second, and memory for the features of some hundred posts.
+    /// They follow from the examples alone: another process, or counts that were rebuilt, give the
+    /// same. Takes about a tenth of a second, and memory for the features of some hundred posts.
     ///
     /// - Returns: The weights; nil where plain ones are wanted, or too little was learned.
-    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
-    ///   `CancellationError`.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
+    ///   `StorageError` or `CancellationError`.
     package func fitWeights(at now: Date) async throws -> LearnedWeights? {
         guard configuration.weighting == .learned else { return nil }
         for _ in 0..<Self.attempts {
@@ -133,14 +144,18 @@ extension Favorites {
                     try examples.newest(WeightFit.examples, on: connection)
                 )
             }
-            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else { return nil }
+            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else {
+                return nil
+            }
             guard let samples = try await samples(of: ids, at: stamp) else { continue }
             return LearnedWeights(
-                WeightFit(samples, of: examples.extractor.words), of: samples, words: examples.extractor.words,
+                WeightFit(samples, of: examples.extractor.words), of: samples,
+                words: examples.extractor.words,
                 sequence: stamp.sequence, at: now)
         }
         throw FavoritesError(
-            .countsUnstable, "could not fit the weights: other processes keep changing the examples; try again")
+            .countsUnstable,
+            "could not fit the weights: other processes keep changing the examples; try again")
     }
 
     /// Stores weights in a transaction of the caller, who makes sure that the mirror is theirs.
@@ -150,8 +165,10 @@ extension Favorites {
         try weights.write(learned, on: connection)
     }
 
-    /// The examples as all others judge them, in the order of `ids`; nil if others were learned meanwhile.
-    private func samples(of ids: [PostID], at stamp: CountStamp) async throws -> [WeightFit.Sample]? {
+    /// The examples as all others judge them, in the order of `ids`; nil if others were learned
+    /// meanwhile.
+    private func samples(of ids: [PostID], at stamp: CountStamp) async throws -> [WeightFit.Sample]?
+    {
         var samples: [WeightFit.Sample] = []
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
             let some = Array(ids[start..<min(start + Self.portion, ids.count)])

@@ -16,7 +16,10 @@ struct Lesson {
     /// - Parameters:
     ///   - events: What happened, in order.
     ///   - stored: The examples among the events' posts.
-    init(_ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row], features: (Example) -> FeatureSet) {
+    init(
+        _ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row],
+        features: (Example) -> FeatureSet
+    ) {
         // In the order in which they are first touched.
         var posts: [(id: PostID, current: ExampleTable.Row?)] = []
         var places: [PostID: Int] = [:]
@@ -29,22 +32,27 @@ struct Lesson {
             let before = posts[place].current
             let after = ExampleState.after(event, from: before?.state)
             if after == before?.state { summary.unchanged += 1 }
-            // The text that was learned first stays, so that what is unlearned later is what was learned.
+            // The text that was learned first stays, so that what is unlearned later is what was
+            // learned.
             posts[place].current = after.flatMap { state in
                 guard var example = before?.example ?? event.example?.stored else { return nil }
                 // Whose it is may be told later than its text, and is no part of what was learned.
-                if state != before?.state { example.authorID = example.authorID ?? event.example?.authorID }
+                if state != before?.state {
+                    example.authorID = example.authorID ?? event.example?.authorID
+                }
                 return ExampleTable.Row(example: example, state: state)
             }
         }
         for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
 
-    /// A value that is passed for a change is stored with its default, which spares a second look into the table.
+    /// A value that is passed for a change is stored with its default, which spares a second look
+    /// into the table.
     private static func stored(_ place: inout Int) -> Int { place }
 
     private mutating func move(
-        _ id: PostID, from old: ExampleTable.Row?, to new: ExampleTable.Row?, _ features: (Example) -> FeatureSet
+        _ id: PostID, from old: ExampleTable.Row?, to new: ExampleTable.Row?,
+        _ features: (Example) -> FeatureSet
     ) {
         guard old?.state != new?.state || old?.example != new?.example else { return }
         if let old { change.move(features(old.example), from: old.state, to: nil) }
@@ -116,7 +124,8 @@ package struct TrainingStatus: Equatable, Sendable {
 
     /// Learned posts by category, and those seen on the timeline.
     package let examples: CategoryCounts
-    /// Learned posts of which the classifier knows no more than the author; nil while the counts are not current.
+    /// Learned posts of which the classifier knows no more than the author; nil while the counts
+    /// are not current.
     package let wordless: Int64?
     /// The number of counts kept, one for each feature and category; nil if they cannot be read.
     package let features: Int?

@@ -14,11 +14,13 @@ import Tracing
 
 /// Sends due actions, one at a time.
 ///
-/// The loops share one courier, whose turnstile serializes them, so that caps and the order of slots hold.
+/// The loops share one courier, whose turnstile serializes them, so that caps and the order of
+/// slots hold.
 package actor Courier {
     /// Attempts with another text after the original of a text is gone.
     private static let replacementsAtMost = 3
-    /// The age in seconds of a decision about another person's post from which the post is checked again.
+    /// The age in seconds of a decision about another person's post from which the post is checked
+    /// again.
     private static let decisionsLast: TimeInterval = 3_600
     /// The age in seconds up to which what a decision was made from counts as known.
     private static let knowledgeLasts: TimeInterval = 60
@@ -59,10 +61,13 @@ package actor Courier {
     }
 
     init(
-        of mirror: HumanMirror, hands: Hands, store: OutboxStore, planner: PlanMaker, hold: SlotHold, bot: AccountGate,
+        of mirror: HumanMirror, hands: Hands, store: OutboxStore, planner: PlanMaker,
+        hold: SlotHold, bot: AccountGate,
         originals: Originals, goOnForgetting: @escaping @Sendable () async throws -> Void
     ) {
-        (delivery, takingBack, firstPostLook) = (hands.delivery, hands.takingBack, hands.firstPostLook)
+        (delivery, takingBack, firstPostLook) = (
+            hands.delivery, hands.takingBack, hands.firstPostLook
+        )
         self.store = store
         self.planner = planner
         self.hold = hold
@@ -75,7 +80,8 @@ package actor Courier {
         (clock, logger) = (mirror.clock, mirror.logger)
     }
 
-    /// Sends the replies or favorites decided just now; the publisher sends those that have to wait or fail.
+    /// Sends the replies or favorites decided just now; the publisher sends those that have to wait
+    /// or fail.
     ///
     /// - Parameters:
     ///   - heard: As for ``deliverDue(_:heard:)``.
@@ -94,8 +100,11 @@ package actor Courier {
             try await send(
                 due.map { expected in
                     let action = expected.decision.action
-                    let isFresh = (0..<Self.knowledgeLasts).contains(now.timeIntervalSince(action.created))
-                    return isFresh ? expected : Expected(decision: Decision(of: action), context: expected.context)
+                    let isFresh = (0..<Self.knowledgeLasts).contains(
+                        now.timeIntervalSince(action.created))
+                    return isFresh
+                        ? expected
+                        : Expected(decision: Decision(of: action), context: expected.context)
                 })
         }
     }
@@ -113,14 +122,15 @@ package actor Courier {
         try await delivery.attention(kinds, heard: heard, now: clock.now)
     }
 
-    /// Looks up lost answers, marks expired actions, continues threads, carries out requests to undo, then sends the
-    /// due actions of these kinds.
+    /// Looks up lost answers, marks expired actions, continues threads, carries out requests to
+    /// undo, then sends the due actions of these kinds.
     ///
     /// A call sends at most one post, and only a few of those missed in an outage; see
     /// ``OutboxStore/spreadLate(_:now:)``.
     ///
-    /// While the bot's network refuses its credentials nothing is sent, and actions expire. A reply waits until all
-    /// earlier mentions are read, because a later page may contain a "stop" of its author.
+    /// While the bot's network refuses its credentials nothing is sent, and actions expire. A reply
+    /// waits until all earlier mentions are read, because a later page may contain a "stop" of its
+    /// author.
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
@@ -129,10 +139,12 @@ package actor Courier {
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, knowing known: OutboxStore.Attention? = nil
+        _ kinds: [ActionKind], heard: Date? = .distantFuture,
+        knowing known: OutboxStore.Attention? = nil
     ) async throws -> Date? {
         try await passing {
-            let attention = if let known { known } else { try await self.attention(kinds, heard: heard) }
+            let attention =
+                if let known { known } else { try await self.attention(kinds, heard: heard) }
             guard let next = attention.next, next <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
                 _ = try await bot.isOpen()
@@ -158,8 +170,11 @@ package actor Courier {
         }
     }
 
-    /// Does what is due, and asks for nothing else; what becomes due by that is left to the next call, which is at once.
-    private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention) async throws {
+    /// Does what is due, and asks for nothing else; what becomes due by that is left to the next
+    /// call, which is at once.
+    private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention)
+        async throws
+    {
         func isDue(_ time: Date?) -> Bool { time.map { $0 <= clock.now } ?? false }
         let expired = isDue(attention.expiry) ? try await store.expire(now: clock.now) : []
         for action in expired { await log(action) }
@@ -167,11 +182,15 @@ package actor Courier {
         var isSettled = false
         if isDue(attention.thread) || !expired.isEmpty {
             isSettled = true
-            for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
+            for action in try await store.continueThreads(now: clock.now, grace: planner.grace) {
+                await log(action)
+            }
         }
         guard try await bot.isOpen() else { return }
         if isDue(attention.lookUp) {
-            for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
+            for action in try await delivery.reconcile(
+                now: { [clock] in clock.now }, allows: isAllowed)
+            {
                 isSettled = true
                 try await note(action)
             }
@@ -181,11 +200,13 @@ package actor Courier {
         let (ready, version) = try await store.dueAsOf(kinds, heard: heard, now: clock.now)
         let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
-        try await send(due.ready.map { Expected(decision: Decision(of: $0, asOf: version), context: nil) })
+        try await send(
+            due.ready.map { Expected(decision: Decision(of: $0, asOf: version), context: nil) })
         try await originals.askAgain()
     }
 
-    /// Sends one action after the other, at most one post, until the network refuses or the worker ends.
+    /// Sends one action after the other, at most one post, until the network refuses or the worker
+    /// ends.
     private func send(_ due: [Expected]) async throws {
         var postsLeft = 1
         for expected in due {
@@ -204,13 +225,17 @@ package actor Courier {
                     continue
                 }
                 let sent = try await WorkStage.deliver.traced(
-                    mirror: mirror, kind: action.kind.rawValue, host: bot.host, parent: expected.context,
+                    mirror: mirror, kind: action.kind.rawValue, host: bot.host,
+                    parent: expected.context,
                     outcome: { $0.state.rawValue }
                 ) {
                     try await delivery.deliver(
                         action, asOf: decision.version, now: { [clock] in clock.now },
                         // What is read after the version holds if the version does.
-                        prepare: { try await prepare($0, decision, decision.version == nil ? nil : circumstances) })
+                        prepare: {
+                            try await prepare(
+                                $0, decision, decision.version == nil ? nil : circumstances)
+                        })
                 }
                 try await note(sent)
             } catch let error as OutboxError where error.code == .stateChanged {
@@ -222,12 +247,17 @@ package actor Courier {
         }
     }
 
-    /// Holds a post back while the human is posting or in quiet hours, and returns it as stored; nil if it may be sent.
-    private func heldBack(_ action: Action, _ circumstances: Archive.Circumstances?) async throws -> Action? {
+    /// Holds a post back while the human is posting or in quiet hours, and returns it as stored;
+    /// nil if it may be sent.
+    private func heldBack(_ action: Action, _ circumstances: Archive.Circumstances?) async throws
+        -> Action?
+    {
         guard action.kind == .post else { return nil }
         let now = clock.now
         var due: Date?
-        switch try await hold.verdict(on: action, lastActivity: circumstances?.lastActivity, now: now) {
+        switch try await hold.verdict(
+            on: action, lastActivity: circumstances?.lastActivity, now: now)
+        {
         case .leaves: return nil
         case .moves(let later): due = later
         case .falls: break
@@ -248,10 +278,11 @@ package actor Courier {
         }
     }
 
-    /// Whether the person whom an action concerns is denied; a person who only asked the bot to stop may still be told
-    /// that it was understood.
+    /// Whether the person whom an action concerns is denied; a person who only asked the bot to
+    /// stop may still be told that it was understood.
     private func isDenied(_ action: Action) async throws -> Bool {
-        guard let author = action.target?.author, try await people.stance(of: author) == .deny else { return false }
+        guard let author = action.target?.author, try await people.stance(of: author) == .deny
+        else { return false }
         guard action.confirmsStop else { return true }
         return try await !people.isDenied(author, onlyFor: Refusal.Reason.askedToStop.rawValue)
     }
@@ -261,11 +292,14 @@ package actor Courier {
 
     /// Checks right before sending whether the action is still allowed.
     ///
-    /// What a reply was decided from just now holds if the mirror's version does, which the commit of `sending` requires.
+    /// What a reply was decided from just now holds if the mirror's version does, which the commit
+    /// of `sending` requires.
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
-        if decision.source == nil, try await isDenied(action) { return .skip(reason: Action.Reason.denied) }
+        if decision.source == nil, try await isDenied(action) {
+            return .skip(reason: Action.Reason.denied)
+        }
         let prepared: Preparation
         do {
             prepared = try await prepareAsDecided(action, decision, circumstances)
@@ -274,16 +308,21 @@ package actor Courier {
         }
         guard case .ready(let ready) = prepared, let target = action.target else { return prepared }
         do {
-            if let reason = try await reasonAgainst(target, decided: action.created) { return .skip(reason: reason) }
+            if let reason = try await reasonAgainst(target, decided: action.created) {
+                return .skip(reason: reason)
+            }
             return .ready(try await noted(ready, to: target.author))
         } catch let error as NetworkError {
-            return .wait(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+            return .wait(
+                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         }
     }
 
     /// Returns a reply without its note if its person was answered before: a note is said once.
     private func noted(_ reply: Action, to person: AccountID) async throws -> Action {
-        guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else { return reply }
+        guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else {
+            return reply
+        }
         let known = try await people.acquaintance(with: person)
         let accounts = known?.accounts ?? [person]
         let wasAnswered =
@@ -297,12 +336,14 @@ package actor Courier {
         return bare
     }
 
-    /// Returns why an older decision about another person's post no longer holds: the post is gone, or its author now
-    /// refuses bots; nil if it holds.
+    /// Returns why an older decision about another person's post no longer holds: the post is gone,
+    /// or its author now refuses bots; nil if it holds.
     private func reasonAgainst(_ target: Action.Target, decided: Date) async throws -> String? {
         guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
         do {
-            guard let post = try await bot.lookUp(target.address) else { return Action.Reason.targetGone }
+            guard let post = try await bot.lookUp(target.address) else {
+                return Action.Reason.targetGone
+            }
             return OptOut.isOptedOut(post.author) ? Refusal.Reason.optedOut.rawValue : nil
         } catch let error as NetworkError where error.dropsItem {
             return Action.Reason.targetGone
@@ -316,23 +357,29 @@ package actor Courier {
         case .favorite:
             if !givesFavorites { return .skip(reason: Action.Reason.noFavorites) }
             // A person may have agreed to what the network then refuses.
-            return bot.capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
+            return bot.capabilities.canFavorite
+                ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
         case .post, .reply:
-            // Asked here and not when the plan is made, so that the rest of a day goes on once the operator agrees.
+            // Asked here and not when the plan is made, so that the rest of a day goes on once the
+            // operator agrees.
             guard bot.capabilities.canPublish else {
                 return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
             }
             if let source = decision.source {
-                return try await reasonAgainst(source, of: action).map { .skip(reason: $0) } ?? .ready(action)
+                return try await reasonAgainst(source, of: action).map { .skip(reason: $0) }
+                    ?? .ready(action)
             }
-            let unwanted = if let circumstances { Unwanted(circumstances) } else { try await self.unwanted() }
+            let unwanted =
+                if let circumstances { Unwanted(circumstances) } else { try await self.unwanted() }
             return action.kind == .reply
                 ? try await prepareReply(action, unwanted) : try await preparePost(action, unwanted)
         }
     }
 
     private func prepareReply(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
-        if let reason = try await reasonAgainstText(of: action, unwanted) { return .skip(reason: reason) }
+        if let reason = try await reasonAgainstText(of: action, unwanted) {
+            return .skip(reason: reason)
+        }
         return .ready(action)
     }
 
@@ -366,32 +413,44 @@ package actor Courier {
 
     /// Returns the post with its text, or with another if the human deleted the original.
     private func preparePost(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
-        if planner.makesNoPosts, !action.isPinned { return .skip(reason: Action.Reason.onlyAnswers) }
+        if planner.makesNoPosts, !action.isPinned {
+            return .skip(reason: Action.Reason.onlyAnswers)
+        }
         var planner = planner
         planner.limits = try await bot.limits()
-        // A person may have sent the text while it waited here; a further part of a thread goes with the first.
+        // A person may have sent the text while it waited here; a further part of a thread goes
+        // with the first.
         let left =
             action.parent == nil
-            ? Set(try await store.textsLeft(besides: action, since: action.created).map(TextRules.textKey)) : []
+            ? Set(
+                try await store.textsLeft(besides: action, since: action.created).map(
+                    TextRules.textKey)) : []
         var tried = [action]
         while true {
             let candidate = tried[tried.count - 1]
             let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
-            let reason = isSaid ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
+            let reason =
+                isSaid
+                ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
             guard let reason else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
             // Where nobody can be asked for one text, nobody can be asked for another.
-            if candidate.keepsText || reason == Action.Reason.sourceUnverified { return .skip(reason: reason) }
-            guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Action.Reason.sourceGone) }
+            if candidate.keepsText || reason == Action.Reason.sourceUnverified {
+                return .skip(reason: reason)
+            }
+            guard tried.count <= Self.replacementsAtMost else {
+                return .skip(reason: Action.Reason.sourceGone)
+            }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }
             tried.append(other)
         }
     }
 
-    /// Returns why the text of an action is no longer usable: the human deleted it, or a person excluded it; nil if it
-    /// is usable.
-    private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String? {
+    /// Returns why the text of an action is no longer usable: the human deleted it, or a person
+    /// excluded it; nil if it is usable.
+    private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String?
+    {
         // What a person pinned may have lost its text, for a reason that is known.
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
         if wording.isTyped { return nil }
@@ -402,12 +461,17 @@ package actor Courier {
         {
             return reason
         }
-        // A thread is begun only while all of it may be said; once it is, each part is looked at in its turn.
+        // A thread is begun only while all of it may be said; once it is, each part is looked at in
+        // its turn.
         let rest = action.parent == nil ? wording.rest : []
-        if let reason = try await reasonAgainst(original, of: action, wording, unwanted) { return reason }
+        if let reason = try await reasonAgainst(original, of: action, wording, unwanted) {
+            return reason
+        }
         for part in rest {
             let original = try await archive.original(part.source)
-            if let reason = try await reasonAgainst(original, of: action, part: part, part.wording, unwanted) {
+            if let reason = try await reasonAgainst(
+                original, of: action, part: part, part.wording, unwanted)
+            {
                 return reason
             }
         }
@@ -415,18 +479,22 @@ package actor Courier {
     }
 
     private func reasonAgainst(
-        _ original: Archive.Original?, of action: Action, part: Action.Part? = nil, _ wording: Action.Wording,
+        _ original: Archive.Original?, of action: Action, part: Action.Part? = nil,
+        _ wording: Action.Wording,
         _ unwanted: Unwanted
     ) async throws -> String? {
         guard let original else { return Action.Reason.sourceGone }
         if let reason = planner.objection(to: original.post, unwanted) { return reason }
-        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(original.post)?.code { return reason }
+        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(original.post)?.code {
+            return reason
+        }
         return try await reasonAgainst(original, of: action, part: part)
     }
 
     /// Returns why the human's network speaks against a text; nil if it does not.
     ///
-    /// - Throws: ``OriginalUnasked`` if it does not answer now and the operator does not let the archive decide.
+    /// - Throws: ``OriginalUnasked`` if it does not answer now and the operator does not let the
+    ///   archive decide.
     private func reasonAgainst(
         _ original: Archive.Original, of action: Action, part: Action.Part? = nil
     ) async throws -> String? {
@@ -444,7 +512,9 @@ package actor Courier {
     /// Logs a failed or unconfirmed action as a warning with the network's answer.
     private func log(_ action: Action) async {
         var metadata = await people.metadata(of: action)
-        guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
+        guard action.state == .failed else {
+            return logger.info("Action changed", metadata: metadata)
+        }
         if let outcome = action.explanation?.outcome { metadata[LogKeys.error] = "\(outcome)" }
         logger.warning("Action failed", metadata: metadata)
     }

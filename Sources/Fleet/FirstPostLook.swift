@@ -6,9 +6,11 @@ import Networks
 import Outbox
 import Posts
 
-/// Looks at the bot's first post on its server as who has no login, and lets the mirror pause if it is not there.
+/// Looks at the bot's first post on its server as who has no login, and lets the mirror pause if it
+/// is not there.
 ///
-/// WordPress accepts an unlisted post and shows it to nobody else. The pause ends when a person resumes the mirror.
+/// WordPress accepts an unlisted post and shows it to nobody else. The pause ends when a person
+/// resumes the mirror.
 struct FirstPostLook: Sendable {
     let mirror: HumanMirror
     let account: AccountID
@@ -19,7 +21,8 @@ struct FirstPostLook: Sendable {
 
     /// - Throws: The store's error. What the network refuses is looked at again with the next post.
     func look(at action: Action) async throws {
-        guard !known.isOver, action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
+        guard !known.isOver, action.kind == .post, action.state == .done,
+            action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
         // A stored result may be "unknown"; then the post is looked at again.
@@ -28,7 +31,8 @@ struct FirstPostLook: Sendable {
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
-            // A server may not show a new post even to its author at once; the next post is looked at then.
+            // A server may not show a new post even to its author at once; the next post is looked
+            // at then.
             if isShown == false, try await bot.lookUp(address) == nil { return }
         } catch is NetworkError {
             return

@@ -10,8 +10,8 @@ import Storage
 
 /// Does the work for mirrors, and tells their operator meanwhile what they should know.
 ///
-/// The notifier runs in a task of its own, which the work never waits for; it reads the state of the work from a
-/// `WorkerPulse` of each mirror.
+/// The notifier runs in a task of its own, which the work never waits for; it reads the state of
+/// the work from a `WorkerPulse` of each mirror.
 package struct Herald: Sendable {
     /// Seconds between two looks, while the process holds mirrors and before that.
     private static let (usualInterval, firstInterval): (TimeInterval, TimeInterval) = (60, 5)
@@ -26,8 +26,8 @@ package struct Herald: Sendable {
         (self.notifier, self.clock) = (notifier, clock)
     }
 
-    /// Runs `body`, looks at the mirrors every minute meanwhile, and notifies if it ends with an error that only a person
-    /// can mend.
+    /// Runs `body`, looks at the mirrors every minute meanwhile, and notifies if it ends with an
+    /// error that only a person can mend.
     ///
     /// A look that is under way when `body` ends is finished first. A graceful shutdown cancels it.
     ///
@@ -51,7 +51,9 @@ package struct Herald: Sendable {
                 guard let (cause, detail) = Self.ending(with: error),
                     let mirror = mirror ?? watch().pulses.keys.min()
                 else { return error }
-                if cause == .refused, await notifier.isHumanRefusedAlone(of: mirror) { return error }
+                if cause == .refused, await notifier.isHumanRefusedAlone(of: mirror) {
+                    return error
+                }
                 await notifier.tellEnd(cause, detail, of: mirror)
                 throw error
             }
@@ -67,13 +69,16 @@ package struct Herald: Sendable {
             await lookToTheEnd(at: seen)
             let interval = seen.pulses.isEmpty ? Self.firstInterval : Self.usualInterval
             // Who is told to end waits no longer.
-            try? await cancelWhenGracefulShutdown { try await clock.sleep(until: clock.now + interval) }
+            try? await cancelWhenGracefulShutdown {
+                try await clock.sleep(until: clock.now + interval)
+            }
         }
     }
 
     /// Looks at the mirrors, also if the calling task is cancelled meanwhile.
     ///
-    /// A request that is cut off may have arrived: the notice would be sent again by the next process.
+    /// A request that is cut off may have arrived: the notice would be sent again by the next
+    /// process.
     private func lookToTheEnd(at watch: Notifier.Watch) async {
         let look = Task { await notifier.look(at: watch) }
         await withGracefulShutdownHandler {
@@ -83,12 +88,14 @@ package struct Herald: Sendable {
         }
     }
 
-    /// What to tell of an error that ends the work; nil if nobody has to do anything, for it may pass by itself.
+    /// What to tell of an error that ends the work; nil if nobody has to do anything, for it may
+    /// pass by itself.
     ///
     /// What does not, though it might have, is told of by the notes of the next pass.
     private static func ending(with error: any Error) -> (NoticeCause, String?)? {
         switch error {
-        case let error as NetworkError where error.code == .configuration: (.stopped, "a setting is wrong or missing")
+        case let error as NetworkError where error.code == .configuration:
+            (.stopped, "a setting is wrong or missing")
         case let error as NetworkError where error.stopsActor: (.refused, nil)
         case is ConfigurationError: (.stopped, "a setting is wrong or missing")
         case is StorageError where Retry.isInVain(error): (.database, nil)

@@ -10,12 +10,12 @@ import Synchronization
 
 /// All mirrors that a process works for: one with `run`, many with `run --all` and `run --mirrors`.
 ///
-/// Any number of processes run beside each other without a coordinator. Each has one beat (`Claims`), claims the mirrors
-/// that nobody holds up to its fair share, and gives all of them back when it is told to end. The passes of its mirrors
-/// run in one ``Rounds``.
+/// Any number of processes run beside each other without a coordinator. Each has one beat
+/// (`Claims`), claims the mirrors that nobody holds up to its fair share, and gives all of them
+/// back when it is told to end. The passes of its mirrors run in one ``Rounds``.
 ///
-/// The mirror of `run` is a fleet of one, with one difference: an error that only a person can mend ends the process, while
-/// the mirrors of the others wait for that person.
+/// The mirror of `run` is a fleet of one, with one difference: an error that only a person can mend
+/// ends the process, while the mirrors of the others wait for that person.
 package final class MirrorFleet: Service {
     /// Which mirrors a process may work for.
     package enum Selection: Equatable, Sendable {
@@ -25,19 +25,22 @@ package final class MirrorFleet: Service {
         case named([String])
     }
 
-    /// Seconds between two tidyings of the process: its counts of requests are stored, and its memory given back.
+    /// Seconds between two tidyings of the process: its counts of requests are stored, and its
+    /// memory given back.
     private static let tidyingLast: TimeInterval = 600
     /// Seconds for which the process keeps when feeds were read before it stores that.
     private static let readTimesLast: TimeInterval = 60
     /// The most seconds by which passes of a process that does its work are late.
     private static let latenessAllowed: TimeInterval = 60
 
-    /// Seconds between two looks for changes by a clock that jumps, for which beats in real time are too rare.
+    /// Seconds between two looks for changes by a clock that jumps, for which beats in real time
+    /// are too rare.
     private static let newsLast: TimeInterval = 50
 
     private let installation: Installation
     private let selection: Selection
-    /// The worker of the only mirror, with whose end the process ends; nil in a process of any number of mirrors.
+    /// The worker of the only mirror, with whose end the process ends; nil in a process of any
+    /// number of mirrors.
     private let own: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
@@ -53,7 +56,8 @@ package final class MirrorFleet: Service {
     private let upkeep = Mutex<PassGroup?>(nil)
     /// The mirrors that others hold, as far as that was told.
     private let awaited = Mutex<Set<String>>([])
-    /// Whether the settings of ``own`` are those of now: until it begins, or waits for another worker.
+    /// Whether the settings of ``own`` are those of now: until it begins, or waits for another
+    /// worker.
     private let isOwnCurrent = Mutex(true)
     /// When the mirrors were last looked after, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
@@ -69,21 +73,25 @@ package final class MirrorFleet: Service {
         _ installation: Installation, _ selection: Selection, rehearsal: Rehearsal = .off,
         manager: ServiceManager? = nil
     ) {
-        self.init(installation, selection, own: nil, until: nil, rehearsal: rehearsal, manager: manager)
+        self.init(
+            installation, selection, own: nil, until: nil, rehearsal: rehearsal, manager: manager)
     }
 
     /// The fleet of one mirror, which its worker has opened.
     ///
-    /// - Parameter end: What the clock shows when the work ends, once it holds the mirror; nil for a graceful shutdown.
+    /// - Parameter end: What the clock shows when the work ends, once it holds the mirror; nil for
+    ///   a graceful shutdown.
     package convenience init(of worker: Worker, until end: Date? = nil) {
         let mirror = worker.mirror
         self.init(
-            mirror.installation, .named([mirror.name]), own: worker, until: end, rehearsal: mirror.rehearsal,
+            mirror.installation, .named([mirror.name]), own: worker, until: end,
+            rehearsal: mirror.rehearsal,
             manager: worker.manager)
     }
 
     private init(
-        _ installation: Installation, _ selection: Selection, own: Worker?, until end: Date?, rehearsal: Rehearsal,
+        _ installation: Installation, _ selection: Selection, own: Worker?, until end: Date?,
+        rehearsal: Rehearsal,
         manager: ServiceManager?
     ) {
         let clock = rehearsal.clock ?? installation.clock
@@ -98,8 +106,10 @@ package final class MirrorFleet: Service {
         rounds = Rounds(limit: installation.process.passes, clock: clock)
         ability = WorkerAbility(of: installation, clock: clock)
         claims = Claims(
-            storage: installation.storage, version: Version.current, scope: selection == .all ? .shared : .listed,
-            timing: timing, lateness: { [rounds] in rounds.latest }, disability: { [ability] in ability.disability },
+            storage: installation.storage, version: Version.current,
+            scope: selection == .all ? .shared : .listed,
+            timing: timing, lateness: { [rounds] in rounds.latest },
+            disability: { [ability] in ability.disability },
             now: { clock.now })
     }
 
@@ -107,11 +117,13 @@ package final class MirrorFleet: Service {
 
     /// Runs until a graceful shutdown, or the end that was given.
     ///
-    /// What only a person can mend about one mirror of several is noted for it and ends nothing else.
+    /// What only a person can mend about one mirror of several is noted for it and ends nothing
+    /// else.
     ///
-    /// - Throws: What no retry mends about the process: its database refuses it, or its key opens no login; `OutboxError` with
-    ///   code `.outdated` if a newer program has migrated the database. In a fleet of one also what only a person can mend about its mirror: `ConfigurationError` or
-    ///   refused credentials.
+    /// - Throws: What no retry mends about the process: its database refuses it, or its key opens
+    ///   no login; `OutboxError` with code `.outdated` if a newer program has migrated the
+    ///   database. In a fleet of one also what only a person can mend about its mirror:
+    ///   `ConfigurationError` or refused credentials.
     package func run() async throws {
         if own == nil { ProcessHeap.divide() }
         clock.join()
@@ -131,7 +143,9 @@ package final class MirrorFleet: Service {
             throw own == nil ? error : Worker.cause(of: error)
         }
         await giveBack()
-        if let own { own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(own.mirror.name)"]) }
+        if let own {
+            own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(own.mirror.name)"])
+        }
     }
 
     private func work() async throws {
@@ -142,7 +156,8 @@ package final class MirrorFleet: Service {
                     await self.rounds.run()
                     self.ending.finish()
                 }
-                // Before all passes: a beat that waits for them lets others believe that this worker has died.
+                // Before all passes: a beat that waits for them lets others believe that this
+                // worker has died.
                 group.addTask(priority: .high) { try await self.keepMirrors() }
                 group.addTask { try await self.checkAbility() }
                 group.addTask { for try await _ in self.endings {} }
@@ -156,7 +171,9 @@ package final class MirrorFleet: Service {
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isLively = rounds.latest < Self.latenessAllowed
-        let isKept = lastKept.withLock { $0.map { $0.duration(to: .now) < timing.patience } ?? false }
+        let isKept = lastKept.withLock {
+            $0.map { $0.duration(to: .now) < timing.patience } ?? false
+        }
         watch.mayBeIdle = own == nil && isKept && claims.unowned == 0
         return watch
     }
@@ -196,7 +213,8 @@ package final class MirrorFleet: Service {
         rounds.add([last], to: group, due: deadline.date)
     }
 
-    /// Ends the passes of the process itself when it holds no mirror: a clock that jumps would go on for them.
+    /// Ends the passes of the process itself when it holds no mirror: a clock that jumps would go
+    /// on for them.
     private func endUpkeep() async {
         let group = upkeep.withLock { upkeep in
             defer { upkeep = nil }
@@ -210,7 +228,8 @@ package final class MirrorFleet: Service {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             await ability.check(isIdle: claims.held.isEmpty)
             try? await cancelWhenGracefulShutdown { [clock] in
-                try await ContinuousClock().sleep(for: .seconds(WorkerAbility.interval / clock.rate))
+                try await ContinuousClock().sleep(
+                    for: .seconds(WorkerAbility.interval / clock.rate))
             }
         }
     }
@@ -277,7 +296,9 @@ package final class MirrorFleet: Service {
 
     /// Lets mirrors look that somebody has changed.
     private func lookForNews(among versions: [String: Int64]) async {
-        for (mirror, life) in crew.changed(to: versions) { await life.look(at: versions[mirror] ?? 0) }
+        for (mirror, life) in crew.changed(to: versions) {
+            await life.look(at: versions[mirror] ?? 0)
+        }
     }
 
     /// The mirrors that this process may work for, with their versions.
@@ -287,7 +308,8 @@ package final class MirrorFleet: Service {
             return [own.mirror.name: try await own.mirror.outbox(lease: nil).wishVersion()]
         }
         let names: [String]? = if case .named(let names) = selection { names } else { nil }
-        return try await MirrorTable.versionsOfLiving(in: installation.storage, among: names, now: clock.now)
+        return try await MirrorTable.versionsOfLiving(
+            in: installation.storage, among: names, now: clock.now)
     }
 
     /// A mirror that this process works for does not depend on `run --once` any more.
@@ -319,19 +341,22 @@ package final class MirrorFleet: Service {
         let logger = installation.logger(of: mirror)
         let pulse = own?.pulse ?? WorkerPulse()
         pulse.holdsMirror = true
-        let faults = own?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
+        let faults =
+            own?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
         let isCurrent = isOwnCurrent.withLock { isCurrent in
             defer { isCurrent = false }
             return isCurrent
         }
         let life = MirrorLife(
-            lease: lease, rounds: rounds, faults: faults, waitsForPerson: own == nil, version: version,
+            lease: lease, rounds: rounds, faults: faults, waitsForPerson: own == nil,
+            version: version,
             flags: installation.flagWords(of: mirror), clock: clock, logger: logger
         ) { [installation, own, manager] last in
             if let own, last == nil, isCurrent { return own }
             if let last = last ?? own { return try await last.withCurrentSettings() }
             return Worker(
-                mirror: try await installation.mirror(named: mirror), cadence: nil, manager: manager, pulse: pulse,
+                mirror: try await installation.mirror(named: mirror), cadence: nil,
+                manager: manager, pulse: pulse,
                 faults: faults)
         } onEnd: { [weak self] error in
             await self?.ended(mirror, lease, error)
@@ -375,11 +400,13 @@ package final class MirrorFleet: Service {
     }
 }
 
-/// The lives of the mirrors that a process works for, and those that have ended and are to be given back.
+/// The lives of the mirrors that a process works for, and those that have ended and are to be given
+/// back.
 private final class Crew: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private let lock = NSLock()
-    private var lives: [String: (life: MirrorLife, lease: Lease, pulse: WorkerPulse, version: Int64)] = [:]
+    private var lives:
+        [String: (life: MirrorLife, lease: Lease, pulse: WorkerPulse, version: Int64)] = [:]
     private var ended: [String] = []
 
     var names: Set<String> { lock.withLock { Set(lives.keys) } }
@@ -388,7 +415,9 @@ private final class Crew: @unchecked Sendable {
 
     func life(of mirror: String) -> MirrorLife? { lock.withLock { lives[mirror]?.life } }
 
-    func add(_ life: MirrorLife, _ mirror: String, _ lease: Lease, _ pulse: WorkerPulse, version: Int64) {
+    func add(
+        _ life: MirrorLife, _ mirror: String, _ lease: Lease, _ pulse: WorkerPulse, version: Int64
+    ) {
         lock.withLock { lives[mirror] = (life, lease, pulse, version) }
     }
 
@@ -432,7 +461,8 @@ private final class Deadline: Sendable {
         self.clock = clock
     }
 
-    /// From now on a clock that jumps stands still: it must not go on while the passes are cancelled.
+    /// From now on a clock that jumps stands still: it must not go on while the passes are
+    /// cancelled.
     func isReached() {
         clock.join()
         wasReached.withLock { $0 = true }

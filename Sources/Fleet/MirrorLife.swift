@@ -8,12 +8,12 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// What a process does for one mirror as long as it holds its lease: a start, and then its passes, in the rounds of the
-/// process.
+/// What a process does for one mirror as long as it holds its lease: a start, and then its passes,
+/// in the rounds of the process.
 ///
-/// The start is a pass too. It is tried until the networks and the database answer and no pause holds the mirror up; then
-/// the passes of the mirror take its place. After a change of settings, logins or accounts they end and a start takes
-/// theirs.
+/// The start is a pass too. It is tried until the networks and the database answer and no pause
+/// holds the mirror up; then the passes of the mirror take its place. After a change of settings,
+/// logins or accounts they end and a start takes theirs.
 package actor MirrorLife {
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
@@ -40,10 +40,12 @@ package actor MirrorLife {
     private let flags: [String]
     private let opening: @Sendable (_ last: Worker?) async throws -> Worker
     private let onEnd: @Sendable ((any Error)?) async -> Void
-    /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was opened.
+    /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was
+    /// opened.
     private var worker: Worker?
     private var gates = Gates()
-    /// The roles whose accounts the networks told before the last change, and the credentials that opened them.
+    /// The roles whose accounts the networks told before the last change, and the credentials that
+    /// opened them.
     private var verified: (roles: Set<AccountRole>, credentials: [AccountRole: String])?
     private var group: PassGroup?
     private var isOver = false
@@ -65,16 +67,18 @@ package actor MirrorLife {
     /// - Parameters:
     ///   - rounds: Where the passes run.
     ///   - faults: The mirror's, where is noted what only a person can mend.
-    ///   - waitsForPerson: Whether the mirror then waits until something was changed for it; else it ends.
+    ///   - waitsForPerson: Whether the mirror then waits until something was changed for it; else
+    ///     it ends.
     ///   - version: The `MirrorVersion` that was read before; see ``look(at:)``.
     ///   - flags: Those without which a command in the log would mean another mirror.
     ///   - clock: Tells the time of waits.
     ///   - logger: Where the events of the mirror go.
     ///   - opening: Opens the mirror, or the last one again with its present settings.
-    ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is a lost lease or what
-    ///     only a person can mend; nil after ``end(with:)`` without an error.
+    ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is
+    ///     a lost lease or what only a person can mend; nil after ``end(with:)`` without an error.
     init(
-        lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64, flags: [String],
+        lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64,
+        flags: [String],
         clock: any WallClock, logger: Logger,
         opening: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
         onEnd: @escaping @Sendable ((any Error)?) async -> Void
@@ -100,7 +104,9 @@ package actor MirrorLife {
         if let group { await rounds.end(group, with: error) }
     }
 
-    private func begin(_ name: String, _ pass: @escaping @Sendable (MirrorLife) async throws -> Date?) {
+    private func begin(
+        _ name: String, _ pass: @escaping @Sendable (MirrorLife) async throws -> Date?
+    ) {
         let group = rounds.group { [weak self] in await self?.passesEnded(with: $0) }
         self.group = group
         let repeated = repeated(name) { [weak self] in
@@ -111,7 +117,10 @@ package actor MirrorLife {
     }
 
     private func passesEnded(with error: (any Error)?) async {
-        verified = if error is MirrorChanged, let known { (gates.verified, known.credentials) } else { nil }
+        verified =
+            if error is MirrorChanged, let known { (gates.verified, known.credentials) } else {
+                nil
+            }
         (gates, failures, nextTry, isPauseAnnounced, phase) = (Gates(), 0, nil, false, .starting)
         switch error {
         case let error as OutboxError where error.code == .paused && !isOver:
@@ -153,7 +162,8 @@ package actor MirrorLife {
         return clock.now + Self.changesLast
     }
 
-    /// Lets the passes look that go by what a person may have changed, if the mirror's `MirrorVersion` differs from the last.
+    /// Lets the passes look that go by what a person may have changed, if the mirror's
+    /// `MirrorVersion` differs from the last.
     func look(at version: Int64) {
         guard self.version != version, let group, !isOver else { return }
         self.version = version
@@ -168,7 +178,8 @@ package actor MirrorLife {
         return hasNews
     }
 
-    /// - Throws: ``MirrorChanged`` if what the mirror goes by differs from what its start or its last end went by.
+    /// - Throws: ``MirrorChanged`` if what the mirror goes by differs from what its start or its
+    ///   last end went by.
     private func lookForChanges() async throws {
         guard let worker, let known else {
             if phase == .waiting { throw MirrorChanged() }
@@ -176,7 +187,9 @@ package actor MirrorLife {
             return
         }
         let stamp = try await worker.mirror.stamp()
-        guard phase == .starting ? stamp.isSame(as: known) : stamp == known else { throw MirrorChanged() }
+        guard phase == .starting ? stamp.isSame(as: known) : stamp == known else {
+            throw MirrorChanged()
+        }
     }
 
     // MARK: The start
@@ -184,7 +197,8 @@ package actor MirrorLife {
     /// Tries to start, and adds the passes if that succeeds.
     ///
     /// - Returns: When to go on with it; nil if it is done.
-    /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry can mend.
+    /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry
+    ///   can mend.
     private func start() async throws -> Date? {
         if let nextTry, clock.now < nextTry { return try await timeToWait(until: nextTry) }
         nextTry = nil
@@ -193,7 +207,9 @@ package actor MirrorLife {
             await worker.faults.works(WorkFault.end)
             let stamp = if let known { known } else { try await worker.mirror.stamp() }
             known = stamp
-            if let verified, verified.credentials == stamp.credentials { gates.note(verified.roles) }
+            if let verified, verified.credentials == stamp.credentials {
+                gates.note(verified.roles)
+            }
             verified = nil
             let record = try await worker.mirror.table.record()
             if let end = try await endOfPause(worker, record) { return end }
@@ -227,15 +243,19 @@ package actor MirrorLife {
         logger.warning(
             "Start failed, trying again",
             metadata: [
-                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(failures)",
+                LogKeys.until: "\(next)",
             ])
         nextTry = next
         return look(before: next)
     }
 
-    /// The next look at a start that is tried again later; other settings or logins are tried at once.
+    /// The next look at a start that is tried again later; other settings or logins are tried at
+    /// once.
     private func timeToWait(until next: Date) async throws -> Date {
-        if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) { throw MirrorChanged() }
+        if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) {
+            throw MirrorChanged()
+        }
         return look(before: next)
     }
 
@@ -257,14 +277,16 @@ package actor MirrorLife {
             logger.notice(
                 "Paused",
                 metadata: [
-                    LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
+                    LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")",
+                    LogKeys.reason: "\(pause.reason ?? "-")",
                 ])
             isPauseAnnounced = true
             await worker.faults.begins([])
         }
         let undo = try await takeBack(worker)
         worker.notePause()
-        return min(max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
+        return min(
+            max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
     }
 
     /// Goes on with the mirror's retirement.
@@ -272,7 +294,9 @@ package actor MirrorLife {
     /// - Returns: When to look again; nil if the mirror is not to retire yet.
     /// - Throws: `ConfigurationError` once it has, if the process is for this mirror alone.
     private func retire(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
-        guard let retirement = record.retirement, retirement.isDue(at: clock.now) else { return nil }
+        guard let retirement = record.retirement, retirement.isDue(at: clock.now) else {
+            return nil
+        }
         if !retirement.isOver {
             await worker.faults.begins([])
             if let next = try await Retiring(worker, lease: lease, gates: gates).carryOut(record) {
@@ -302,7 +326,8 @@ package actor MirrorLife {
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
-            let bot = await gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
+            let bot = await gates.gate(
+                before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
             guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
             let account = try await mirror.table.record().bot
             _ = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
@@ -372,9 +397,11 @@ package actor MirrorLife {
         }
     }
 
-    /// A pass whose failures are noted for other processes, and whose end the service manager waits for.
+    /// A pass whose failures are noted for other processes, and whose end the service manager waits
+    /// for.
     private func upkeep(
-        _ worker: Worker, _ name: String, _ lane: Rounds.Lane, _ pass: @escaping @Sendable () async throws -> Date
+        _ worker: Worker, _ name: String, _ lane: Rounds.Lane,
+        _ pass: @escaping @Sendable () async throws -> Date
     ) -> Rounds.Pass {
         let repeated = repeated(name) {
             try await worker.noting(name) {
@@ -385,15 +412,19 @@ package actor MirrorLife {
         return Rounds.Pass(name: name, lane: lane) { try await repeated.run() }
     }
 
-    private func repeated(_ name: String, _ pass: @escaping @Sendable () async throws -> Date?) -> RepeatedPass {
+    private func repeated(_ name: String, _ pass: @escaping @Sendable () async throws -> Date?)
+        -> RepeatedPass
+    {
         RepeatedPass(name: name, clock: clock, logger: logger, pass: pass)
     }
 }
 
 extension MirrorStamp {
-    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do not count.
+    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do
+    /// not count.
     fileprivate func isSame(as other: MirrorStamp) -> Bool {
-        credentials == other.credentials && settings == other.settings && findings == other.findings && !isPaused
+        credentials == other.credentials && settings == other.settings && findings == other.findings
+            && !isPaused
     }
 }
 

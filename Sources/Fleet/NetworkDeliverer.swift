@@ -10,7 +10,8 @@ import Posts
 
 /// Sends actions through a network, and looks up their outcome.
 package struct NetworkDeliverer: Deliverer {
-    /// The time before a request from which the bot's own posts are read, to allow for different clocks.
+    /// The time before a request from which the bot's own posts are read, to allow for different
+    /// clocks.
     private static let clockMargin: TimeInterval = 3_600
     /// The reason of a request that the end of the worker interrupted.
     static let interrupted = "interrupted"
@@ -27,11 +28,13 @@ package struct NetworkDeliverer: Deliverer {
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
     ///   - people: The known people, for names in the log.
-    ///   - archive: The archive with the links of the human's posts; nil to leave links as they are in the text.
+    ///   - archive: The archive with the links of the human's posts; nil to leave links as they are
+    ///     in the text.
     ///   - pictures: The source of the human's pictures; nil if none are sent.
     ///   - logger: The logger of posts that arrived with differences.
     package init(
-        network: any SocialNetwork, people: People? = nil, archive: Archive? = nil, pictures: PictureSource? = nil,
+        network: any SocialNetwork, people: People? = nil, archive: Archive? = nil,
+        pictures: PictureSource? = nil,
         logger: Logger = Logger(label: "mirror-bot")
     ) {
         (self.network, self.people, self.archive) = (network, people, archive)
@@ -47,19 +50,32 @@ package struct NetworkDeliverer: Deliverer {
     package func prepare(_ action: Action) async -> RequestPreparation {
         do {
             if case .favorite(let target) = action.payload {
-                guard !target.address.isEmpty else { return Self.incomplete(action, lacking: "target") }
+                guard !target.address.isEmpty else {
+                    return Self.incomplete(action, lacking: "target")
+                }
                 let departure = try await network.prepare(
-                    FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
+                    FavoriteDraft(
+                        address: target.address, key: action.key,
+                        createdAt: action.sending ?? action.due))
                 return .ready(
-                    request(departure) { _ in .delivered(remoteID: target.post, remoteAddress: target.address) })
+                    request(departure) { _ in
+                        .delivered(remoteID: target.post, remoteAddress: target.address)
+                    })
             }
-            guard let text = action.text, !text.isEmpty else { return Self.incomplete(action, lacking: "text") }
-            guard action.pictureUploads != nil else { return Self.incomplete(action, lacking: "picture") }
-            guard let draft = try await draft(of: action) else { return Self.incomplete(action, lacking: "target") }
+            guard let text = action.text, !text.isEmpty else {
+                return Self.incomplete(action, lacking: "text")
+            }
+            guard action.pictureUploads != nil else {
+                return Self.incomplete(action, lacking: "picture")
+            }
+            guard let draft = try await draft(of: action) else {
+                return Self.incomplete(action, lacking: "target")
+            }
             return .ready(
                 request(try await network.prepare(draft)) { published in
                     if published.isMisplaced { await noteMisplaced(action) }
-                    return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+                    return .delivered(
+                        remoteID: published.id.value, remoteAddress: published.address)
                 })
         } catch let error as NetworkError {
             return preparation(afterwards: error)
@@ -70,7 +86,8 @@ package struct NetworkDeliverer: Deliverer {
 
     /// Makes a request and returns its outcome.
     private func request<Answer: Sendable>(
-        _ departure: Departure<Answer>, _ outcome: @escaping @Sendable (Answer) async -> DeliveryOutcome
+        _ departure: Departure<Answer>,
+        _ outcome: @escaping @Sendable (Answer) async -> DeliveryOutcome
     ) -> PreparedRequest {
         PreparedRequest { mayLeave in
             do {
@@ -88,12 +105,17 @@ package struct NetworkDeliverer: Deliverer {
     private func noteMisplaced(_ action: Action) async {
         let metadata = await people?.metadata(of: action) ?? [LogKeys.action: "\(action.id)"]
         logger.notice(
-            "Reply published as a post of its own: its server no longer knew the answered post", metadata: metadata)
+            "Reply published as a post of its own: its server no longer knew the answered post",
+            metadata: metadata)
     }
 
-    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+        -> LookUpOutcome
+    {
         do {
-            if case .favorite(let target) = action.payload { return try await lookUpFavorite(of: target) }
+            if case .favorite(let target) = action.payload {
+                return try await lookUpFavorite(of: target)
+            }
             guard let wording = action.wording, !wording.text.isEmpty else {
                 return .undecided(detail: Self.nothingToLookFor)
             }
@@ -110,9 +132,12 @@ package struct NetworkDeliverer: Deliverer {
             let outcome = find(wording.published, in: candidates, where: action, among: others)
             guard case .absent = outcome, !isListed else { return outcome }
             return .undecided(
-                detail: "the server's list of the bot's posts leaves out those for few, such as this one")
+                detail:
+                    "the server's list of the bot's posts leaves out those for few, such as this one"
+            )
         } catch let error as NetworkError {
-            return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+            return .unavailable(
+                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
             return .unavailable(reason: Self.interrupted, retryAfter: nil)
         }
@@ -127,13 +152,14 @@ package struct NetworkDeliverer: Deliverer {
             return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
         }
         return Self.find(
-            text, in: candidates, among: others.filter { $0.answeredAddress == action.answeredAddress })
+            text, in: candidates,
+            among: others.filter { $0.answeredAddress == action.answeredAddress })
     }
 
     /// Finds a text on a server that may have rewritten it.
     ///
-    /// Such a server also publishes a repeated request twice. So a text counts as absent only if no post there may be
-    /// it and no other text of ours reads the same.
+    /// Such a server also publishes a repeated request twice. So a text counts as absent only if no
+    /// post there may be it and no other text of ours reads the same.
     ///
     /// - Parameters:
     ///   - candidates: The bot's posts at its place that belong to no other known action.
@@ -147,19 +173,29 @@ package struct NetworkDeliverer: Deliverer {
             // Of a text without words nothing but the signs themselves tell.
             letters.isEmpty
                 ? exact.hasSameSigns(as: item.post.text)
-                : exact.isSame(as: item.post.text) || TextRules.lettersKept(of: item.post.text) == letters
+                : exact.isSame(as: item.post.text)
+                    || TextRules.lettersKept(of: item.post.text) == letters
         }
-        let alike = others.filter { TextRules.lettersKept(of: $0.wording?.published ?? "") == letters }
-        if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) { return found(match) }
+        let alike = others.filter {
+            TextRules.lettersKept(of: $0.wording?.published ?? "") == letters
+        }
+        if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) {
+            return found(match)
+        }
         if !matches.isEmpty || !alike.isEmpty {
-            return .undecided(detail: "what the network shows may be another of the bot's posts that reads the same")
+            return .undecided(
+                detail:
+                    "what the network shows may be another of the bot's posts that reads the same")
         }
         if letters.isEmpty {
-            return .undecided(detail: "the network may show the text, which has no words, in another form")
+            return .undecided(
+                detail: "the network may show the text, which has no words, in another form")
         }
         guard candidates.isEmpty else {
             return .undecided(
-                detail: "the network shows a post of the bot that nothing here made: it may be this one, rewritten")
+                detail:
+                    "the network shows a post of the bot that nothing here made: it may be this one, rewritten"
+            )
         }
         return .absent
     }
@@ -168,14 +204,16 @@ package struct NetworkDeliverer: Deliverer {
         .found(remoteID: post.post.id.value, remoteAddress: post.address)
     }
 
-    /// Whether a post of the bot answers the same post as the action, or none if the action is no reply.
+    /// Whether a post of the bot answers the same post as the action, or none if the action is no
+    /// reply.
     ///
-    /// The answered post is the same if its address or its identity is equal; an address may also name a version of the
-    /// post. If the server has forgotten the answered post, as after its deletion, a mention of the answered person in
-    /// the text is enough.
+    /// The answered post is the same if its address or its identity is equal; an address may also
+    /// name a version of the post. If the server has forgotten the answered post, as after its
+    /// deletion, a mention of the answered person in the text is enough.
     private func stands(_ item: ObservedPost, where action: Action) -> Bool {
         if let parent = action.parent {
-            return item.replyToAddress == parent.address || item.post.replyTo?.post?.value == parent.post
+            return item.replyToAddress == parent.address
+                || item.post.replyTo?.post?.value == parent.post
         }
         guard let target = action.target else { return item.replyToAddress == nil }
         if item.replyToAddress == target.address { return true }
@@ -195,8 +233,11 @@ package struct NetworkDeliverer: Deliverer {
 
     /// Makes the draft of the action; nil without a text, or for a reply without a target.
     private func draft(of action: Action) async throws -> Draft? {
-        guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
-        let shown = try await network.shown(wording.text, warning: wording.warning, from: wording.source.network)
+        guard let wording = action.wording, action.target?.address.isEmpty != true else {
+            return nil
+        }
+        let shown = try await network.shown(
+            wording.text, warning: wording.warning, from: wording.source.network)
         var draft = Draft(
             text: wording.published(shown.text), replyTo: action.answeredAddress,
             bystanders: action.payload.reply?.bystanders ?? [],
@@ -213,7 +254,8 @@ package struct NetworkDeliverer: Deliverer {
 
     private static func incomplete(_ action: Action, lacking what: String) -> RequestPreparation {
         .refused(
-            reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
+            reason: Action.Reason.incomplete,
+            detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 
     /// Returns the result for an action whose preparation failed, before its request.
@@ -221,13 +263,15 @@ package struct NetworkDeliverer: Deliverer {
         if error.isPermanent, !error.stopsActor {
             return .refused(reason: error.code.rawValue, detail: error.description)
         }
-        return .notNow(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        return .notNow(
+            reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
     }
 
     private func outcome(of error: NetworkError) -> DeliveryOutcome {
         let notSent = DeliveryOutcome.notSent(
             reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
-        let refused = DeliveryOutcome.refused(reason: error.code.rawValue, detail: error.description)
+        let refused = DeliveryOutcome.refused(
+            reason: error.code.rawValue, detail: error.description)
         if error.stopsActor { return notSent }
         switch error.outcome {
         // What we ourselves hold back for good is refused as well.
@@ -251,18 +295,23 @@ extension SocialNetwork {
     func shown(
         _ text: String, warning: String?, from origin: NetworkName
     ) async throws -> (text: String, warning: String?) {
-        guard origin.traits.hasCustomEmoji, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")") else {
+        guard origin.traits.hasCustomEmoji, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")")
+        else {
             return (text, warning)
         }
         let emoji = try await emoji()
         // A warning of nothing but emoji still warns.
         let shownWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
-        return (CustomEmoji.leftOut(of: text, but: emoji), shownWarning?.isEmpty == true ? warning : shownWarning)
+        return (
+            CustomEmoji.leftOut(of: text, but: emoji),
+            shownWarning?.isEmpty == true ? warning : shownWarning
+        )
     }
 }
 
 extension Action {
-    /// The identifier of the answered post in requests to the bot's server; nil for other kinds than replies.
+    /// The identifier of the answered post in requests to the bot's server; nil for other kinds
+    /// than replies.
     fileprivate var answeredAddress: String? { target?.address ?? parent?.address }
 }
 
@@ -280,7 +329,8 @@ private struct SentText {
     /// Whether the texts are equal except for links and custom emoji.
     func hasSameSigns(as other: String) -> Bool { SentText(other).key == key }
 
-    /// Whether the texts are equal except for links, custom emoji, and host names that a server makes links of.
+    /// Whether the texts are equal except for links, custom emoji, and host names that a server
+    /// makes links of.
     func isSame(as other: String) -> Bool {
         let other = SentText(other)
         return other.key == key || other.keyWithoutHosts == keyWithoutHosts
@@ -311,7 +361,9 @@ package struct PretendDeliverer: Deliverer {
             })
     }
 
-    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+        -> LookUpOutcome
+    {
         .unavailable(reason: "dry-run", retryAfter: nil)
     }
 }

@@ -13,8 +13,8 @@ import Settings
 
 /// The human's own posts, as their network shows them now.
 ///
-/// What the human took back or changed since it was archived is not used as it was, and what the bot published of it
-/// follows: it is taken back, or changed.
+/// What the human took back or changed since it was archived is not used as it was, and what the
+/// bot published of it follows: it is taken back, or changed.
 actor Originals {
     /// What is known of an archived post, asked right before its text is used.
     enum Finding: Equatable {
@@ -38,12 +38,13 @@ actor Originals {
     private static let witnesses = 4
     /// How many posts are remembered that may be gone; what is beyond begins anew.
     private static let doubtsAtMost = 1_000
-    /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
-    /// once, or lets their server do so, may want to keep the mirror.
+    /// How many copies are taken back in an hour before a person is asked: a human who deletes
+    /// thousands of posts at once, or lets their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
     /// The number of requests of one pass.
     static let requestsAtOnce = 40
-    /// How long it is until the next pass after one that looked at some, and from a copy's sending to its first, in seconds.
+    /// How long it is until the next pass after one that looked at some, and from a copy's sending
+    /// to its first, in seconds.
     static let interval: TimeInterval = 300
     /// Posts on a page of the human's own list, at least, as far as is known before one was read.
     private static let usualPage = 40
@@ -76,7 +77,8 @@ actor Originals {
     private var knowsEarlierDenials = false
     /// Digests of changed texts that a list has shown, each of which was asked about once.
     private var shownChanges: [PostID: UInt64] = [:]
-    /// The next page of the human's own list, while that is read to see which originals are still there.
+    /// The next page of the human's own list, while that is read to see which originals are still
+    /// there.
     private var survey: FeedPosition?
     /// When the list may be read again.
     private var surveyRests = Date.distantPast
@@ -87,10 +89,11 @@ actor Originals {
     /// The number of originals to ask for in one list: fewer after a failure.
     private var listSize = Int.max
 
-    /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
-    /// `account` is whose posts the copies are.
+    /// The human's network is nil if there is no account to ask with, the bot's in a run that only
+    /// pretends to send; `account` is whose posts the copies are.
     init(
-        of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, account: AccountID, store: OutboxStore,
+        of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, account: AccountID,
+        store: OutboxStore,
         planner: PlanMaker
     ) {
         self.human = human
@@ -108,8 +111,9 @@ actor Originals {
 
     /// Asks the human's network for a post, and lets its copies follow.
     ///
-    /// One that is gone is not used. It is forgotten, and its copies are taken back, once the network has said so twice
-    /// within a while and knows the human's account: a server that is out of order may deny everything.
+    /// One that is gone is not used. It is forgotten, and its copies are taken back, once the
+    /// network has said so twice within a while and knows the human's account: a server that is out
+    /// of order may deny everything.
     ///
     /// - Parameters:
     ///   - post: As it is archived.
@@ -145,15 +149,18 @@ actor Originals {
         let isSilentlyEdited =
             found.editedAt == nil && human.capabilities.mayHideEdits
             && !TextRules.readAlike(found.post, post)
-        guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil) else {
+        guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil)
+        else {
             return mayBeUsed(found.post, from: post) ? .kept : .withheld
         }
         let finding = try await follow(found, from: post, at: edited)
-        // The archive may have learned of the change before, for another action, or just before a worker ended.
+        // The archive may have learned of the change before, for another action, or just before a
+        // worker ended.
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
         let now = try await words(of: found.post, for: action, isPart: isPart)
-        let (text, warning) = part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
+        let (text, warning) =
+            part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
         return now?.text == text && now?.warning == warning ? .kept : .edited
     }
 
@@ -198,7 +205,8 @@ actor Originals {
     /// Whether what the network shows of a post now may be repeated as far as its nature goes.
     private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
-        guard !found.isQuote, rules.refusalOfMedia(found) == nil, found.pictures.map(\.alt) == post.pictures.map(\.alt)
+        guard !found.isQuote, rules.refusalOfMedia(found) == nil,
+            found.pictures.map(\.alt) == post.pictures.map(\.alt)
         else {
             return false
         }
@@ -237,7 +245,8 @@ actor Originals {
         return true
     }
 
-    /// Whether the network shows another of the human's posts now: one that denies them all is out of order.
+    /// Whether the network shows another of the human's posts now: one that denies them all is out
+    /// of order.
     private func showsAnother(than id: PostID, _ human: AccountGate) async throws -> Bool {
         var problem: NetworkError?
         for other in try await archive.witnesses(besides: id, limit: Self.witnesses) {
@@ -263,8 +272,8 @@ actor Originals {
             metadata: [LogKeys.count: "\(copies.count)"])
     }
 
-    /// Asks about none of the posts that may be gone for a moment: a server that keeps one call waiting may do so with
-    /// each, and what is due waits behind them.
+    /// Asks about none of the posts that may be gone for a moment: a server that keeps one call
+    /// waiting may do so with each, and what is due waits behind them.
     ///
     /// The one that was asked for last has its turn after the others.
     private func putOffDoubts() {
@@ -283,19 +292,23 @@ actor Originals {
         let post = try await archive.post(id)
         let digests = post.flatMap { $0.isReply ? nil : taste?.digests(of: $0.text, of: id) }
         try await archive.forget([id]) { [taste, now = clock.now] connection in
-            if let digests { try taste?.table.noteDeletion(of: id, digests, now: now, on: connection) }
+            if let digests {
+                try taste?.table.noteDeletion(of: id, digests, now: now, on: connection)
+            }
         }
     }
 
     /// Whether there are posts that ``askAgain()`` may ask about.
     var hasDoubts: Bool { !gone.isEmpty || !knowsEarlierDenials }
 
-    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
+    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted
+    /// does not stay here.
     func askAgain() async throws {
         try await readDoubts()
         var left = Self.requestsAtOnce
         for id in gone.keys where left > 0 {
-            guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
+            guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer
+            else { continue }
             left -= 1
             if let post = try await archive.post(id) {
                 _ = try await find(post)
@@ -316,11 +329,11 @@ actor Originals {
 
     // MARK: Following
 
-    /// Looks at the originals of what the bot published: those that were never looked at, newest copy first, then those
-    /// that have waited longest.
+    /// Looks at the originals of what the bot published: those that were never looked at, newest
+    /// copy first, then those that have waited longest.
     ///
-    /// Lists only tell that a post is still there as the archive has it. Each post that a list lacks, or shows otherwise,
-    /// is asked for by itself, and that answer decides.
+    /// Lists only tell that a post is still there as the archive has it. Each post that a list
+    /// lacks, or shows otherwise, is asked for by itself, and that answer decides.
     ///
     /// - Returns: When to go on, and how many were looked at.
     /// - Throws: The store's error; `UnusableAccount`.
@@ -356,7 +369,9 @@ actor Originals {
 
     private func look(_ human: AccountGate, _ pass: inout FollowingPass) async throws {
         try await readDoubts()
-        while pass.requests > 0, !pass.isOver, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully {
+        while pass.requests > 0, !pass.isOver, human.pause(at: clock.now) == nil,
+            !Task.isShuttingDownGracefully
+        {
             if let survey {
                 guard try await store.hasOriginalsToFollow(on: human.name, now: clock.now) else {
                     self.survey = nil
@@ -383,7 +398,8 @@ actor Originals {
     /// Asks for originals one by one.
     private func askSingly(_ ids: [PostID], _ pass: inout FollowingPass) async throws {
         for id in ids where pass.requests > 0 {
-            guard let human, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { return }
+            guard let human, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully
+            else { return }
             pass.requests -= 1
             let post = try await archive.post(id)
             let finding = if let post { try await find(post) } else { try await findForgotten(id) }
@@ -398,8 +414,11 @@ actor Originals {
         }
     }
 
-    /// Asks for originals in a list, and then by itself for each that the list does not show as the archive has it.
-    private func askInList(_ human: AccountGate, _ due: [PostID], _ pass: inout FollowingPass) async throws {
+    /// Asks for originals in a list, and then by itself for each that the list does not show as the
+    /// archive has it.
+    private func askInList(_ human: AccountGate, _ due: [PostID], _ pass: inout FollowingPass)
+        async throws
+    {
         let ids = due.prefix(min(listSize, human.capabilities.lookUpsAtOnce))
         let archived = try await archive.posts(ids)
         var named: [String: PostID] = [:]
@@ -413,19 +432,23 @@ actor Originals {
         let confirmed = try await confirm(answer.shown, human)
         pass.looked += asked.filter(confirmed.contains).count
         let isUnknown = asked.isEmpty && answer.shown.isEmpty
-        try await askSingly(isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
+        try await askSingly(
+            isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
     }
 
-    /// Records which of some posts of the human are still as they were, and that their copies need nothing.
+    /// Records which of some posts of the human are still as they were, and that their copies need
+    /// nothing.
     ///
     /// - Returns: These posts.
-    private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID> {
+    private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID>
+    {
         // Where the network denied a post by itself, a list takes nothing of that back.
         let open = shown.filter {
             $0.post.id.network == human.name && $0.post.isOpen && gone[$0.post.id] == nil
         }
         let archived = try await archive.posts(open.map(\.post.id))
-        let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) } }
+        let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) }
+        }
         let behind = try await store.originals(among: edited)
         let confirmed = open.filter { item in
             let id = item.post.id
@@ -439,18 +462,23 @@ actor Originals {
 
     // MARK: Reading the human's own list
 
-    /// The first page of the human's own list to read, where that list tells of more originals for the same cost.
+    /// The first page of the human's own list to read, where that list tells of more originals for
+    /// the same cost.
     private func surveyStart(_ human: AccountGate, _ due: [PostID]) async throws -> FeedPosition? {
         let atOnce = human.capabilities.lookUpsAtOnce
         // One pass asks for the others.
-        guard due.count >= max(atOnce, Self.requestsAtOnce), clock.now >= surveyRests, let first = due.first else {
+        guard due.count >= max(atOnce, Self.requestsAtOnce), clock.now >= surveyRests,
+            let first = due.first
+        else {
             return nil
         }
         let number = try await store.following(on: human.name, now: clock.now).due
         // Counting the archive would read all of it.
         let posts = min(configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
         let isCheaper: Bool
-        if let each = human.priceOfOwnPost, let whole = human.price(ofReading: posts, from: .ownPosts) {
+        if let each = human.priceOfOwnPost,
+            let whole = human.price(ofReading: posts, from: .ownPosts)
+        {
             isCheaper = whole < each * number
         } else {
             isCheaper = posts / largestPage < number / atOnce
@@ -488,9 +516,11 @@ actor Originals {
         }
     }
 
-    /// Follows changes of the human's posts that a list shows, without waiting for the turn of each.
+    /// Follows changes of the human's posts that a list shows, without waiting for the turn of
+    /// each.
     ///
-    /// The post itself is asked for: it decides, and not the list. Each changed text is asked about once.
+    /// The post itself is asked for: it decides, and not the list. Each changed text is asked about
+    /// once.
     func noteShown(_ items: [ObservedPost]) async throws {
         guard let human, human.price(ofReading: 1, from: .ownPosts) == nil else { return }
         let own = items.filter { $0.post.id.network == human.name }
@@ -537,11 +567,15 @@ actor Originals {
     }
 
     /// Lets the archive and the copies know of a change.
-    private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws -> Finding {
+    private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws
+        -> Finding
+    {
         let isChanged =
-            found.post.text != post.text || found.post.warning != post.warning || found.post.isQuote != post.isQuote
+            found.post.text != post.text || found.post.warning != post.warning
+            || found.post.isQuote != post.isQuote
             || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
-        // What tells of a change by its text alone tells so until the archive has the new one: the copies come first then.
+        // What tells of a change by its text alone tells so until the archive has the new one: the
+        // copies come first then.
         let isSilent = found.editedAt == nil
         if isChanged, !isSilent { try await archive.rewrite(found.post) }
         var isFollowed = true
@@ -563,7 +597,9 @@ actor Originals {
         }
         let words = try await words(of: post, for: copy, isPart: copy.parent != nil)
         let hasSamePictures = copy.wording?.pictures.map(\.alt) == post.pictures.map(\.alt)
-        if let words, words.text == copy.text, words.warning == copy.wording?.warning, hasSamePictures {
+        if let words, words.text == copy.text, words.warning == copy.wording?.warning,
+            hasSamePictures
+        {
             try await store.noteEdited(copy.id, at: edited)
             return true
         }
@@ -576,24 +612,32 @@ actor Originals {
             return true
         }
         do {
-            let shown = try await bot.shown(words.text, warning: words.warning, from: post.id.network)
+            let shown = try await bot.shown(
+                words.text, warning: words.warning, from: post.id.network)
             let draft = Draft(
-                text: wording.published(shown.text), visibility: wording.visibility, language: post.language,
+                text: wording.published(shown.text), visibility: wording.visibility,
+                language: post.language,
                 warning: shown.warning,
                 key: copy.key, createdAt: copy.sending ?? copy.due)
             let departure = try await bot.prepareEdit(address, draft)
-            guard try await store.beginEdit(of: copy, deadline: bot.capabilities.requestDeadline, now: clock.now) else {
+            guard
+                try await store.beginEdit(
+                    of: copy, deadline: bot.capabilities.requestDeadline, now: clock.now)
+            else {
                 return true
             }
             try await departure.send()
             try await store.endEdit(of: copy.id)
-        } catch let error as OutboxError where [.denied, .unagreed, .humanAway, .retired].contains(error.code) {
+        } catch let error as OutboxError
+            where [.denied, .unagreed, .humanAway, .retired].contains(error.code)
+        {
             // Nothing new is said to who is to be left alone, or for who agrees no more.
             try await takeBack([copy], for: Action.Reason.sourceEdited)
             return true
         } catch let error as NetworkError {
             try await store.endEdit(of: copy.id)
-            // Somebody deleted the copy, which is as well; what may pass is tried again with the next look.
+            // Somebody deleted the copy, which is as well; what may pass is tried again with the
+            // next look.
             if error.code != .notFound {
                 if error.dropsItem {
                     try await takeBack([copy], for: Action.Reason.sourceEdited)
@@ -611,7 +655,8 @@ actor Originals {
         return true
     }
 
-    /// What an action, or a further part of a thread, would say now; nil if that would not be published any more.
+    /// What an action, or a further part of a thread, would say now; nil if that would not be
+    /// published any more.
     private func words(
         of post: Post, for action: Action, isPart: Bool
     ) async throws -> (text: String, warning: String?)? {
@@ -622,7 +667,9 @@ actor Originals {
         let text: String?
         if action.kind == .reply {
             // Where a reply names the person answered, that comes first.
-            let named = action.text.flatMap { $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil }
+            let named = action.text.flatMap {
+                $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil
+            }
             text = try? rules.replyText(for: post, to: String(named ?? "")).get()
         } else {
             text = try? rules.text(for: isPart ? TextRules.standing(post) : post).get()
@@ -650,7 +697,8 @@ actor Originals {
         try await store.leaveToPerson(others, reason: reason, logger)
     }
 
-    /// Takes back what the human favorited of the bot's own posts, where that is how they delete it.
+    /// Takes back what the human favorited of the bot's own posts, where that is how they delete
+    /// it.
     func noteFavorites(_ items: [ObservedPost]) async throws {
         guard configuration.deletesOnFavorite else { return }
         let identities = items.filter { $0.post.author == account }.map(\.post.id.value)
@@ -660,7 +708,8 @@ actor Originals {
         _ = try await store.askUndos(
             actions.map(\.id), reason: Action.Reason.humanFavorite, now: now, labelling(now))
         wishes += 1
-        logger.info("Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
+        logger.info(
+            "Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
     }
 }
 
@@ -673,9 +722,12 @@ extension ObservedPost {
             && known.pictures.map(\.alt) == archived.pictures.map(\.alt)
     }
 
-    /// The post with the pictures of the archived one where its network does not tell of them, or not for nothing.
+    /// The post with the pictures of the archived one where its network does not tell of them, or
+    /// not for nothing.
     fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
-        guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else { return self }
+        guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else {
+            return self
+        }
         var known = self
         known.post.pictures = archived.pictures
         return known

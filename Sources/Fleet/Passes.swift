@@ -17,9 +17,11 @@ import Synchronization
 final class Passes: Sendable {
     /// How old the mentions are at most that the home pass relies on, in seconds.
     private static let freshness: TimeInterval = 15
-    /// How old the last look at the human's posts is at most when a post is due that waits for their silence, in seconds.
+    /// How old the last look at the human's posts is at most when a post is due that waits for
+    /// their silence, in seconds.
     private static let attention: TimeInterval = 60
-    /// How often everything that may have been missed is looked at again, and how far back: seconds.
+    /// How often everything that may have been missed is looked at again, and how far back:
+    /// seconds.
     private static let sweep: TimeInterval = 86_400
     /// How many rows that this version does not understand are named in the log, each hour.
     private static let setAsideTold = 20
@@ -41,7 +43,8 @@ final class Passes: Sendable {
 
     /// - Parameters:
     ///   - onNews: Called when something may be due earlier than the publisher knows.
-    ///   - onCopy: Called when the bot may say something of the human's, which is to be followed from then on.
+    ///   - onCopy: Called when the bot may say something of the human's, which is to be followed
+    ///     from then on.
     ///   - onTexts: Called when there are texts to judge.
     init(
         parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {},
@@ -72,10 +75,15 @@ final class Passes: Sendable {
         let effect = try await recoverEffects(due: known.effect)
         let attention = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
-        let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
+        let hasQuestions: Bool =
+            if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
-        let wait = now + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher).timeInterval
-        let latest = min(isAhead ? wait : min(wait, nextPlan(after: now)), known.retirement ?? .distantFuture)
+        let wait =
+            now
+            + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher)
+            .timeInterval
+        let latest = min(
+            isAhead ? wait : min(wait, nextPlan(after: now)), known.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // They may have been read since.
         if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
@@ -94,11 +102,13 @@ final class Passes: Sendable {
         return try await effects.next()
     }
 
-    /// When the next plan is to be made: at midnight, or before it where plans are made ahead; an hour earlier or later on
-    /// days when the clocks change.
+    /// When the next plan is to be made: at midnight, or before it where plans are made ahead; an
+    /// hour earlier or later on days when the clocks change.
     private func nextPlan(after now: Date) -> Date {
         let local = LocalTime(now, in: parts.zone)
-        let ahead = parts.cadence.plansAhead ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
+        let ahead =
+            parts.cadence.plansAhead
+            ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
         // One that was to be made before, and could not be, is tried again with the day.
         let minute = ahead > local.minute.value ? ahead : MinuteOfDay.count
         return now + Double(minute - local.minute.value) * 60
@@ -110,8 +120,8 @@ final class Passes: Sendable {
         if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 
-    /// Before a post leaves that waits for the human's silence, sees whether they have just posted, where that costs
-    /// nothing.
+    /// Before a post leaves that waits for the human's silence, sees whether they have just posted,
+    /// where that costs nothing.
     private func lookAtHuman() async throws {
         guard parts.hold.isOn, let feed = parts.feeds.humanPosts,
             parts.human?.price(ofReading: 1, from: .ownPosts) == nil
@@ -123,18 +133,22 @@ final class Passes: Sendable {
             _ = try await feed.look(keep)
         } catch let error as NetworkError {
             // What was seen until now has to do; the pass of this feed tells of the trouble.
-            parts.logger.debug("The human's posts not read before a post", metadata: [LogKeys.error: "\(error)"])
+            parts.logger.debug(
+                "The human's posts not read before a post", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
-    /// Makes today's plan when it is missing, and where plans are made ahead tomorrow's when its time has come.
+    /// Makes today's plan when it is missing, and where plans are made ahead tomorrow's when its
+    /// time has come.
     ///
     /// - Returns: Whether tomorrow has a plan.
     @discardableResult
     func makePlan() async throws -> Bool {
         let local = LocalTime(parts.clock.now, in: parts.zone)
         try await makePlan(of: local.day)
-        guard parts.cadence.plansAhead, local.minute.value >= parts.planner.minuteToPlanAhead(of: local.day) else {
+        guard parts.cadence.plansAhead,
+            local.minute.value >= parts.planner.minuteToPlanAhead(of: local.day)
+        else {
             return false
         }
         let tomorrow = local.day.advanced(by: 1)
@@ -160,7 +174,8 @@ final class Passes: Sendable {
             metadata: [LogKeys.day: "\(day)", LogKeys.count: "\(planned.slots.count)"])
     }
 
-    /// Throws away what is too old to matter, by the network's clock where the worker's is ahead of it.
+    /// Throws away what is too old to matter, by the network's clock where the worker's is ahead of
+    /// it.
     func clean() async throws {
         let now = parts.clock.now - max(0, parts.bot.clockLead ?? 0)
         let start = parts.configuration.historyStart(at: now)
@@ -174,7 +189,8 @@ final class Passes: Sendable {
         try await parts.serverRules?.lookIfDue()
         try await parts.standing?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
-        // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
+        // Also while nothing new is learned; counts that cannot be changed now are told of where
+        // they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
     }
 
@@ -206,12 +222,15 @@ final class Passes: Sendable {
     }
 
     /// Decides something in a span, to which the sending of what is decided will belong.
-    private func deciding<Value>(_ kind: ActionKind, _ work: () async throws -> Value) async throws -> Value {
+    private func deciding<Value>(_ kind: ActionKind, _ work: () async throws -> Value) async throws
+        -> Value
+    {
         try await WorkStage.decide.traced(
             mirror: parts.configuration.mirror, kind: kind.rawValue, host: parts.bot.host, work)
     }
 
-    /// Once a day, looks again at what is up to a day older than the last time, where that costs nothing: networks lose notifications too.
+    /// Once a day, looks again at what is up to a day older than the last time, where that costs
+    /// nothing: networks lose notifications too.
     private func sweepIfDue(_ feed: FeedReader) async throws {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
@@ -224,7 +243,8 @@ final class Passes: Sendable {
         _ = try await feed.sweep(downTo: last - Self.sweep, hear)
     }
 
-    /// After a sweep, looks at the replies below what the bot published, which nobody may have told it of.
+    /// After a sweep, looks at the replies below what the bot published, which nobody may have told
+    /// it of.
     private func lookBelowOwnPosts(_ feed: FeedReader) async throws {
         try await feed.lookBelowOwnPosts { place, end in
             try await parts.store.published(after: place, until: end, limit: Self.postsAtOnce)
@@ -251,7 +271,9 @@ final class Passes: Sendable {
                 return stances
             }
             if parts.feeds.humanHome == nil {
-                let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
+                let events = try await parts.learnable.among(items, stances).map {
+                    FavoriteEvent.seen($0.example)
+                }
                 try await learn(events, with: classifier, knowing: session)
             }
             return []
@@ -270,7 +292,8 @@ final class Passes: Sendable {
         do {
             _ = try await mentions.look(hear)
         } catch let error as NetworkError {
-            parts.logger.debug("Mentions not read before favorites", metadata: [LogKeys.error: "\(error)"])
+            parts.logger.debug(
+                "Mentions not read before favorites", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
@@ -281,7 +304,9 @@ final class Passes: Sendable {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         return try await feed.look { items, _ in
             try await noteShown(items)
-            let events = try await parts.learnable.among(items).map { FavoriteEvent.seen($0.example) }
+            let events = try await parts.learnable.among(items).map {
+                FavoriteEvent.seen($0.example)
+            }
             try await learn(events, with: classifier)
             return []
         }
@@ -292,7 +317,9 @@ final class Passes: Sendable {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         if let pause = try await parts.training?.pauseOfNewFavorites() { return pause }
         return try await feed.look { items, _ in
-            let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
+            let events = try await parts.learnable.among(items).map {
+                FavoriteEvent.favorited($0.example)
+            }
             try await learn(events, with: classifier)
             try await tellingOfWishes { try await parts.originals.noteFavorites(items) }
             return []
@@ -357,7 +384,8 @@ final class Passes: Sendable {
     }
 
     private func learn(
-        _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil
+        _ events: [FavoriteEvent], with classifier: Favorites,
+        knowing session: FavoriteSession? = nil
     ) async throws {
         guard !events.isEmpty else { return }
         let learned = try await classifier.learn(events, at: parts.clock.now, knowing: session)
@@ -369,7 +397,8 @@ final class Passes: Sendable {
         do {
             try await WeightKeeper(classifier, store: parts.store).keepUp(at: parts.clock.now)
         } catch let error as FavoritesError {
-            // The next post that is learned is the next try; until then the older weights are good enough.
+            // The next post that is learned is the next try; until then the older weights are good
+            // enough.
             parts.logger.debug("Weights not fitted", metadata: [LogKeys.error: "\(error)"])
         }
     }
@@ -382,7 +411,9 @@ final class Passes: Sendable {
     /// The same in the order in which one look at everything leaves nothing for the next.
     var inOrder: [Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass { Pass(name: WorkFault.publisher, lane: .bot, sends: true, run: publish) }
+    private var publisher: Pass {
+        Pass(name: WorkFault.publisher, lane: .bot, sends: true, run: publish)
+    }
 
     private var bot: [Pass] {
         [
@@ -398,10 +429,13 @@ final class Passes: Sendable {
     private var human: [Pass] {
         [
             parts.feeds.humanPosts.map { feed in
-                Pass(name: FeedName.humanPosts, lane: .human) { [self] in try await humanPosts(feed) }
+                Pass(name: FeedName.humanPosts, lane: .human) { [self] in try await humanPosts(feed)
+                }
             },
             parts.feeds.humanFavorites.map { feed in
-                Pass(name: FeedName.humanFavorites, lane: .human) { [self] in try await humanFavorites(feed) }
+                Pass(name: FeedName.humanFavorites, lane: .human) { [self] in
+                    try await humanFavorites(feed)
+                }
             },
             parts.feeds.humanHome.map { feed in
                 Pass(name: FeedName.seen, lane: .human) { [self] in try await humanHome(feed) }

@@ -20,7 +20,9 @@ package struct PictureSource: Sendable {
     private let archive: Archive
     private let reader: PictureReader
 
-    init(archive: Archive, reader: PictureReader) { (self.archive, self.reader) = (archive, reader) }
+    init(archive: Archive, reader: PictureReader) {
+        (self.archive, self.reader) = (archive, reader)
+    }
 
     init(_ mirror: HumanMirror) async throws {
         self.init(archive: mirror.archive, reader: try await mirror.pictureReader())
@@ -35,7 +37,8 @@ package struct PictureSource: Sendable {
     func find(_ place: Int, of wording: Action.Wording, maximumBytes: Int) async throws -> Finding {
         var bytes = try await archive.picture(at: place, of: wording.source)
         if bytes == nil, let url = wording.pictures[place].url {
-            switch try await reader.read(url, maximumBytes: min(maximumBytes, Picture.maximumBytes)) {
+            switch try await reader.read(url, maximumBytes: min(maximumBytes, Picture.maximumBytes))
+            {
             case .found(let read): bytes = read
             case .tooLarge: return Self.tooLarge(maximumBytes)
             case .unavailable(let reason): return .unavailable(reason: reason)
@@ -45,11 +48,14 @@ package struct PictureSource: Sendable {
         }
         guard let bytes else {
             return .missing(
-                reason: Action.Reason.pictureGone, detail: "the picture is not where the human's network showed it")
+                reason: Action.Reason.pictureGone,
+                detail: "the picture is not where the human's network showed it")
         }
         guard bytes.count <= maximumBytes else { return Self.tooLarge(maximumBytes) }
         guard let format = PictureFormat(bytes) else {
-            return .missing(reason: Action.Reason.notAPicture, detail: "the file is no JPEG, PNG or WebP picture")
+            return .missing(
+                reason: Action.Reason.notAPicture,
+                detail: "the file is no JPEG, PNG or WebP picture")
         }
         return .found(bytes, format)
     }
@@ -60,14 +66,16 @@ package struct PictureSource: Sendable {
     private static func tooLarge(_ maximumBytes: Int) -> Finding {
         .missing(
             reason: Action.Reason.pictureTooLarge,
-            detail: "the picture has more than the \(maximumBytes) bytes that the bot's network takes")
+            detail:
+                "the picture has more than the \(maximumBytes) bytes that the bot's network takes")
     }
 }
 
 /// Giving the network the human's pictures.
 extension NetworkDeliverer {
     package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
-        guard let wording = action.wording, wording.pictures.indices.contains(place), let pictures else {
+        guard let wording = action.wording, wording.pictures.indices.contains(place), let pictures
+        else {
             return .refused(reason: Action.Reason.incomplete, detail: "no pictures are sent")
         }
         do {
@@ -85,14 +93,19 @@ extension NetworkDeliverer {
             case .unasked:
                 return .refused(
                     reason: Action.Reason.pictureUnasked,
-                    detail: "the picture's address has no TLS, or is on this machine or its network")
+                    detail: "the picture's address has no TLS, or is on this machine or its network"
+                )
             case .unavailable(let reason): return .notSent(reason: reason, retryAfter: nil)
             }
         } catch let error as NetworkError {
-            // What is refused for one picture alone says nothing of the account; a token may lack this one scope.
+            // What is refused for one picture alone says nothing of the account; a token may lack
+            // this one scope.
             let isOurs = error.stopsActor && error.code != .missingScope
-            if error.isPermanent, !isOurs { return .refused(reason: error.code.rawValue, detail: error.description) }
-            return .notSent(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+            if error.isPermanent, !isOurs {
+                return .refused(reason: error.code.rawValue, detail: error.description)
+            }
+            return .notSent(
+                reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
             return .notSent(reason: Self.interrupted, retryAfter: nil)
         }
@@ -102,7 +115,8 @@ extension NetworkDeliverer {
     private func progress(of place: Int, _ action: Action) async throws -> UploadOutcome? {
         guard let known = action.uploads.last(where: { $0.place == place }) else { return nil }
         do {
-            return .uploaded(reference: known.reference, isReady: try await network.isReady(known.reference))
+            return .uploaded(
+                reference: known.reference, isReady: try await network.isReady(known.reference))
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         }

@@ -23,14 +23,17 @@ package enum ProcessSetup {
         _ = setrlimit(core, &limit)
     }
 
-    /// Lets a crash end the process, unless the environment wants it examined with `SWIFT_BACKTRACE`.
+    /// Lets a crash end the process, unless the environment wants it examined with
+    /// `SWIFT_BACKTRACE`.
     ///
     /// Where the toolchain is installed, the language's own handlers write
     /// registers and what they point at to the log, which may be a part of a
     /// token, and a process that is being examined keeps the next one waiting.
     private static func dieAtOnce() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
-        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+            signal(number, SIG_DFL)
+        }
     }
 
     #if canImport(Glibc)
@@ -60,9 +63,11 @@ package enum ProcessHeap {
         set(.mappingThreshold, 131_072)
     }
 
-    /// Lets threads have four heaps, for a process of many mirrors: at one they wait for each other.
+    /// Lets threads have four heaps, for a process of many mirrors: at one they wait for each
+    /// other.
     ///
-    /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, and the heaps take one megabyte.
+    /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, and the
+    /// heaps take one megabyte.
     static func divide() { set(.arenaMaximum, 4) }
 
     /// The parameters of mallopt(3).
@@ -89,8 +94,9 @@ package enum ProcessHeap {
     ///
     /// It takes less than a millisecond in a worker, and longer the larger the heap is.
     ///
-    /// - Parameter pause: The shortest time since the last call that gave pages back, by the machine's clock; a call
-    ///   before that does nothing. A rehearsal lives through days in seconds.
+    /// - Parameter pause: The shortest time since the last call that gave pages back, by the
+    ///   machine's clock; a call before that does nothing. A rehearsal lives through days in
+    ///   seconds.
     package static func giveBack(after pause: Duration = .zero) {
         let isTooSoon = last.withLock { last in
             let now = ContinuousClock.now

@@ -6,7 +6,8 @@ package import Networks
 package import Outbox
 package import Posts
 
-/// Carries out the undos that somebody asked for; actions whose answer was lost are looked up first.
+/// Carries out the undos that somebody asked for; actions whose answer was lost are looked up
+/// first.
 ///
 /// Takes back or finishes the effects of commands that were cut, too.
 /// A worker and a command may do so at the same time.
@@ -28,7 +29,9 @@ package struct Recall: Sendable {
         store = mirror.outbox(lease: lease)
         clock = mirror.clock
         delivery = Delivery(
-            store: store, deliverer: NetworkDeliverer(network: network, people: mirror.people, logger: mirror.logger),
+            store: store,
+            deliverer: NetworkDeliverer(
+                network: network, people: mirror.people, logger: mirror.logger),
             uptime: clock.instants)
         takingBack = TakingBack(mirror, network: network, lease: lease)
         effects = bot.map { EffectRecovery(mirror, network: network, account: $0) }

@@ -7,8 +7,8 @@ import Networks
 import Outbox
 import Posts
 
-/// Reads from the bot's network what the bot said after the backup ended that its database was restored from, so that no
-/// text is said twice.
+/// Reads from the bot's network what the bot said after the backup ended that its database was
+/// restored from, so that no text is said twice.
 struct Recollection: Sendable {
     /// How far before the end of the backup the posts are read, for clocks that differ: seconds.
     private static let margin: TimeInterval = 3_600
@@ -21,13 +21,16 @@ struct Recollection: Sendable {
 
     /// Does nothing where the database knows all that the mirror did.
     ///
-    /// - Throws: `NetworkError` where the posts cannot be read now, so that the start is tried again; the store's error.
+    /// - Throws: `NetworkError` where the posts cannot be read now, so that the start is tried
+    ///   again; the store's error.
     func run() async throws {
         guard let end = try await mirror.table.gap() else { return }
         let posts = try await bot.ownPosts(since: end - Self.margin)
         var found: [OutboxStore.Published] = []
         for post in posts.reversed() where post.replyToAddress == nil {
-            guard let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text)) else { continue }
+            guard
+                let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text))
+            else { continue }
             let left = bot.local(post.post.createdAt)
             found.append(
                 OutboxStore.Published(
@@ -41,6 +44,7 @@ struct Recollection: Sendable {
         let noted = try await store.note(found, now: mirror.clock.now)
         try await mirror.table.closeGap()
         logger.notice(
-            "Posts since the restored backup read from the network", metadata: [LogKeys.count: "\(noted.count)"])
+            "Posts since the restored backup read from the network",
+            metadata: [LogKeys.count: "\(noted.count)"])
     }
 }

@@ -8,7 +8,8 @@ import Storage
 
 /// A pass that is tried again after a failure, later each time.
 ///
-/// Only errors that a person must mend, such as a wrong configuration or refused credentials, and a lost lease are thrown.
+/// Only errors that a person must mend, such as a wrong configuration or refused credentials, and a
+/// lost lease are thrown.
 actor RepeatedPass {
     private let name: String
     private let clock: any WallClock
@@ -19,18 +20,25 @@ actor RepeatedPass {
     /// - Parameters:
     ///   - name: The name of the pass in the log.
     ///   - pass: Does the work once and returns the time of the next call; nil for none.
-    init(name: String, clock: any WallClock, logger: Logger, pass: @escaping @Sendable () async throws -> Date?) {
+    init(
+        name: String, clock: any WallClock, logger: Logger,
+        pass: @escaping @Sendable () async throws -> Date?
+    ) {
         (self.name, self.clock, self.logger, self.pass) = (name, clock, logger, pass)
     }
 
-    /// Does the work once and returns the time of the next call, also after a failure; nil if there is none.
+    /// Does the work once and returns the time of the next call, also after a failure; nil if there
+    /// is none.
     ///
-    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or another error that no retry
-    ///   can mend.
+    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or
+    ///   another error that no retry can mend.
     func run() async throws -> Date? {
         do {
             let next = try await pass()
-            if let next { logger.debug("Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"]) }
+            if let next {
+                logger.debug(
+                    "Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"])
+            }
             patience = WorkPatience()
             return next
         } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
@@ -62,9 +70,11 @@ struct WorkPatience {
     /// Counts a failure.
     ///
     /// - Returns: How many there are in a row, and the rule of the next try.
-    /// - Throws: The error if no retry can mend it. Databases refuse whom they know while they fail over, so that a refused
-    ///   login is one only when it has lasted.
-    mutating func endures(_ error: any Error, at now: Date) throws -> (failures: Int, rule: RetryRule) {
+    /// - Throws: The error if no retry can mend it. Databases refuse whom they know while they fail
+    ///   over, so that a refused login is one only when it has lasted.
+    mutating func endures(_ error: any Error, at now: Date) throws -> (
+        failures: Int, rule: RetryRule
+    ) {
         let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
         refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
         let rule = refusedSince == nil ? RetryRule.work : .databaseLogin

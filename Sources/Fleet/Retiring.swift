@@ -10,8 +10,8 @@ import Settings
 
 /// Carries out the retirement of a mirror, from its last post to the removal of its logins.
 ///
-/// What is left to do follows from the mirror's row and its actions alone, so that a killed worker's successor goes on
-/// where that one was.
+/// What is left to do follows from the mirror's row and its actions alone, so that a killed
+/// worker's successor goes on where that one was.
 struct Retiring {
     /// Seconds until the next look at a step that has to wait and does not say until when.
     private static let usualWait: TimeInterval = 60
@@ -36,17 +36,22 @@ struct Retiring {
     ///
     /// - Parameter record: The mirror's, whose retirement is due.
     /// - Returns: When to go on; nil once the mirror has retired.
-    /// - Throws: What only a person can mend; `NetworkError` of a server that may answer later; the store's error.
+    /// - Throws: What only a person can mend; `NetworkError` of a server that may answer later; the
+    ///   store's error.
     func carryOut(_ record: MirrorRecord) async throws -> Date? {
         guard var retirement = record.retirement, !retirement.isOver else { return nil }
         try await mirror.table.requireHere()
         if retirement.begun == nil {
             try await steps.begin(retirement, record)
             // It names the action of the last post.
-            guard let begun = try await mirror.table.record().retirement, begun.begun != nil else { return now + 1 }
+            guard let begun = try await mirror.table.record().retirement, begun.begun != nil else {
+                return now + 1
+            }
             retirement = begun
         }
-        if try await store.isSending(last: retirement.post), let next = try await send(retirement) { return next }
+        if try await store.isSending(last: retirement.post), let next = try await send(retirement) {
+            return next
+        }
         if Task.isCancelled || Task.isShuttingDownGracefully { return now + 1 }
         if retirement.profile == nil { try await steps.settleProfile(retirement) }
         if retirement.takesBack, retirement.wished == nil { try await steps.askUndos(retirement) }

@@ -6,18 +6,21 @@ import ServiceLifecycle
 
 /// Runs the passes of the mirrors of a process, each when it is due.
 ///
-/// One heap holds the next run of every pass; one task waits for the first of them. So a mirror costs no task, thread or
-/// timer while it waits. Passes that are due begin in the order of their times. Three rules keep mirrors apart:
-/// - Passes of one mirror that ask the same account (``Lane``) run one after the other, so at most two of a mirror run at
-///   once, and a server of the human that hangs does not hold up the bot.
+/// One heap holds the next run of every pass; one task waits for the first of them. So a mirror
+/// costs no task, thread or timer while it waits. Passes that are due begin in the order of their
+/// times. Three rules keep mirrors apart:
+/// - Passes of one mirror that ask the same account (``Lane``) run one after the other, so at most
+///   two of a mirror run at once, and a server of the human that hangs does not hold up the bot.
 /// - At most `limit` passes run at once.
-/// - A pass that has run for `youth` no longer counts as one of these: it waits for a server, and whoever is due does
-///   not wait for that server too.
+/// - A pass that has run for `youth` no longer counts as one of these: it waits for a server, and
+///   whoever is due does not wait for that server too.
 ///
-/// Times are those of the wall clock. A pass also begins when as much time has passed as there was until then, so that a
-/// clock that is set back delays nothing; a clock that is set ahead brings every pass closer.
+/// Times are those of the wall clock. A pass also begins when as much time has passed as there was
+/// until then, so that a clock that is set back delays nothing; a clock that is set ahead brings
+/// every pass closer.
 package final class Rounds: @unchecked Sendable {
-    // Sendable because every mutable property, those of `PassGroup` included, is only touched under `lock`.
+    // Sendable because every mutable property, those of `PassGroup` included, is only touched under
+    // `lock`.
 
     /// Whose network a pass asks.
     package enum Lane: Int, CaseIterable, Sendable {
@@ -41,8 +44,8 @@ package final class Rounds: @unchecked Sendable {
 
     /// How long a pass counts against ``limit``, in seconds.
     static let youth: TimeInterval = 1
-    /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin together: to wake the
-    /// threads for each of them costs more than its request.
+    /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin
+    /// together: to wake the threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
     /// Longer than any process lives.
     private static let always = Duration.seconds(1_000_000_000)
@@ -65,7 +68,8 @@ package final class Rounds: @unchecked Sendable {
     private var news: News?
     /// Whether only the end of a pass ends the nap early.
     private var waitsForAnEnd = false
-    /// When the first known pass is due, and when the wait for it ends; nil while every end of a pass may matter.
+    /// When the first known pass is due, and when the wait for it ends; nil while every end of a
+    /// pass may matter.
     private var awaited: (due: Date, end: Date)?
     private var isStopped = false
 
@@ -81,10 +85,13 @@ package final class Rounds: @unchecked Sendable {
         let isLeft = await withDiscardingTaskGroup { tasks in
             await withTaskCancellationHandler {
                 await withGracefulShutdownHandler {
-                    while !Task.isCancelled, !Task.isShuttingDownGracefully, !lock.withLock({ isStopped }) {
+                    while !Task.isCancelled, !Task.isShuttingDownGracefully,
+                        !lock.withLock({ isStopped })
+                    {
                         switch step() {
                         case .idle:
-                            // A clock that jumps goes on for others only: nothing here tells how far.
+                            // A clock that jumps goes on for others only: nothing here tells how
+                            // far.
                             clock.leave()
                             await wait(until: nil)
                             clock.join()
@@ -98,7 +105,9 @@ package final class Rounds: @unchecked Sendable {
                             let turn = clock.join()
                             tasks.addTask { await self.perform(entry, ticket) }
                             // On such a clock, the next begins when this one waits or has ended.
-                            if clock.jumps { await wait(until: clock.now, turn: turn, orAnEnd: true) }
+                            if clock.jumps {
+                                await wait(until: clock.now, turn: turn, orAnEnd: true)
+                            }
                         }
                     }
                 } onGracefulShutdown: {
@@ -144,9 +153,11 @@ package final class Rounds: @unchecked Sendable {
 
     /// Makes a group for the passes of one mirror.
     ///
-    /// - Parameter onEnd: Called once, when the group was ended and the last of its passes has: with the error that ended
-    ///   it, or nil.
-    package func group(onEnd: @escaping @Sendable ((any Error)?) async -> Void) -> PassGroup { PassGroup(onEnd) }
+    /// - Parameter onEnd: Called once, when the group was ended and the last of its passes has:
+    ///   with the error that ended it, or nil.
+    package func group(onEnd: @escaping @Sendable ((any Error)?) async -> Void) -> PassGroup {
+        PassGroup(onEnd)
+    }
 
     /// Adds passes to a group, the first first.
     ///
@@ -159,7 +170,8 @@ package final class Rounds: @unchecked Sendable {
         wake()
     }
 
-    /// Lets a pass of a group be due at a time, if it is not due earlier; one that runs, when it has ended.
+    /// Lets a pass of a group be due at a time, if it is not due earlier; one that runs, when it
+    /// has ended.
     ///
     /// - Parameter time: When; nil for now.
     package func hurry(_ name: String, of group: PassGroup, to time: Date? = nil) {
@@ -205,7 +217,9 @@ package final class Rounds: @unchecked Sendable {
             let (now, uptime) = (clock.now, clock.uptime)
             let present = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
-            while let first = begun.first, first.uptime + Self.youth <= uptime || !young.contains(first.ticket) {
+            while let first = begun.first,
+                first.uptime + Self.youth <= uptime || !young.contains(first.ticket)
+            {
                 begun.removeFirst()
                 young.remove(first.ticket)
             }
@@ -242,7 +256,8 @@ package final class Rounds: @unchecked Sendable {
         }
     }
 
-    /// The wall clock's time at which an entry is due: its own, unless the clock was set back meanwhile.
+    /// The wall clock's time at which an entry is due: its own, unless the clock was set back
+    /// meanwhile.
     private static func deadline(of entry: Entry, present: Int64, now: Date) -> Date {
         // Both are rounded.
         let rest = Double(entry.place - present + 1) / 1_000
@@ -255,7 +270,8 @@ package final class Rounds: @unchecked Sendable {
         let present = time.milliseconds(now: now, uptime: clock.uptime)
         let rest = min(max(due.timeIntervalSince(now), 0), Double(Int32.max)) * 1_000
         let entry = Entry(
-            place: present + Int64(rest.rounded()), number: entries, due: due, pass: pass, group: group)
+            place: present + Int64(rest.rounded()), number: entries, due: due, pass: pass,
+            group: group)
         group.entries[pass.name] = entry
         heap.insert(entry)
     }
@@ -295,7 +311,8 @@ package final class Rounds: @unchecked Sendable {
             running -= 1
             young.remove(ticket)
             group.running[ticket] = nil
-            for waiting in group.waiting where waiting.pass.lane == entry.pass.lane && waiting.isCurrent {
+            for waiting in group.waiting
+            where waiting.pass.lane == entry.pass.lane && waiting.isCurrent {
                 heap.insert(waiting)
             }
             group.waiting.removeAll { $0.pass.lane == entry.pass.lane }
@@ -309,7 +326,9 @@ package final class Rounds: @unchecked Sendable {
             default: break
             }
             // A time that has passed already was set ahead while the rounds wait for it.
-            let isEarlier = awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due } ?? true
+            let isEarlier =
+                awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due }
+                ?? true
             return End(
                 told: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
                 isNews: clock.jumps || hasWaiting || isEarlier)
@@ -380,7 +399,9 @@ package final class Rounds: @unchecked Sendable {
         /// False once the group has ended, or another entry of the pass has taken its place.
         var isCurrent: Bool { group.entries[pass.name]?.number == number }
 
-        static func < (left: Entry, right: Entry) -> Bool { (left.place, left.number) < (right.place, right.number) }
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.place, left.number) < (right.place, right.number)
+        }
 
         static func == (left: Entry, right: Entry) -> Bool { left.number == right.number }
     }
@@ -400,11 +421,15 @@ package final class PassGroup: @unchecked Sendable {
     fileprivate private(set) var isEnded = false
     fileprivate private(set) var error: (any Error)?
 
-    fileprivate init(_ onEnd: @escaping @Sendable ((any Error)?) async -> Void) { self.onEnd = onEnd }
+    fileprivate init(_ onEnd: @escaping @Sendable ((any Error)?) async -> Void) {
+        self.onEnd = onEnd
+    }
 
     fileprivate var isCancelled: Bool { error != nil }
 
-    fileprivate func isBusy(_ lane: Rounds.Lane) -> Bool { running.values.contains { $0.lane == lane } }
+    fileprivate func isBusy(_ lane: Rounds.Lane) -> Bool {
+        running.values.contains { $0.lane == lane }
+    }
 
     fileprivate func end(with error: (any Error)?) {
         (isEnded, self.error) = (true, error)
@@ -436,7 +461,8 @@ private struct Lateness {
     }
 }
 
-/// A time that goes on with the machine's monotonic clock, and jumps ahead when the wall clock is set ahead.
+/// A time that goes on with the machine's monotonic clock, and jumps ahead when the wall clock is
+/// set ahead.
 private struct SteadyTime {
     /// Seconds; less is the difference of two readings.
     private static let tolerance: TimeInterval = 0.001

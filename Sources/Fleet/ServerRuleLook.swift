@@ -5,7 +5,8 @@ import Networks
 import Posts
 import Synchronization
 
-/// Reads once a week what the bot's server says that concerns a bot, so that `status` names a change.
+/// Reads once a week what the bot's server says that concerns a bot, so that `status` names a
+/// change.
 final class ServerRuleLook: Sendable {
     /// Seconds until another try after the server could not be read.
     private static let retry: TimeInterval = 86_400
@@ -31,8 +32,12 @@ final class ServerRuleLook: Sendable {
     /// - Throws: The store's error. What the network refuses is tried again the next day.
     func lookIfDue() async throws {
         let now = clock.now
-        if let known = next.withLock(\.self), now < known, known <= now + ServerRuleTable.interval { return }
-        if let last = try await rules.lastLook(of: account), last <= now, now < last + ServerRuleTable.interval {
+        if let known = next.withLock(\.self), now < known, known <= now + ServerRuleTable.interval {
+            return
+        }
+        if let last = try await rules.lastLook(of: account), last <= now,
+            now < last + ServerRuleTable.interval
+        {
             return next.withLock { $0 = last + ServerRuleTable.interval }
         }
         do {
@@ -43,7 +48,8 @@ final class ServerRuleLook: Sendable {
             logger.notice("Rules of the bot's server are new or changed; doctor shows them")
         } catch let error as NetworkError {
             next.withLock { $0 = now + Self.retry }
-            logger.debug("Rules of the bot's server not read", metadata: [LogKeys.error: "\(error)"])
+            logger.debug(
+                "Rules of the bot's server not read", metadata: [LogKeys.error: "\(error)"])
         }
     }
 }

@@ -2,10 +2,11 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// The service manager that started this process, told of it over the socket that it named: sd_notify(3).
+/// The service manager that started this process, told of it over the socket that it named:
+/// sd_notify(3).
 ///
-/// systemd counts a unit of `Type=notify` as started when it hears that it is ready, and kills one with `WatchdogSec=`
-/// that gives no sign of life any more, so that it is started again.
+/// systemd counts a unit of `Type=notify` as started when it hears that it is ready, and kills one
+/// with `WatchdogSec=` that gives no sign of life any more, so that it is started again.
 package final class ServiceManager: Sendable {
     // Sendable because `passes` is only touched under `lock`.
     /// What it can be told.
@@ -23,16 +24,20 @@ package final class ServiceManager: Sendable {
     /// When each pass began that has not ended.
     private nonisolated(unsafe) var passes: [String: ContinuousClock.Instant] = [:]
 
-    /// - Parameter environment: The process environment. Nil without a `NOTIFY_SOCKET` that is a path, or an abstract name
-    ///   behind `@`; signs of life are given if `WATCHDOG_USEC` is set, and `WATCHDOG_PID` means this process.
+    /// - Parameter environment: The process environment. Nil without a `NOTIFY_SOCKET` that is a
+    ///   path, or an abstract name behind `@`; signs of life are given if `WATCHDOG_USEC` is set,
+    ///   and `WATCHDOG_PID` means this process.
     package init?(environment: [String: String]) {
-        guard let name = environment["NOTIFY_SOCKET"], let first = name.utf8.first, name.utf8.count > 1 else {
+        guard let name = environment["NOTIFY_SOCKET"], let first = name.utf8.first,
+            name.utf8.count > 1
+        else {
             return nil
         }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         // An abstract name begins with a zero and, other than a path, does not end with one.
-        let bytes = first == UInt8(ascii: "@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
+        let bytes =
+            first == UInt8(ascii: "@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
         guard first == UInt8(ascii: "@") || first == UInt8(ascii: "/"),
             bytes.count <= MemoryLayout.size(ofValue: address.sun_path)
         else { return nil }
@@ -61,14 +66,16 @@ package final class ServiceManager: Sendable {
         }
     }
 
-    /// Does a pass whose end is waited for: one that takes longer than the manager's patience ends the signs of life.
+    /// Does a pass whose end is waited for: one that takes longer than the manager's patience ends
+    /// the signs of life.
     func watching<Value>(_ name: String, _ pass: () async throws -> Value) async rethrows -> Value {
         lock.withLock { passes[name] = .now }
         defer { lock.withLock { passes[name] = nil } }
         return try await pass()
     }
 
-    /// Gives a sign of life, unless a pass has been going on for longer than the manager's patience.
+    /// Gives a sign of life, unless a pass has been going on for longer than the manager's
+    /// patience.
     func giveSign(at now: ContinuousClock.Instant = .now) {
         guard let patience else { return }
         let isLively = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }

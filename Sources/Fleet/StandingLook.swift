@@ -6,14 +6,16 @@ import Outbox
 import Posts
 import Synchronization
 
-/// Looks once a day at the state of the human's account, and has the mirror follow what the network says of it.
+/// Looks once a day at the state of the human's account, and has the mirror follow what the network
+/// says of it.
 ///
-/// The stored state is what holds the mirror, see `OutboxStore`; a person is told of it by the obstacles that follow.
+/// The stored state is what holds the mirror, see `OutboxStore`; a person is told of it by the
+/// obstacles that follow.
 final class StandingLook: Sendable {
     /// Seconds between two looks.
     static let interval: TimeInterval = 86_400
-    /// The same while the network refuses the human's credentials or the mirror is held, and until another try after a
-    /// failed look.
+    /// The same while the network refuses the human's credentials or the mirror is held, and until
+    /// another try after a failed look.
     static let soon: TimeInterval = 3_600
     /// The most copies about which a person is asked.
     private static let mostCopies = 100_000
@@ -38,7 +40,8 @@ final class StandingLook: Sendable {
     ///   - last: When it was last looked at; on a mirror that never did, when it began.
     ///   - isHold: Whether the state of the account holds the mirror.
     init(
-        of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore, last: Date, isHold: Bool
+        of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore,
+        last: Date, isHold: Bool
     ) {
         table = mirror.table
         clock = mirror.clock
@@ -62,7 +65,8 @@ final class StandingLook: Sendable {
             known.withLock { $0 = Known(last: now, isHold: standing?.isHold ?? false) }
         } catch let error as NetworkError {
             known.withLock { $0.last = now - wait + Self.soon }
-            logger.debug("State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
+            logger.debug(
+                "State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
         } catch is SeenChanged {
             // A person has decided meanwhile; the next look knows of it.
         }
@@ -73,16 +77,19 @@ final class StandingLook: Sendable {
         let record = try await table.record()
         guard record.human?.canonical == account.canonical else { return nil }
         let found = try await human.standing(of: account)
-        let standing = try await table.noteStanding(found, seen: HumanStanding.seen(record.standing), now: now)
+        let standing = try await table.noteStanding(
+            found, seen: HumanStanding.seen(record.standing), now: now)
         if standing != record.standing {
             let words = standing?.words ?? "the human's account is active again"
-            logger.warning("State of the human's account changed", metadata: [LogKeys.reason: "\(words)"])
+            logger.warning(
+                "State of the human's account changed", metadata: [LogKeys.reason: "\(words)"])
         }
         if let standing, standing.isToBeFollowed { try await askAboutCopies(standing, now: now) }
         return standing
     }
 
-    /// Proposes to take back what the bot said of the human's: all of it at once is for a person to decide.
+    /// Proposes to take back what the bot said of the human's: all of it at once is for a person to
+    /// decide.
     private func askAboutCopies(_ standing: HumanStanding, now: Date) async throws {
         let copies = try await store.undoable([.post, .reply], since: nil, limit: Self.mostCopies)
         try await store.leaveToPerson(copies.map(\.id), reason: Action.Reason.sourceGone, logger)

@@ -9,7 +9,8 @@ package import Outbox
 import Posts
 import Settings
 
-/// The worker has no time zone, and none of the human's past from which to guess one: it waits for a training.
+/// The worker has no time zone, and none of the human's past from which to guess one: it waits for
+/// a training.
 struct AwaitsTraining: Error, CustomStringConvertible {
     /// The error for callers that do not wait: the missing setting.
     let cause: ConfigurationError
@@ -45,8 +46,9 @@ extension Worker {
     func parts(
         lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
-        // The bot listens from its first try to start, however long the network is away then. The monotonic clock measures
-        // how long that was before the network's first answer, which tells the network's time.
+        // The bot listens from its first try to start, however long the network is away then. The
+        // monotonic clock measures how long that was before the network's first answer, which tells
+        // the network's time.
         gates.begin(at: clock.uptime)
         do {
             let bot = try await mirror.requiredNetwork(of: .bot)
@@ -60,7 +62,8 @@ extension Worker {
 
     /// The same with networks that are made already.
     package func parts(
-        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
+        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?,
+        deliverer: (any Deliverer)?,
         gates: Gates = Gates()
     ) async throws -> WorkerParts {
         try await mirror.table.requireHere()
@@ -79,56 +82,76 @@ extension Worker {
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
         if deliverer == nil {
-            try await Recollection(mirror: mirror, bot: bot, store: store, zone: zone, logger: logger).run()
+            try await Recollection(
+                mirror: mirror, bot: bot, store: store, zone: zone, logger: logger
+            ).run()
         }
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
-        let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
+        let hold = SlotHold(
+            archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let sender = NetworkDeliverer(
-            network: bot, people: mirror.people, archive: mirror.archive, pictures: try await PictureSource(mirror),
+            network: bot, people: mirror.people, archive: mirror.archive,
+            pictures: try await PictureSource(mirror),
             logger: logger)
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? sender,
-            onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) },
-            onUpload: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.upload($0)) },
+            onStep: { [faultPoints = mirror.rehearsal.faultPoints] in
+                faultPoints.pass(.delivery($0))
+            },
+            onUpload: { [faultPoints = mirror.rehearsal.faultPoints] in
+                faultPoints.pass(.upload($0))
+            },
             uptime: clock.instants)
         let classifiers = ClassifierSource(logger: logger) { [mirror] in try mirror.favorites() }
         _ = try await classifiers.classifier()
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)
         let feeds = feeds(bot: bot, human: human, activated: activated)
         let originals = Originals(
-            of: mirror, human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot, store: store,
+            of: mirror, human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot,
+            store: store,
             planner: planner)
         // A run that only pretends to send changes nothing at the network.
         let hands = Courier.Hands(
-            delivery: delivery, takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
+            delivery: delivery,
+            takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
             firstPostLook: deliverer == nil
-                ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger) : nil)
+                ? FirstPostLook(
+                    mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger)
+                : nil)
         var standing: StandingLook?
         if deliverer == nil, let human, let account = accounts.record.human {
             standing = StandingLook(
                 of: mirror, account: account, human: human, store: store,
-                last: accounts.record.standingLook ?? activated, isHold: accounts.record.standing?.isHold ?? false)
+                last: accounts.record.standingLook ?? activated,
+                isHold: accounts.record.standing?.isHold ?? false)
         }
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
-            configuration: configuration, clock: clock, cadence: cadence, faultPoints: mirror.rehearsal.faultPoints,
-            logger: logger, zone: zone, activated: activated, archive: mirror.archive, people: mirror.people,
+            configuration: configuration, clock: clock, cadence: cadence,
+            faultPoints: mirror.rehearsal.faultPoints,
+            logger: logger, zone: zone, activated: activated, archive: mirror.archive,
+            people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
-            learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
+            learnable: Learnable(
+                people: mirror.people, own: accounts.own, onOptOut: unlearning.forget),
+            store: store,
             planner: planner,
             // A clock that jumps stands still until a pass has ended.
-            judging: TextJudging(mirror.archive, planner.judge, isPatient: !clock.jumps) { [clock] in
+            judging: TextJudging(mirror.archive, planner.judge, isPatient: !clock.jumps) {
+                [clock] in
                 clock.uptime
             },
             hold: hold,
             courier: Courier(
-                of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot, originals: originals,
+                of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot,
+                originals: originals,
                 goOnForgetting: unlearning.goOnForgetting),
             originals: originals,
             mentionDecider: MentionDecider(
                 of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
-                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated, human: accounts.human,
+                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated,
+                human: accounts.human,
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
@@ -141,11 +164,13 @@ extension Worker {
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A run that only pretends to send buys nothing that is not needed for the day.
             training: deliverer == nil
-                ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) } : nil,
+                ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) }
+                : nil,
             goOnForgetting: unlearning.goOnForgetting)
     }
 
-    /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.
+    /// Fails as a start would for settings that only a person can mend; asks no network and changes
+    /// nothing.
     ///
     /// - Throws: `ConfigurationError`; ``UnusableAccount``; the store's error.
     func checkSettings() async throws {
@@ -157,7 +182,9 @@ extension Worker {
         }
         // With a past or a human to read, a zone may be adopted when the standby works.
         let record = try await mirror.table.record()
-        guard mirror.knownTimeZone(record) == nil, record.past == nil, try await mirror.account(.human) == nil else {
+        guard mirror.knownTimeZone(record) == nil, record.past == nil,
+            try await mirror.account(.human) == nil
+        else {
             return
         }
         throw try await mirror.missingTimeZone()
@@ -165,11 +192,13 @@ extension Worker {
 
     /// The human's zone: configured, known before, or adopted now.
     ///
-    /// - Throws: ``AwaitsTraining`` while nothing of the human is known from which to guess; `ConfigurationError` if that
-    ///   is not enough; the store's error.
+    /// - Throws: ``AwaitsTraining`` while nothing of the human is known from which to guess;
+    ///   `ConfigurationError` if that is not enough; the store's error.
     private func zone() async throws -> TimeZone {
         if let zone = try await mirror.adoptTimeZone(now: clock.now) {
-            if mirror.configuration.timeZone == nil, let source = try await mirror.table.record().timeZoneSource {
+            if mirror.configuration.timeZone == nil,
+                let source = try await mirror.table.record().timeZoneSource
+            {
                 logger.warning(
                     "Nobody named the time zone; set TIME_ZONE if the human lives in another",
                     metadata: [LogKeys.zone: "\(zone.name)", LogKeys.reason: "\(source.words)"])
@@ -178,7 +207,8 @@ extension Worker {
         }
         let missing = try await mirror.missingTimeZone()
         // Without the human's account, a person trains from an archive and starts the worker again.
-        guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil else {
+        guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil
+        else {
             throw missing
         }
         throw AwaitsTraining(cause: missing)
@@ -186,29 +216,34 @@ extension Worker {
 
     // MARK: Accounts
 
-    /// Asks both networks whose the credentials are, and stores it; what the network says of the bot is nil if it could not
-    /// be asked.
+    /// Asks both networks whose the credentials are, and stores it; what the network says of the
+    /// bot is nil if it could not be asked.
     ///
-    /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
-    /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
-    /// An account that was verified since the process has the mirror is not asked again for the same credentials.
+    /// An account whose calls cannot be paid for now is the one that was stored before, if its
+    /// credentials are those of then: it waits, and the other goes on. So does the bot while the
+    /// human's network does not answer, or refuses. An account that was verified since the process
+    /// has the mirror is not asked again for the same credentials.
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> VerifiedAccounts {
         let known = try await mirror.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil, gates)
         let humanAccount: Account? =
-            if let human { try await account(human, .human, isKnown: known.human != nil, gates) } else { nil }
+            if let human {
+                try await account(human, .human, isKnown: known.human != nil, gates)
+            } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
         try await mirror.tellContact()
         let stored = try await mirror.table.record()
         guard let id = botAccount?.id ?? stored.bot else {
             throw ConfigurationError(
-                Setting.mirror.name, "has no account for its bot; its database was changed meanwhile")
+                Setting.mirror.name,
+                "has no account for its bot; its database was changed meanwhile")
         }
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return VerifiedAccounts(
-            bot: id, botAccount: botAccount, own: Set(own), human: humanAccount?.handle ?? stored.humanHandle,
+            bot: id, botAccount: botAccount, own: Set(own),
+            human: humanAccount?.handle ?? stored.humanHandle,
             record: stored)
     }
 
@@ -229,7 +264,9 @@ extension Worker {
             try network.check()
             let isUnpaid = [.overBudget, .capReached, .creditsDepleted].contains(error.code)
             guard role == .human || isUnpaid else { throw error }
-            logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
+            logger.warning(
+                "Account not verified, going on with the known one",
+                metadata: [LogKeys.error: "\(error)"])
             return nil
         }
     }
@@ -252,24 +289,30 @@ extension Worker {
     /// The feeds that the accounts can read.
     private func feeds(bot: AccountGate, human: AccountGate?, activated: Date) -> WatchedFeeds {
         func reader(
-            _ gate: AccountGate?, _ feed: Feed, _ name: String, every interval: Duration, since: Date? = nil,
+            _ gate: AccountGate?, _ feed: Feed, _ name: String, every interval: Duration,
+            since: Date? = nil,
             horizon: TimeInterval? = nil
         ) -> FeedReader? {
             guard let gate, gate.capabilities.feeds.contains(feed) else { return nil }
             return FeedReader(
                 gate: gate, feed: feed, name: name, table: mirror.feeds, clock: clock,
                 terms: FeedTerms(
-                    pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
+                    pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human,
+                    since: since,
                     horizon: horizon, interval: interval, version: Version.current),
-                onPositionStored: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
+                onPositionStored: { [faultPoints = mirror.rehearsal.faultPoints] in
+                    faultPoints.pass(.cursorStored)
+                })
         }
         return WatchedFeeds(
-            mentions: reader(bot, .mentions, FeedName.botMentions, every: cadence.mentions, since: activated),
+            mentions: reader(
+                bot, .mentions, FeedName.botMentions, every: cadence.mentions, since: activated),
             botHome: reader(
                 bot, .home, FeedName.botHome, every: cadence.botHome, since: activated,
                 horizon: FavoriteRules().maximumAge.timeInterval),
             humanHome: reader(human, .home, FeedName.seen, every: cadence.humanHome),
-            humanFavorites: reader(human, .favorites, FeedName.humanFavorites, every: cadence.humanFavorites),
+            humanFavorites: reader(
+                human, .favorites, FeedName.humanFavorites, every: cadence.humanFavorites),
             humanPosts: reader(human, .ownPosts, FeedName.humanPosts, every: cadence.humanPosts))
     }
 
@@ -308,21 +351,30 @@ package final class Gates: @unchecked Sendable {
     /// Notes that the networks have told whose accounts these are.
     func note(_ verified: Set<AccountRole>) { lock.withLock { roles.formUnion(verified) } }
 
-    /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
+    /// - Parameter patience: When the bot's credentials are given up. The human's never are: the
+    ///   bot can do without.
     package init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
 
     /// A gate before a role's account, with what an earlier one knew, or an earlier process stored.
-    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async -> AccountGate {
+    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async
+        -> AccountGate
+    {
         let refusals = worker.mirror.refusals
         let isFirst = lock.withLock { known[role] == nil }
         let kept = isFirst ? await refusals.waits(of: role, at: worker.clock.now) : []
         return lock.withLock {
             let gate = AccountGate(
-                network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
-                now: { [clock = worker.clock] in clock.now }, logger: worker.logger, tally: worker.mirror.requests,
+                network, account: role.rawValue, patience: role == .bot ? patience : .endless,
+                after: known[role],
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger,
+                tally: worker.mirror.requests,
                 kept: kept, onWait: { scope, wait in await refusals.note(wait, scope, of: role) }
             ) { [clock = worker.clock] error in
-                if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
+                if let error {
+                    await refusals.note(error, of: role, at: clock.now)
+                } else {
+                    await refusals.clear(role)
+                }
             }
             known[role] = gate
             return gate
@@ -341,7 +393,8 @@ private final class Unlearning: Sendable {
     private let logger: Logger
     private let lock = NSLock()
     private nonisolated(unsafe) var known: [AccountID: Date] = [:]
-    /// How long nobody asks again for what is learned from a person, in seconds: they may be allowed meanwhile.
+    /// How long nobody asks again for what is learned from a person, in seconds: they may be
+    /// allowed meanwhile.
     private static let memory: TimeInterval = 3_600
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
@@ -355,7 +408,8 @@ private final class Unlearning: Sendable {
         }
     }
 
-    /// Forgets what was learned from a person; without a dictionary that has to wait for another time.
+    /// Forgets what was learned from a person; without a dictionary that has to wait for another
+    /// time.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         let now = clock.now
         let last = lock.withLock { known[person] }

@@ -29,10 +29,12 @@ package final class Worker: Sendable {
     /// - Parameters:
     ///   - mirror: The open mirror, whose clock and logger the worker uses.
     ///   - cadence: The polling intervals; nil for the configured ones.
-    ///   - manager: The service manager that is notified of readiness and of each pass; nil for none.
+    ///   - manager: The service manager that is notified of readiness and of each pass; nil for
+    ///     none.
     ///   - pulse: The live status to update.
     package convenience init(
-        mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse = WorkerPulse()
+        mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil,
+        pulse: WorkerPulse = WorkerPulse()
     ) {
         self.init(
             mirror: mirror, cadence: cadence, manager: manager, pulse: pulse,
@@ -41,7 +43,8 @@ package final class Worker: Sendable {
 
     /// - Parameter faults: The mirror's, which outlives a worker that begins anew.
     init(
-        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse, faults: FaultLog
+        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse,
+        faults: FaultLog
     ) {
         self.mirror = mirror
         self.manager = manager
@@ -50,7 +53,8 @@ package final class Worker: Sendable {
         givenCadence = cadence
         let configuration = mirror.configuration
         var usual = Cadence(
-            poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
+            poll: configuration.pollInterval, human: configuration.humanNetwork,
+            bot: configuration.botNetwork)
         usual.publisher = Self.longWait
         usual.plansAhead = true
         usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
@@ -66,20 +70,26 @@ package final class Worker: Sendable {
     /// While another worker holds the lease, this one waits until the other ends or falls silent.
     ///
     /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
-    package func run(until end: Date? = nil) async throws { try await MirrorFleet(of: self, until: end).run() }
+    package func run(until end: Date? = nil) async throws {
+        try await MirrorFleet(of: self, until: end).run()
+    }
 
-    /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a worker.
+    /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a
+    /// worker.
     func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
         // A database of a newer program is not written to.
         guard (cause as? OutboxError)?.code != .outdated else { return }
-        if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
+        if Retry.isInVain(cause), !(cause is CancellationError) {
+            await faults.fails(WorkFault.end, cause)
+        }
     }
 
     /// Returns the worker with the mirror's present settings.
     func withCurrentSettings() async throws -> Worker {
         Worker(
-            mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager, pulse: pulse,
+            mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager,
+            pulse: pulse,
             faults: faults)
     }
 
@@ -130,10 +140,12 @@ package final class Worker: Sendable {
     /// The error of a worker whose mirror has retired.
     func retired() async throws -> ConfigurationError {
         let record = try await mirror.table.record()
-        return (record.retirement ?? Retirement(date: clock.now, asked: clock.now)).over(mirror.name)
+        return (record.retirement ?? Retirement(date: clock.now, asked: clock.now)).over(
+            mirror.name)
     }
 
-    /// Records a call of `run --once`, so that a mirror driven by cron counts as running between two calls.
+    /// Records a call of `run --once`, so that a mirror driven by cron counts as running between
+    /// two calls.
     ///
     /// An error of this write is ignored.
     package func notePass() async {
@@ -169,7 +181,8 @@ package final class Worker: Sendable {
                     lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
                 try await worker.pass(parts)
                 let today = LocalTime(clock.now, in: parts.zone).day
-                return try await PlanReporter(mirror: scratch, zone: parts.zone).report(on: today, now: clock.now)
+                return try await PlanReporter(mirror: scratch, zone: parts.zone).report(
+                    on: today, now: clock.now)
             }
         } catch {
             throw Self.cause(of: error)
@@ -179,7 +192,8 @@ package final class Worker: Sendable {
     /// Gates that do not wait for a refused account: a person waits for the result.
     private var hasty: Gates { Gates(patience: .none) }
 
-    /// The error to report: for an unusable account the network's own error, for a missing training the missing setting.
+    /// The error to report: for an unusable account the network's own error, for a missing training
+    /// the missing setting.
     static func cause(of error: any Error) -> any Error {
         (error as? UnusableAccount)?.cause ?? (error as? AwaitsTraining)?.cause ?? error
     }
@@ -187,7 +201,8 @@ package final class Worker: Sendable {
     private func leaseKeeper() -> LeaseKeeper {
         LeaseKeeper(
             table: LeaseTable(storage: mirror.storage, mirror: mirror.name), clock: clock,
-            timing: mirror.rehearsal.leaseTiming, faultPoints: mirror.rehearsal.faultPoints, logger: logger)
+            timing: mirror.rehearsal.leaseTiming, faultPoints: mirror.rehearsal.faultPoints,
+            logger: logger)
     }
 
     /// Counts a pause that a person wants as working, for the watchdog and the heartbeat.
@@ -195,14 +210,16 @@ package final class Worker: Sendable {
 
     static let tidying = "tidying"
 
-    /// Does a part of the work and records whether it failed, except for errors that end the worker.
+    /// Does a part of the work and records whether it failed, except for errors that end the
+    /// worker.
     func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
             await faults.works(part)
             return value
         } catch {
-            let isEnding = Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
+            let isEnding =
+                Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
             if !isEnding { await faults.fails(part, error) }
             throw error
         }
@@ -223,7 +240,9 @@ package final class Worker: Sendable {
         }
         if let error = firstError ?? parts.human?.refusal { throw error }
         // Where nothing new came, no pass has asked for the counts.
-        guard mirror.process.redisURL != nil, let classifier = try await parts.classifiers.classifier() else { return }
+        guard mirror.process.redisURL != nil,
+            let classifier = try await parts.classifiers.classifier()
+        else { return }
         if case .unavailable(let error) = try await classifier.status().counts { throw error }
     }
 }

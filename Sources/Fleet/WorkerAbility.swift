@@ -11,13 +11,13 @@ import Transport
 
 /// Decides how much of the work of mirrors this process can do; nothing else does.
 ///
-/// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they are
-/// configured, it can do a part: favorites and learning pause. `Claims` shows the decision to the
-/// other workers, and shares by it.
+/// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they
+/// are configured, it can do a part: favorites and learning pause. `Claims` shows the decision to
+/// the other workers, and shares by it.
 ///
 /// A disability lasts for ``rest`` seconds at least once another worker has the mirrors, so that a
-/// connection that comes and goes does not move them to and fro. Then a probe tells whether a server
-/// answers again: no mirror is needed for that.
+/// connection that comes and goes does not move them to and fro. Then a probe tells whether a
+/// server answers again: no mirror is needed for that.
 final class WorkerAbility: Sendable {
     /// Something besides the networks that the work needs.
     struct Part: Sendable {
@@ -43,7 +43,8 @@ final class WorkerAbility: Sendable {
     static let interval: TimeInterval = 15
     /// Seconds for which a part fails before it counts: the connection is made again within them.
     private static let patience: TimeInterval = 60
-    /// Seconds from the beginning of a disability to the first probe, and to the end of that of a part.
+    /// Seconds from the beginning of a disability to the first probe, and to the end of that of a
+    /// part.
     static let rest: TimeInterval = 300
 
     private let reach: NetworkReach

@@ -42,7 +42,8 @@ package struct WorkerParts: Sendable {
     let standing: StandingLook?
     /// Takes back or finishes what commands were cut in; `nil` for a dry run.
     let effects: EffectRecovery?
-    /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs nothing.
+    /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs
+    /// nothing.
     let training: PaidTraining?
     /// Ends what a person has begun to have forgotten.
     let goOnForgetting: @Sendable () async throws -> Void
@@ -52,8 +53,8 @@ package struct WorkerParts: Sendable {
 struct WatchedFeeds: Sendable {
     var mentions: FeedReader?
     var botHome: FeedReader?
-    /// Where it can be read, it counts as what the human saw, else the bot's: never both, for then the same post could be
-    /// seen twice, by two people.
+    /// Where it can be read, it counts as what the human saw, else the bot's: never both, for then
+    /// the same post could be seen twice, by two people.
     var humanHome: FeedReader?
     var humanFavorites: FeedReader?
     var humanPosts: FeedReader?

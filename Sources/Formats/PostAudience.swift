@@ -123,7 +123,9 @@ package struct PostAudience: Equatable, Sendable {
         } else if (to + cc).contains(where: { $0.hasSuffix("#Public") }) {
             narrow(to: .local)
         } else {
-            let isForFollowers = (to + cc).contains { $0 == followers || $0.hasSuffix("/followers") }
+            let isForFollowers = (to + cc).contains {
+                $0 == followers || $0.hasSuffix("/followers")
+            }
             narrow(to: isForFollowers ? .private : .direct)
         }
     }
@@ -146,7 +148,9 @@ package struct PostAudience: Equatable, Sendable {
     /// glitch-soc keeps a post that ends with an eye at its server; its archives show nothing else
     /// of that.
     package mutating func narrow(byEndOf text: String) {
-        let scalars = text.unicodeScalars.reversed().drop { $0.properties.isWhitespace || $0 == "\u{FE0F}" }
+        let scalars = text.unicodeScalars.reversed().drop {
+            $0.properties.isWhitespace || $0 == "\u{FE0F}"
+        }
         if scalars.first == "\u{1F441}" { narrow(to: .local) }
     }
 }

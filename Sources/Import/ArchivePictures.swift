@@ -3,8 +3,8 @@ import Posts
 
 /// The files of pictures in an archive: which of them are wanted, and for which posts.
 ///
-/// They are read in a pass of their own after the posts, and only those that a post names: an archive also holds the
-/// pictures of private messages.
+/// They are read in a pass of their own after the posts, and only those that a post names: an
+/// archive also holds the pictures of private messages.
 final class ArchivePictures {
     /// More files than these are not kept track of.
     private static let filesAtMost = 100_000
@@ -21,9 +21,12 @@ final class ArchivePictures {
     ///   - names: For each picture the names under which its file may be.
     ///   - post: The post, with as many pictures.
     func want(_ names: [[String]], of post: Post) {
-        guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post) else { return }
+        guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post)
+        else { return }
         for (place, alternatives) in names.enumerated() where places.count < Self.filesAtMost {
-            for name in alternatives where !MemberName.isUnsafe(name) { places[name] = (post.id, place) }
+            for name in alternatives where !MemberName.isUnsafe(name) {
+                places[name] = (post.id, place)
+            }
         }
     }
 
@@ -73,7 +76,8 @@ enum XArchivePictures {
                 guard medium["type"]?.text == "photo" else { return nil }
                 let size = medium["sizes"]?["large"]
                 return Picture(
-                    url: address(medium), alt: medium["ext_alt_text"]?.text ?? "", width: number(size?["w"]),
+                    url: address(medium), alt: medium["ext_alt_text"]?.text ?? "",
+                    width: number(size?["w"]),
                     height: number(size?["h"])
                 ).cleaned
             })
@@ -82,8 +86,11 @@ enum XArchivePictures {
     /// The names under which their files may be: the folder was called otherwise until 2020.
     static func files(_ media: [JSON], of id: UInt64) -> [[String]] {
         distinct(media).map { medium in
-            guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200 else { return [] }
-            return ["tweets_media", "tweet_media", "community_tweet_media"].map { "data/\($0)/\(id)-\(file)" }
+            guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200
+            else { return [] }
+            return ["tweets_media", "tweet_media", "community_tweet_media"].map {
+                "data/\($0)/\(id)-\(file)"
+            }
         }
     }
 
@@ -110,7 +117,8 @@ struct WireAttachment {
     let picture: Picture?
     /// The names under which its file may be.
     let files: [String]
-    /// Whether it is no more than the card of a link in the text, as Mastodon attaches it since 4.5.
+    /// Whether it is no more than the card of a link in the text, as Mastodon attaches it since
+    /// 4.5.
     let isCard: Bool
 
     private static let pictures: Set = ["image/jpeg", "image/png", "image/webp"]

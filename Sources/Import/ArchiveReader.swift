@@ -3,12 +3,12 @@ package import Posts
 
 /// Reads what a person downloaded, whatever it is.
 ///
-/// That is an archive of X or of the Mastodon family, packed or extracted, X's table `tweets.csv`, what mastodon-archive
-/// saved, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or its records as JSON, or JSON Lines.
-/// `docs/archives.md` has the formats.
+/// That is an archive of X or of the Mastodon family, packed or extracted, X's table `tweets.csv`,
+/// what mastodon-archive saved, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or
+/// its records as JSON, or JSON Lines. `docs/archives.md` has the formats.
 ///
-/// Memory stays flat however large the archive is. Nothing is written anywhere, but for a stream that is no JSON Lines, which
-/// is kept in a file without a name while it is read.
+/// Memory stays flat however large the archive is. Nothing is written anywhere, but for a stream
+/// that is no JSON Lines, which is kept in a file without a name while it is read.
 package struct ArchiveReader: Sendable {
     /// The kinds of archives made of files, in the order in which they are tried.
     private static let formats: [any ArchiveFormat.Type] = [
@@ -16,43 +16,58 @@ package struct ArchiveReader: Sendable {
     ]
 
     private var request: ImportRequest
-    /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked at.
+    /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked
+    /// at.
     private let purpose: ImportPurpose
 
     /// - Parameters:
-    ///   - path: The zip, the tar, the folder or the file; `-` is any of the files on standard input.
+    ///   - path: The zip, the tar, the folder or the file; `-` is any of the files on standard
+    ///     input.
     ///   - network: Where the ids and names of JSON Lines belong; an archive knows itself.
-    ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon family it is the host
-    ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
-    ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an export of Misskey do not.
-    ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
+    ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon
+    ///     family it is the host of the owner's name where the server answers below that host, as
+    ///     `social.example.org` for `example.org`.
+    ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an
+    ///     export of Misskey do not.
+    ///   - includesCommunities: Whether posts that the human made in communities of X are read as
+    ///     well.
     ///   - now: The present: nothing was made later.
-    ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read none.
+    ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read
+    ///     none.
     package init(
-        path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
-        owner: AccountID? = nil, includesCommunities: Bool = false, limits: ImportLimits = ImportLimits(),
+        path: String, purpose: ImportPurpose, network: NetworkName = .mastodon,
+        localHost: String? = nil,
+        owner: AccountID? = nil, includesCommunities: Bool = false,
+        limits: ImportLimits = ImportLimits(),
         now: Date = Date(), wantsPictures: (@Sendable (Post) -> Bool)? = nil
     ) {
         self.purpose = purpose
         request = ImportRequest(
-            path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network, localHost: localHost,
-            limits: limits, wantsPictures: wantsPictures, owner: owner, includesCommunities: includesCommunities,
+            path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network,
+            localHost: localHost,
+            limits: limits, wantsPictures: wantsPictures, owner: owner,
+            includesCommunities: includesCommunities,
             isLookedAt: purpose == .texts, now: now)
     }
 
-    /// Reads everything that serves the purpose, in the order of the archive; blocks the thread while it does.
+    /// Reads everything that serves the purpose, in the order of the archive; blocks the thread
+    /// while it does.
     ///
-    /// An archive that is not safe to read is refused before anything is handed over. Only damage inside a zip's data
-    /// shows later; what was handed over before it is good, and reading a better copy again does no harm.
+    /// An archive that is not safe to read is refused before anything is handed over. Only damage
+    /// inside a zip's data shows later; what was handed over before it is good, and reading a
+    /// better copy again does no harm.
     ///
     /// - Parameter body: Gets each item; an error that it throws ends the reading.
     /// - Throws: ``ImportError``, or what `body` throws.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         switch try FileReader.kind(of: request.path) {
-        case .folder: try readMembers(try FolderSource(path: request.path, limits: request.limits), body)
+        case .folder:
+            try readMembers(try FolderSource(path: request.path, limits: request.limits), body)
         case .stream: try readStream(body)
         case .file(let size):
-            try readFile(size: size, try FileReader.head(of: request.path, count: FileContents.headBytes), body)
+            try readFile(
+                size: size, try FileReader.head(of: request.path, count: FileContents.headBytes),
+                body)
         }
     }
 
@@ -88,21 +103,26 @@ package struct ArchiveReader: Sendable {
     ) throws -> ImportSummary {
         switch FileContents(head: head) {
         case .packed(let packing):
-            let source = PackedSource(path: request.path, packing: packing, size: size, limits: request.limits)
+            let source = PackedSource(
+                path: request.path, packing: packing, size: size, limits: request.limits)
             return try readMembers(source, body)
         case .mastodonList:
             return try readMembers(
-                single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor), body)
+                single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor),
+                body)
         case .statuses(let isBackup):
-            return try readMembers(single(isBackup ? SavedStatuses.backupName : SavedStatuses.listName), body)
+            return try readMembers(
+                single(isBackup ? SavedStatuses.backupName : SavedStatuses.listName), body)
         case .misskeyNotes: return try readMembers(single(MisskeyNotes.name), body)
-        case .xTable: return try readMembers(single(XTable.name, besides: "data/js/user_details.js"), body)
+        case .xTable:
+            return try readMembers(single(XTable.name, besides: "data/js/user_details.js"), body)
         case .blueskyRecords: return try BlueskyRecords(request).read(body)
         case .lines: return try lines.read(body)
         case .blueskyRepository:
             return try BlueskyRepository(request).read(size: size, body)
         case .partOfX:
-            throw notAnArchive("a single file of an archive of X; give the folder that holds its data folder")
+            throw notAnArchive(
+                "a single file of an archive of X; give the folder that holds its data folder")
         case .foreign(let problem): throw notAnArchive(problem)
         case .empty: throw ImportError(.nothingToRead, path: request.path, "it is empty")
         case .unknown:
@@ -115,16 +135,21 @@ package struct ArchiveReader: Sendable {
 
     private var lines: JSONLinesReader {
         JSONLinesReader(
-            path: request.path, purpose: purpose, network: request.network, localHost: request.localHost,
+            path: request.path, purpose: purpose, network: request.network,
+            localHost: request.localHost,
             limits: request.limits, now: request.now)
     }
 
-    /// One file of an archive under the name that it has there, with what tells whose it is where that stands beside it.
+    /// One file of an archive under the name that it has there, with what tells whose it is where
+    /// that stands beside it.
     private func single(_ name: String, besides neighbour: String? = nil) -> FileSource {
         var files = [(name: name, path: request.path)]
         if let neighbour {
-            let path = URL(fileURLWithPath: request.path).deletingLastPathComponent().appendingPathComponent(neighbour)
-            if case .file? = try? FileReader.kind(of: path.path) { files.insert((neighbour, path.path), at: 0) }
+            let path = URL(fileURLWithPath: request.path).deletingLastPathComponent()
+                .appendingPathComponent(neighbour)
+            if case .file? = try? FileReader.kind(of: path.path) {
+                files.insert((neighbour, path.path), at: 0)
+            }
         }
         return FileSource(files: files)
     }
@@ -143,7 +168,8 @@ package struct ArchiveReader: Sendable {
                         + "Pixelfed")
         }
         guard Set(parts).count == parts.count else {
-            throw notAnArchive("several archives are in it; unpack it, and give the folder of one of them")
+            throw notAnArchive(
+                "several archives are in it; unpack it, and give the folder of one of them")
         }
         var summary = try format.init(request, parts: parts).read(source, body)
         if !(files is FileSource) { source.tell(&summary) }
@@ -157,9 +183,11 @@ package struct ArchiveReader: Sendable {
 
 /// How much an archive may ask of the machine.
 package struct ImportLimits: Equatable, Sendable {
-    /// Bytes that one pass over an archive may unpack or read; JSON Lines, which are not packed, have no such limit.
+    /// Bytes that one pass over an archive may unpack or read; JSON Lines, which are not packed,
+    /// have no such limit.
     package var totalBytes = 16 << 30
-    /// How many times larger than the zip or tar its content may be, once it exceeds `ratioFreeBytes`.
+    /// How many times larger than the zip or tar its content may be, once it exceeds
+    /// `ratioFreeBytes`.
     ///
     /// Posts as JSON shrink to a tenth or a twentieth; a bomb to less than a five-hundredth.
     package var ratio = 200
@@ -177,7 +205,8 @@ package struct ImportLimits: Equatable, Sendable {
     package var noteBytes = 32 << 20
     /// Ids of deleted posts, which are remembered while posts are read.
     package var deletedPosts = 1_000_000
-    /// Posts of an archive of the Mastodon family that are remembered, to know an answer to one of them.
+    /// Posts of an archive of the Mastodon family that are remembered, to know an answer to one of
+    /// them.
     package var ownPosts = 1_000_000
 
     package init() {}
@@ -219,5 +248,6 @@ protocol ArchiveFormat: Sendable {
     init(_ request: ImportRequest, parts: [String])
 
     /// Hands over everything in the archive that serves the purpose.
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
+        -> ImportSummary
 }

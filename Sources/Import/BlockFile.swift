@@ -4,8 +4,8 @@ import Foundation
 
 /// The blocks of a CAR file (version 1), found by what names them.
 ///
-/// One pass notes where each block lies; contents are read when they are asked for, and compared with their hash then. Of
-/// a file that ends early the blocks before that are used.
+/// One pass notes where each block lies; contents are read when they are asked for, and compared
+/// with their hash then. Of a file that ends early the blocks before that are used.
 final class BlockFile {
     /// Where a block's contents lie.
     struct Place {
@@ -13,7 +13,8 @@ final class BlockFile {
         var count: Int
     }
 
-    /// The largest block that is read: a record has a megabyte at most, and so has a part of the tree.
+    /// The largest block that is read: a record has a megabyte at most, and so has a part of the
+    /// tree.
     static let largestBlock = 2 << 20
     /// The largest header: a map with a version and some links.
     private static let largestHeader: UInt64 = 65_536
@@ -25,7 +26,8 @@ final class BlockFile {
     private let size: UInt64
     private let limits: ImportLimits
     private var places: [[UInt8]: Place] = [:]
-    /// Bytes of blocks that were read: a file in which everything points to one block would never end.
+    /// Bytes of blocks that were read: a file in which everything points to one block would never
+    /// end.
     private var total = 0
     /// What the file is about, as its header says.
     private(set) var roots: [ContentID] = []
@@ -34,21 +36,26 @@ final class BlockFile {
 
     /// Reads the header and notes the blocks.
     ///
-    /// - Throws: ``ImportError`` for what is no CAR file, and for one with more than the limits allow.
+    /// - Throws: ``ImportError`` for what is no CAR file, and for one with more than the limits
+    ///   allow.
     init(path: String, size: Int, limits: ImportLimits) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw ImportError(.unreadable, path: path, "it cannot be opened")
         }
-        (self.path, self.handle, self.limits, self.size) = (path, handle, limits, UInt64(max(0, size)))
+        (self.path, self.handle, self.limits, self.size) = (
+            path, handle, limits, UInt64(max(0, size))
+        )
         guard size <= limits.totalBytes else {
-            throw ImportError(.bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")
+            throw ImportError(
+                .bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")
         }
         let begin: UInt64
         do {
             begin = try readHeader()
         } catch let fault as ItemFault {
             throw ImportError(
-                .damaged, path: path, "its header as a CAR file cannot be read: \(fault.reason); download it again")
+                .damaged, path: path,
+                "its header as a CAR file cannot be read: \(fault.reason); download it again")
         }
         do {
             try noteBlocks(from: begin)
@@ -59,14 +66,17 @@ final class BlockFile {
 
     /// The contents of a block, which are what its name says.
     ///
-    /// - Throws: ``ItemFault`` for a block that is missing, too large or of other contents; ``ImportError`` if the file
-    ///   cannot be read.
+    /// - Throws: ``ItemFault`` for a block that is missing, too large or of other contents;
+    ///   ``ImportError`` if the file cannot be read.
     func block(_ name: ContentID) throws -> [UInt8] {
-        guard let digest = name.digest, let place = places[digest] else { throw ItemFault("its block is missing") }
+        guard let digest = name.digest, let place = places[digest] else {
+            throw ItemFault("its block is missing")
+        }
         guard place.count <= Self.largestBlock else { throw ItemFault("its block is too large") }
         total += place.count
         guard total <= max(limits.ratioFreeBytes, 4 * Int(size)) else {
-            throw ImportError(.bomb, path: path, "its records are said to be far more than the file holds")
+            throw ImportError(
+                .bomb, path: path, "its records are said to be far more than the file holds")
         }
         let bytes = try read(at: place.offset, count: place.count)
         guard bytes.count == place.count, HashFunction.sha256.digest(of: bytes) == digest else {
@@ -76,14 +86,18 @@ final class BlockFile {
     }
 
     /// Where a block lies in the file, for a message.
-    func offset(of name: ContentID) -> Int { name.digest.flatMap { places[$0] }.map { Int($0.offset) } ?? 0 }
+    func offset(of name: ContentID) -> Int {
+        name.digest.flatMap { places[$0] }.map { Int($0.offset) } ?? 0
+    }
 
     /// Where the blocks begin.
     private func readHeader() throws -> UInt64 {
         let start = try read(at: 0, count: 10)
         var reader = ByteReader(start[...])
         let length = try reader.variableNumber()
-        guard (1...Self.largestHeader).contains(length) else { throw ItemFault("it has no sensible length") }
+        guard (1...Self.largestHeader).contains(length) else {
+            throw ItemFault("it has no sensible length")
+        }
         let begin = UInt64(start.count - reader.rest.count)
         let bytes = try read(at: begin, count: Int(length))
         guard bytes.count == Int(length) else { throw ItemFault("it ends early") }
@@ -101,10 +115,14 @@ final class BlockFile {
             var reader = ByteReader(head[...])
             let length = try reader.variableNumber()
             let start = offset + UInt64(head.count - reader.rest.count)
-            guard length > 0, length <= size - min(start, size) else { throw ItemFault("it ends early") }
+            guard length > 0, length <= size - min(start, size) else {
+                throw ItemFault("it ends early")
+            }
             let name = try ContentID(&reader)
             let contents = offset + UInt64(head.count - reader.rest.count)
-            guard contents <= start + length else { throw ItemFault("a block is smaller than its name") }
+            guard contents <= start + length else {
+                throw ItemFault("a block is smaller than its name")
+            }
             if let digest = name.digest, places[digest] == nil {
                 places[digest] = Place(offset: contents, count: Int(start + length - contents))
             }
@@ -120,7 +138,9 @@ final class BlockFile {
 
     /// So many bytes, fewer at the end of the file.
     private func read(at offset: UInt64, count: Int) throws -> [UInt8] {
-        if offset >= window.offset, offset - window.offset + UInt64(count) <= UInt64(window.bytes.count) {
+        if offset >= window.offset,
+            offset - window.offset + UInt64(count) <= UInt64(window.bytes.count)
+        {
             let first = Int(offset - window.offset)
             return Array(window.bytes[first..<first + count])
         }

@@ -59,18 +59,22 @@ final class BlueskyRun {
 
     func sink() -> any MemberSink {
         ListSink(
-            file: request.path, splitter: DocumentSplitter(lists: [BlueskyRecords.list], limits: request.limits),
+            file: request.path,
+            splitter: DocumentSplitter(lists: [BlueskyRecords.list], limits: request.limits),
             report: { [self] in summary.report($0, limit: request.limits.problems) },
             body: { [self] wire in try take(try wire.object()) })
     }
 
     func report(_ position: ImportProblem.Position, _ reason: String) {
         summary.report(
-            ImportProblem(file: request.path, position: position, reason: reason), limit: request.limits.problems)
+            ImportProblem(file: request.path, position: position, reason: reason),
+            limit: request.limits.problems)
     }
 
     /// Whether a record must be read for the purpose: others are only counted.
-    func wants(_ address: RecordAddress) -> Bool { address.collection == Self.posts && request.purpose == .scheduler }
+    func wants(_ address: RecordAddress) -> Bool {
+        address.collection == Self.posts && request.purpose == .scheduler
+    }
 
     /// Counts a record by its address alone.
     func count(_ address: RecordAddress) {
@@ -86,10 +90,14 @@ final class BlueskyRun {
     /// Hands over what a record says, or counts it.
     func take(_ record: JSON) throws {
         guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
-        guard let address = RecordAddress(uri) else { throw ItemFault("uri is not the address of a record") }
+        guard let address = RecordAddress(uri) else {
+            throw ItemFault("uri is not the address of a record")
+        }
         let owner = AccountID(network: .bluesky, value: address.repository)
         if summary.owner == nil { summary.owner = owner }
-        guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
+        guard summary.owner == owner else {
+            throw ItemFault("it is from another repository than the first")
+        }
         guard wants(address) else { return count(address) }
         guard let value = record.child("value") else { throw ItemFault("value is missing") }
         let post = try BlueskyPostRecord(value).post(at: address, by: owner, now: request.now)

@@ -2,11 +2,13 @@ import Formats
 import Foundation
 import Posts
 
-/// A whole repository of Bluesky, as `com.atproto.sync.getRepo` and the app's export give it: a CAR file.
+/// A whole repository of Bluesky, as `com.atproto.sync.getRepo` and the app's export give it: a CAR
+/// file.
 ///
-/// Its root is a commit, which names the owner and the tree of all records (a Merkle search tree). Only records in the
-/// tree count: the file may hold blocks of records that were deleted. Every block is compared with its hash; who signed
-/// the commit is not asked, for a person gives their own file.
+/// Its root is a commit, which names the owner and the tree of all records (a Merkle search tree).
+/// Only records in the tree count: the file may hold blocks of records that were deleted. Every
+/// block is compared with its hash; who signed the commit is not asked, for a person gives their
+/// own file.
 struct BlueskyRepository {
     private let request: ImportRequest
 
@@ -47,9 +49,12 @@ struct BlueskyRepository {
         }
         guard let version = commit["version"]?.integer, (2...3).contains(version) else {
             throw ImportError(
-                .unsupported, path: request.path, "its commit is of another version than 2 and 3; update mirror-bot")
+                .unsupported, path: request.path,
+                "its commit is of another version than 2 and 3; update mirror-bot")
         }
-        guard let tree = commit["data"]?.link else { throw damaged("its commit names no tree of records") }
+        guard let tree = commit["data"]?.link else {
+            throw damaged("its commit names no tree of records")
+        }
         return (owner, tree)
     }
 }
@@ -63,7 +68,8 @@ private struct TreeWalk {
     let owner: String
     let run: BlueskyRun
     let nesting: Int
-    /// The parts that were seen: each is there once, and a file that says otherwise would never end.
+    /// The parts that were seen: each is there once, and a file that says otherwise would never
+    /// end.
     private var seen: Set<ContentID> = []
     private var records = 0
 
@@ -71,13 +77,18 @@ private struct TreeWalk {
         (self.file, self.owner, self.run, self.nesting) = (file, owner, run, nesting)
     }
 
-    /// Goes through a part of the tree; one that cannot be read is a problem, and what is below it is not read.
+    /// Goes through a part of the tree; one that cannot be read is a problem, and what is below it
+    /// is not read.
     mutating func visit(_ name: ContentID, depth: Int = 0) throws {
         do {
             guard depth < nesting else { throw ItemFault("the tree of records is too deep") }
-            guard seen.insert(name).inserted else { throw ItemFault("a part of the tree of records is there twice") }
+            guard seen.insert(name).inserted else {
+                throw ItemFault("a part of the tree of records is there twice")
+            }
             let node = try DAGCBOR(try file.block(name), nesting: nesting)
-            guard let entries = node["e"]?.list else { throw ItemFault("a part of the tree has no entries") }
+            guard let entries = node["e"]?.list else {
+                throw ItemFault("a part of the tree has no entries")
+            }
             if let left = node["l"]?.link { try visit(left, depth: depth + 1) }
             var key: [UInt8] = []
             for entry in entries {
@@ -90,7 +101,9 @@ private struct TreeWalk {
                 if let below = entry["t"]?.link { try visit(below, depth: depth + 1) }
             }
         } catch let fault as ItemFault {
-            run.report(.element(records, byte: file.offset(of: name)), "a part of the tree of records: \(fault.reason)")
+            run.report(
+                .element(records, byte: file.offset(of: name)),
+                "a part of the tree of records: \(fault.reason)")
         }
     }
 

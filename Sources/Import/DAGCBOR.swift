@@ -3,8 +3,9 @@ import Foundation
 
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.
 ///
-/// Only what that form allows is taken: definite lengths, keys that are texts and not repeated, links (tag 42), finite
-/// numbers. So a value is never larger than its bytes, and never deeper than the limit.
+/// Only what that form allows is taken: definite lengths, keys that are texts and not repeated,
+/// links (tag 42), finite numbers. So a value is never larger than its bytes, and never deeper than
+/// the limit.
 indirect enum DAGCBOR: Equatable {
     case null
     case truth(Bool)
@@ -38,7 +39,9 @@ indirect enum DAGCBOR: Equatable {
 
     // MARK: Reading
 
-    private static func value(_ reader: inout ByteReader, _ nesting: Int) throws(ItemFault) -> DAGCBOR {
+    private static func value(_ reader: inout ByteReader, _ nesting: Int) throws(ItemFault)
+        -> DAGCBOR
+    {
         let head = try reader.byte()
         let (major, detail) = (head >> 5, head & 31)
         if major == 7 { return try simple(detail, &reader) }
@@ -54,14 +57,17 @@ indirect enum DAGCBOR: Equatable {
             // Each entry takes a byte at least, so that a promise of more cannot be kept.
             guard argument <= UInt64(reader.rest.count) else { throw ItemFault("it ends early") }
             return major == 4
-                ? .list(try list(argument, &reader, nesting - 1)) : .map(try map(argument, &reader, nesting - 1))
+                ? .list(try list(argument, &reader, nesting - 1))
+                : .map(try map(argument, &reader, nesting - 1))
         default:
             guard argument == 42 else { throw ItemFault("it has a tag that means nothing here") }
             return .link(try link(&reader))
         }
     }
 
-    private static func simple(_ detail: UInt8, _ reader: inout ByteReader) throws(ItemFault) -> DAGCBOR {
+    private static func simple(_ detail: UInt8, _ reader: inout ByteReader) throws(ItemFault)
+        -> DAGCBOR
+    {
         switch detail {
         case 20, 21: return .truth(detail == 21)
         case 22: return .null
@@ -73,7 +79,9 @@ indirect enum DAGCBOR: Equatable {
         }
     }
 
-    private static func argument(_ detail: UInt8, _ reader: inout ByteReader) throws(ItemFault) -> UInt64 {
+    private static func argument(_ detail: UInt8, _ reader: inout ByteReader) throws(ItemFault)
+        -> UInt64
+    {
         switch detail {
         case 0...23: UInt64(detail)
         case 24: try reader.number(1)
@@ -84,7 +92,9 @@ indirect enum DAGCBOR: Equatable {
         }
     }
 
-    private static func text(_ length: UInt64, _ reader: inout ByteReader) throws(ItemFault) -> String {
+    private static func text(_ length: UInt64, _ reader: inout ByteReader) throws(ItemFault)
+        -> String
+    {
         guard let text = String(validating: try reader.bytes(length), as: UTF8.self) else {
             throw ItemFault("not valid UTF-8")
         }
@@ -104,7 +114,9 @@ indirect enum DAGCBOR: Equatable {
     ) throws(ItemFault) -> [String: DAGCBOR] {
         var members: [String: DAGCBOR] = [:]
         for _ in 0..<count {
-            guard case .text(let key) = try value(&reader, 0) else { throw ItemFault("a key is no text") }
+            guard case .text(let key) = try value(&reader, 0) else {
+                throw ItemFault("a key is no text")
+            }
             guard members.updateValue(try value(&reader, nesting), forKey: key) == nil else {
                 throw ItemFault("a key is there twice")
             }
@@ -125,7 +137,8 @@ indirect enum DAGCBOR: Equatable {
 
     // MARK: Writing
 
-    /// The value as JSON, for who reads records in that form; links and bytes, which have none, are null.
+    /// The value as JSON, for who reads records in that form; links and bytes, which have none, are
+    /// null.
     var json: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)
@@ -183,12 +196,16 @@ struct ContentID: Hashable {
     /// - Throws: ``ItemFault`` for what is no CID.
     init(_ reader: inout ByteReader) throws(ItemFault) {
         // The older version has no number before its hash, and is in no repository.
-        guard try reader.variableNumber() == 1 else { throw ItemFault("a CID is of an unknown version") }
+        guard try reader.variableNumber() == 1 else {
+            throw ItemFault("a CID is of an unknown version")
+        }
         let kind = try reader.variableNumber()
         let (hash, length) = (try reader.variableNumber(), try reader.variableNumber())
         guard length <= 128 else { throw ItemFault("a CID is too long") }
         let bytes = try reader.bytes(length)
-        digest = kind == Self.cbor && hash == Self.sha256 && length == Self.digestBytes ? Array(bytes) : nil
+        digest =
+            kind == Self.cbor && hash == Self.sha256 && length == Self.digestBytes
+            ? Array(bytes) : nil
     }
 }
 

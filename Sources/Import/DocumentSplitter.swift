@@ -38,7 +38,8 @@ struct DocumentSplitter: ItemSplitter {
     private var isInPage = false
     /// Whether a document is open that is a list itself.
     private var isInList = false
-    /// Whether the current bytes belong to an item; false in the rest of a document whose list was read.
+    /// Whether the current bytes belong to an item; false in the rest of a document whose list was
+    /// read.
     private var isItem = true
     private var consumed = 0
     private var item: ItemBuffer
@@ -55,7 +56,9 @@ struct DocumentSplitter: ItemSplitter {
         item = ItemBuffer(limits: limits)
     }
 
-    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void)
+        throws
+    {
         var position = 0
         while position < chunk.count {
             switch state {
@@ -85,7 +88,9 @@ struct DocumentSplitter: ItemSplitter {
             let byte = chunk[position]
             switch byte {
             // A bracket or brace too many is passed over as well.
-            case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn, Byte.comma, Byte.closeBrace: continue
+            case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn, Byte.comma,
+                Byte.closeBrace:
+                continue
             // A byte order mark.
             case 0xEF, 0xBB, 0xBF: if consumed + position < 3 { continue }
             case Byte.closeBracket:
@@ -111,7 +116,9 @@ struct DocumentSplitter: ItemSplitter {
         return position + 1
     }
 
-    private mutating func begin(at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false) {
+    private mutating func begin(
+        at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false
+    ) {
         state = .inside
         item.begin(at: offset, with: opening, depth: depth, inString: inString)
         isItem = isInPage || !isForListsAlone
@@ -157,7 +164,9 @@ struct DocumentSplitter: ItemSplitter {
     }
 
     private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
-        guard !item.escaped, item.depth > 0, key == .none || key == .expected, line == .other else { return start }
+        guard !item.escaped, item.depth > 0, key == .none || key == .expected, line == .other else {
+            return start
+        }
         return item.skipPlain(chunk, from: start)
     }
 

@@ -27,14 +27,17 @@ struct ElementSplitter: ItemSplitter {
     private var matchOffset = 0
 
     /// - Parameters:
-    ///   - wrapper: The key that every item begins with, such as `tweet`; empty where items have none.
+    ///   - wrapper: The key that every item begins with, such as `tweet`; empty where items have
+    ///     none.
     ///   - limits: The size and nesting of an item.
     init(wrapper: String, limits: ImportLimits) {
         self.wrapper = wrapper.isEmpty ? [] : Array("\"\(wrapper)\"".utf8)
         item = ItemBuffer(limits: limits)
     }
 
-    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void)
+        throws
+    {
         var position = 0
         while position < chunk.count {
             switch state {
@@ -88,9 +91,11 @@ struct ElementSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// Behind the list only another item is of interest: a stray bracket may have ended the list too early.
+    /// Behind the list only another item is of interest: a stray bracket may have ended the list
+    /// too early.
     private mutating func skipRest(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
-        for position in start..<chunk.count where advanceMatch(chunk[position], at: consumed + position) {
+        for position in start..<chunk.count
+        where advanceMatch(chunk[position], at: consumed + position) {
             beginMatched()
             return position + 1
         }
@@ -174,7 +179,8 @@ struct ElementSplitter: ItemSplitter {
         }
         switch match {
         case .none: return false
-        case .brace where Byte.isWhitespace(byte), .colon where Byte.isWhitespace(byte): return false
+        case .brace where Byte.isWhitespace(byte), .colon where Byte.isWhitespace(byte):
+            return false
         case .brace where byte == Byte.quote: match = .key(1)
         case .key(let count) where byte == wrapper[count]:
             match = count + 1 == wrapper.count ? .colon : .key(count + 1)

@@ -43,7 +43,8 @@ package struct EventTableReader: Sendable {
         }
         let names = entries.filter { $0.lowercased().hasSuffix(".csv") }.sorted()
         guard !names.isEmpty else {
-            throw ImportError(.nothingToRead, path: path, "no file in it has a name that ends in .csv")
+            throw ImportError(
+                .nothingToRead, path: path, "no file in it has a name that ends in .csv")
         }
         return names.map { folder.appendingPathComponent($0).path }
     }
@@ -76,7 +77,8 @@ package struct EventTableReader: Sendable {
         }
         guard columns != nil else { throw ImportError(.nothingToRead, path: path, "it is empty") }
         guard events > 0 else {
-            throw ImportError(.nothingToRead, path: path, "it names its columns but holds no events")
+            throw ImportError(
+                .nothingToRead, path: path, "it names its columns but holds no events")
         }
     }
 }
@@ -107,11 +109,15 @@ private struct EventColumns {
         timestamp = try Self.index(of: "timestamp", in: names, line: line)
     }
 
-    private static func index(of name: String, in names: [String], line: Int) throws(CSVFault) -> Int {
+    private static func index(of name: String, in names: [String], line: Int) throws(CSVFault)
+        -> Int
+    {
         guard let index = names.firstIndex(of: name) else {
             throw CSVFault(
                 line: line,
-                reason: "there is no column \(name); the first line names the columns, as author,timestamp does")
+                reason:
+                    "there is no column \(name); the first line names the columns, as author,timestamp does"
+            )
         }
         guard names.lastIndex(of: name) == index else {
             throw CSVFault(line: line, reason: "there are two columns \(name)")
@@ -122,9 +128,12 @@ private struct EventColumns {
     func event(in record: CSVRecord) throws(CSVFault) -> PostingEvent {
         func fault(_ reason: String) -> CSVFault { CSVFault(line: record.line, reason: reason) }
         guard record.count == count else {
-            throw fault("the number of its fields is \(record.count), that of the first line \(count)")
+            throw fault(
+                "the number of its fields is \(record.count), that of the first line \(count)")
         }
-        guard let author = Self.text(of: record[author]) else { throw fault("author is not valid UTF-8") }
+        guard let author = Self.text(of: record[author]) else {
+            throw fault("author is not valid UTF-8")
+        }
         guard !author.isEmpty else { throw fault("author is empty") }
         guard author.utf8.count <= EventTableReader.maximumAuthorBytes else {
             throw fault("author is longer than \(EventTableReader.maximumAuthorBytes) bytes")
@@ -147,7 +156,8 @@ private struct EventColumns {
         return String(validating: field[start..<end], as: UTF8.self)
     }
 
-    /// Date and time as they are written in a timestamp that is known to be one: its offset needs not be added.
+    /// Date and time as they are written in a timestamp that is known to be one: its offset needs
+    /// not be added.
     private static func time(asWrittenIn text: String) -> LocalTime? {
         let digits = Array(text.utf8.prefix(16))
         guard digits.count == 16, let day = LocalDay(text.prefix(10)),
@@ -169,7 +179,9 @@ struct CSVRecord {
     var count: Int { ends.count }
 
     /// The bytes of a field.
-    subscript(index: Int) -> ArraySlice<UInt8> { bytes[(index > 0 ? ends[index - 1] : 0)..<ends[index]] }
+    subscript(index: Int) -> ArraySlice<UInt8> {
+        bytes[(index > 0 ? ends[index - 1] : 0)..<ends[index]]
+    }
 }
 
 /// Why a table cannot be read any further.
@@ -179,7 +191,8 @@ struct CSVFault: Error, Equatable {
     var reason: String
 }
 
-/// Cuts a stream of bytes into records of comma-separated values as RFC 4180 describes them; holds one at a time.
+/// Cuts a stream of bytes into records of comma-separated values as RFC 4180 describes them; holds
+/// one at a time.
 ///
 /// Lines end in LF, CR LF or CR; empty ones are passed over. A byte order mark
 /// may stand at the start.
@@ -247,7 +260,8 @@ struct CSVSplitter {
             bytes.append(byte)
             state = .quoted
         case (.afterQuote, _): throw fault("something other than a comma follows a closing quote")
-        case (.plain, Byte.quote): throw fault("a quote stands inside a field that does not begin with one")
+        case (.plain, Byte.quote):
+            throw fault("a quote stands inside a field that does not begin with one")
         case (_, _):
             bytes.append(byte)
             state = .plain

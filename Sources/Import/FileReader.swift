@@ -51,7 +51,9 @@ final class FileReader {
     ///   - noun: What is expected, as `JSON Lines`.
     /// - Returns: What follows the first bytes, and these.
     /// - Throws: ``ImportError``; `.notAnArchive` for what is no text.
-    static func text(at path: String, expecting noun: String) throws -> (stream: FileReader, head: [UInt8]) {
+    static func text(at path: String, expecting noun: String) throws -> (
+        stream: FileReader, head: [UInt8]
+    ) {
         let stream = try FileReader(path: path)
         let head = try stream.next(FileContents.headBytes)
         if let problem = FileContents(head: head).problem(expecting: noun) {
@@ -80,17 +82,22 @@ final class FileReader {
             let count = buffer.withUnsafeMutableBytes { Self.readRetrying(descriptor, $0) }
             guard count >= 0 else { throw Self.error(path, number: errno) }
             guard count > 0 else { return }
-            let goesOn = try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            let goesOn = try buffer.withUnsafeBytes {
+                try body(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            }
             guard goesOn else { return }
         }
     }
 
-    /// Hands over the bytes that were read before, and then those that are left, until `body` returns false.
+    /// Hands over the bytes that were read before, and then those that are left, until `body`
+    /// returns false.
     func forEachChunk(after head: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         if try head.withUnsafeBytes(body) { try forEachChunk(body) }
     }
 
-    private static func readRetrying(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private static func readRetrying(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer)
+        -> Int
+    {
         while true {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 || errno != EINTR { return count }
@@ -103,7 +110,8 @@ final class FileReader {
             : ImportError(
                 .unreadable, path: path,
                 String(cString: strerror(number)).lowercased()
-                    + (number == EACCES ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""))
+                    + (number == EACCES
+                        ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""))
     }
 }
 
@@ -112,14 +120,15 @@ enum FileContents: Equatable {
     case packed(Packing)
     /// One list of an archive of the Mastodon family.
     case mastodonList
-    /// Posts as the API of a server of the Mastodon family gives them: a file of mastodon-archive with its lists, or one
-    /// list alone.
+    /// Posts as the API of a server of the Mastodon family gives them: a file of mastodon-archive
+    /// with its lists, or one list alone.
     case statuses(isBackup: Bool)
     case misskeyNotes
     /// The table of posts of an old archive of X.
     case xTable
     case blueskyRecords
-    /// The whole of a Bluesky repository, in the packing of its own that Bluesky gives people to download.
+    /// The whole of a Bluesky repository, in the packing of its own that Bluesky gives people to
+    /// download.
     case blueskyRepository
     /// A file from inside an archive of X.
     case partOfX
@@ -136,7 +145,9 @@ enum FileContents: Equatable {
     init(head: [UInt8]) {
         if head.starts(with: [0x50, 0x4B]) {
             self = .packed(.zip)
-        } else if head.starts(with: [0x1F, 0x8B]) || head.dropFirst(257).starts(with: Array("ustar".utf8)) {
+        } else if head.starts(with: [0x1F, 0x8B])
+            || head.dropFirst(257).starts(with: Array("ustar".utf8))
+        {
             self = .packed(.tar)
         } else if Self.isRepository(head) {
             self = .blueskyRepository
@@ -144,7 +155,9 @@ enum FileContents: Equatable {
             self = .foreign(foreign.problem)
         } else {
             let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
-            let isPartOfX = ["window.YTD", "Grailbird"].contains { text.starts(with: Array($0.utf8)) }
+            let isPartOfX = ["window.YTD", "Grailbird"].contains {
+                text.starts(with: Array($0.utf8))
+            }
             self = isPartOfX ? .partOfX : XTable.begins(text) ? .xTable : Self.documents(text)
         }
     }
@@ -154,7 +167,8 @@ enum FileContents: Equatable {
     /// - Parameter noun: What is expected, as `JSON Lines`.
     func problem(expecting noun: String) -> String? {
         switch self {
-        case .packed(let packing): "it is a \(packing.noun); unpack it, and give the file with \(noun) that is in it"
+        case .packed(let packing):
+            "it is a \(packing.noun); unpack it, and give the file with \(noun) that is in it"
         case .blueskyRepository: "it is a repository of Bluesky (CAR); expected \(noun)"
         case .foreign(let problem): problem
         default: nil
@@ -164,9 +178,18 @@ enum FileContents: Equatable {
     private static let foreignStarts: [(start: [UInt8], problem: String)] = [
         ([0x37, 0x7A, 0xBC, 0xAF], "it is packed with 7z; unpack it, and give what comes out"),
         (Array("Rar!".utf8), "it is packed with rar; unpack it, and give what comes out"),
-        ([0xFD, 0x37, 0x7A, 0x58], "it is packed with xz; unpack it with xz -d, and give what comes out"),
-        (Array("BZh".utf8), "it is packed with bzip2; unpack it with bunzip2, and give what comes out"),
-        ([0x28, 0xB5, 0x2F, 0xFD], "it is packed with zstd; unpack it with zstd -d, and give what comes out"),
+        (
+            [0xFD, 0x37, 0x7A, 0x58],
+            "it is packed with xz; unpack it with xz -d, and give what comes out"
+        ),
+        (
+            Array("BZh".utf8),
+            "it is packed with bzip2; unpack it with bunzip2, and give what comes out"
+        ),
+        (
+            [0x28, 0xB5, 0x2F, 0xFD],
+            "it is packed with zstd; unpack it with zstd -d, and give what comes out"
+        ),
         ([0xFF, 0xFE], "it is written as UTF-16; save it as UTF-8"),
         ([0xFE, 0xFF], "it is written as UTF-16; save it as UTF-8"),
         (
@@ -180,12 +203,17 @@ enum FileContents: Equatable {
 
     private static func documents(_ text: ArraySlice<UInt8>) -> FileContents {
         guard let first = text.first(where: { !Byte.isWhitespace($0) }) else { return .empty }
-        if first == Byte.openBrace || first == Byte.openBracket, let kind = kindOfDocuments(text) { return kind }
-        let lines = text.split(separator: Byte.lineFeed).filter { !$0.allSatisfy(Byte.isWhitespace) }
+        if first == Byte.openBrace || first == Byte.openBracket, let kind = kindOfDocuments(text) {
+            return kind
+        }
+        let lines = text.split(separator: Byte.lineFeed).filter {
+            !$0.allSatisfy(Byte.isWhitespace)
+        }
         let beginnings = lines.compactMap { line in line.first { !Byte.isWhitespace($0) } }
         if first == Byte.openBracket { return .foreign(oneValue("list")) }
         guard beginnings.contains(Byte.openBrace) else { return .unknown }
-        return first == Byte.openBrace && isOneObject(lines, beginnings) ? .foreign(oneValue("object")) : .lines
+        return first == Byte.openBrace && isOneObject(lines, beginnings)
+            ? .foreign(oneValue("object")) : .lines
     }
 
     private static func oneValue(_ noun: String) -> String {
@@ -193,7 +221,8 @@ enum FileContents: Equatable {
             + "own, as docs/archives.md shows"
     }
 
-    /// Whether an object goes over several lines, or is the only line and holds lists of objects instead of a post.
+    /// Whether an object goes over several lines, or is the only line and holds lists of objects
+    /// instead of a post.
     private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
         let whole = try? JSON(Array(lines[0]))
         guard let whole else { return beginnings.count > 1 && beginnings[1] != Byte.openBrace }
@@ -204,7 +233,8 @@ enum FileContents: Equatable {
     /// Looks at the first item; nil if it is nothing that we know.
     private static func kindOfDocuments(_ text: ArraySlice<UInt8>) -> FileContents? {
         var splitter = DocumentSplitter(
-            lists: MastodonArchive.lists + [BlueskyRecords.list] + SavedStatuses.lists, limits: ImportLimits())
+            lists: MastodonArchive.lists + [BlueskyRecords.list] + SavedStatuses.lists,
+            limits: ImportLimits())
         var item: [UInt8]?
         func take(_ element: SplitElement) throws {
             item = try? element.content.get()
@@ -229,9 +259,12 @@ enum FileContents: Equatable {
         return item == nil || first.map(isRecord) == true ? .blueskyRecords : nil
     }
 
-    private static func isRecord(_ item: JSON) -> Bool { item["uri"]?.text?.hasPrefix("at://") ?? false }
+    private static func isRecord(_ item: JSON) -> Bool {
+        item["uri"]?.text?.hasPrefix("at://") ?? false
+    }
 
-    /// Whether the file begins with the header of a CAR, a small map with the keys `roots` and `version`.
+    /// Whether the file begins with the header of a CAR, a small map with the keys `roots` and
+    /// `version`.
     private static func isRepository(_ head: [UInt8]) -> Bool {
         let header = head.prefix(128)
         return header.first.map { $0 != Byte.openBrace } == true

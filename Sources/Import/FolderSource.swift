@@ -38,12 +38,16 @@ struct FolderSource: MemberSource {
         }
     }
 
-    func read(_ open: (String) throws -> (any MemberSink)?) throws { try read(try allNames(), open) }
+    func read(_ open: (String) throws -> (any MemberSink)?) throws {
+        try read(try allNames(), open)
+    }
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
-        // What an archive calls its files is not believed: a name may lead to where there is no file, or elsewhere.
+        // What an archive calls its files is not believed: a name may lead to where there is no
+        // file, or elsewhere.
         let files = names.sorted().filter { name in
-            guard let resolved = Self.resolved(root + "/" + name), case .file? = try? FileReader.kind(of: resolved)
+            guard let resolved = Self.resolved(root + "/" + name),
+                case .file? = try? FileReader.kind(of: resolved)
             else { return false }
             return true
         }
@@ -57,7 +61,9 @@ struct FolderSource: MemberSource {
             try FileReader(path: try safePath(of: name)).forEachChunk { chunk in
                 total += chunk.count
                 guard total <= limits.totalBytes else {
-                    throw ImportError(.bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")
+                    throw ImportError(
+                        .bomb, path: path,
+                        "it holds more than \(limits.totalBytes >> 20) MiB to read")
                 }
                 try sink.feed(chunk)
                 return true
@@ -78,7 +84,9 @@ struct FolderSource: MemberSource {
             throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) cannot be opened")
         }
         guard resolved.hasPrefix(root == "/" ? "/" : root + "/") else {
-            throw ImportError(.unsafePath, path: path, "the link \(MemberName.shown(name)) leads out of the folder")
+            throw ImportError(
+                .unsafePath, path: path,
+                "the link \(MemberName.shown(name)) leads out of the folder")
         }
         guard case .file = try FileReader.kind(of: resolved) else {
             throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) is not a file")
@@ -93,7 +101,8 @@ struct FolderSource: MemberSource {
         var folders = [resolved]
         for _ in 0..<wrappings {
             folders = folders.flatMap { folder in
-                ((try? entries(of: folder, path: path)) ?? []).map { "\(folder)/\($0)" }.filter(isFolder)
+                ((try? entries(of: folder, path: path)) ?? []).map { "\(folder)/\($0)" }.filter(
+                    isFolder)
             }
             folders = Array(folders.prefix(foldersAtMost))
             let archives = folders.filter(isArchive)
@@ -104,7 +113,9 @@ struct FolderSource: MemberSource {
 
     private static func isArchive(_ path: String) -> Bool {
         isFolder(path + "/data")
-            || ["outbox.json", XTable.name].contains { (try? FileReader.kind(of: "\(path)/\($0)")) != nil }
+            || ["outbox.json", XTable.name].contains {
+                (try? FileReader.kind(of: "\(path)/\($0)")) != nil
+            }
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -115,7 +126,8 @@ struct FolderSource: MemberSource {
     private static func entries(of folder: String, path: String) throws -> [String] {
         guard isFolder(folder) else { return [] }
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: folder).sorted { first, second in
+            return try FileManager.default.contentsOfDirectory(atPath: folder).sorted {
+                first, second in
                 first.count == second.count ? first < second : first.count < second.count
             }
         } catch {

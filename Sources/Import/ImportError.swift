@@ -39,5 +39,7 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
         self.reason = reason
     }
 
-    package var description: String { "could not import \(path == "-" ? "standard input" : path): \(reason)" }
+    package var description: String {
+        "could not import \(path == "-" ? "standard input" : path): \(reason)"
+    }
 }

@@ -32,7 +32,8 @@ package struct ImportSummary: Equatable, Sendable {
     package var unlabelled = 0
     /// Posts that not everybody may read.
     package var notOpen = 0
-    /// Only who follows the account may read its posts, as far as an X archive tells: of its last six months.
+    /// Only who follows the account may read its posts, as far as an X archive tells: of its last
+    /// six months.
     package var isProtected = false
     /// Posts of others that the human repeated.
     package var reposts = 0
@@ -41,7 +42,8 @@ package struct ImportSummary: Equatable, Sendable {
     /// Likes of which only the address is there: their text must be asked of the network.
     package var likesWithoutPost = 0
 
-    /// The archive says that other parts of it were downloaded apart, or files that it lists are missing.
+    /// The archive says that other parts of it were downloaded apart, or files that it lists are
+    /// missing.
     package var isPart = false
     /// The archive has posts in communities, which were not asked for.
     package var hasMoreCommunityPosts = false
@@ -61,10 +63,14 @@ package struct ImportSummary: Equatable, Sendable {
 
     /// What helps a person to get more, a sentence each without a full stop.
     package var hints: [String] {
-        if isProtected { return ["the account hides its posts from the public, so that none of them is mirrored"] }
+        if isProtected {
+            return ["the account hides its posts from the public, so that none of them is mirrored"]
+        }
         var hints: [String] = []
         if isPart {
-            hints.append("this is a part of an archive; unpack all of its parts into one folder, and read that folder")
+            hints.append(
+                "this is a part of an archive; unpack all of its parts into one folder, and read that folder"
+            )
         }
         if hasMoreCommunityPosts {
             hints.append("posts in communities were left out; --communities reads them as well")
@@ -84,7 +90,9 @@ package struct ImportSummary: Equatable, Sendable {
         ]
         guard !filesRead.isEmpty else { return sentences }
         sentences.append("read \(Self.list(filesRead, of: filesRead.count))")
-        if filesLeftCount > 0 { sentences.append("left closed \(Self.list(filesLeft, of: filesLeftCount))") }
+        if filesLeftCount > 0 {
+            sentences.append("left closed \(Self.list(filesLeft, of: filesLeftCount))")
+        }
         return sentences
     }
 
@@ -92,7 +100,9 @@ package struct ImportSummary: Equatable, Sendable {
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
         let rest = count - shown.count
-        let list = shown.joined(separator: ", ") + (rest > 0 ? "\(shown.isEmpty ? "" : " and ")\(rest) more" : "")
+        let list =
+            shown.joined(separator: ", ")
+            + (rest > 0 ? "\(shown.isEmpty ? "" : " and ")\(rest) more" : "")
         return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
     }
 

@@ -11,7 +11,8 @@ struct SplitElement {
 /// Cuts a file into its items, chunk by chunk.
 protocol ItemSplitter {
     /// Takes the next bytes of the file and hands over the items that end in them.
-    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void)
+        throws
 
     /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
     ///
@@ -19,10 +20,11 @@ protocol ItemSplitter {
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
 }
 
-/// The item that is being cut out of a file: its bytes, how deep its end is, and what is wrong with it.
+/// The item that is being cut out of a file: its bytes, how deep its end is, and what is wrong with
+/// it.
 ///
-/// Knows as much of JSON as it takes to find the end of a value; where an item begins, and what stands between two of
-/// them, is the splitter's business.
+/// Knows as much of JSON as it takes to find the end of a value; where an item begins, and what
+/// stands between two of them, is the splitter's business.
 struct ItemBuffer {
     private let maximumBytes: Int
     private let maximumNesting: Int
@@ -51,7 +53,9 @@ struct ItemBuffer {
     ///   - opening: What of it has been seen already.
     ///   - depth: How many brackets and braces are open behind that.
     ///   - inString: Whether a string is open behind that.
-    mutating func begin(at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false) {
+    mutating func begin(
+        at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false
+    ) {
         self.offset = offset
         self.depth = depth
         self.inString = inString
@@ -100,7 +104,8 @@ struct ItemBuffer {
     /// The item as it is now, which counts as handed over.
     mutating func take() -> SplitElement {
         defer { index += 1 }
-        return SplitElement(index: index, offset: offset, content: fault.map { .failure($0) } ?? .success(bytes))
+        return SplitElement(
+            index: index, offset: offset, content: fault.map { .failure($0) } ?? .success(bytes))
     }
 
     /// Passes over bytes that change nothing, which are most of them.

@@ -3,9 +3,9 @@ import Posts
 
 /// A value of a JSON text.
 ///
-/// Understands what Foundation's decoder does, at a small part of its cost: the text is gone through once, and strings
-/// are made only of what is asked for. Whatever is missing or of another kind is nil, since nearly every field of an
-/// archive may be either.
+/// Understands what Foundation's decoder does, at a small part of its cost: the text is gone
+/// through once, and strings are made only of what is asked for. Whatever is missing or of another
+/// kind is nil, since nearly every field of an archive may be either.
 struct JSON {
     /// The text, with every value in it in the order in which they stand there.
     private final class Document {
@@ -35,10 +35,13 @@ struct JSON {
     private let document: Document
     private let index: Int
 
-    /// - Parameter bytes: The text in UTF-8, less than 2 GiB, perhaps with a byte order mark before it.
+    /// - Parameter bytes: The text in UTF-8, less than 2 GiB, perhaps with a byte order mark before
+    ///   it.
     /// - Throws: ``ItemFault`` for what is no JSON.
     init(_ bytes: [UInt8]) throws(ItemFault) {
-        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw ItemFault("not valid UTF-8") }
+        guard (try? UTF8Span(validating: bytes.span)) != nil else {
+            throw ItemFault("not valid UTF-8")
+        }
         let nodes = bytes.withUnsafeBufferPointer { bytes -> [Node]? in
             var scanner = JSONScanner(bytes)
             return (try? scanner.scan()) == nil ? nil : scanner.nodes
@@ -101,7 +104,8 @@ struct JSON {
         while key < Int(node.next) {
             let name = document.nodes[key]
             let raw = document.bytes[name.range]
-            members.append((string(name) ?? String(decoding: raw, as: UTF8.self), JSON(document, key + 1)))
+            members.append(
+                (string(name) ?? String(decoding: raw, as: UTF8.self), JSON(document, key + 1)))
             key = Int(document.nodes[key + 1].next)
         }
         return members
@@ -130,7 +134,9 @@ struct JSON {
         for (depth, key) in path.enumerated() {
             guard let next = value[key] else { throw ItemFault("\(key) is missing") }
             guard next.isObject else {
-                throw ItemFault("\(path[...depth].map(\.description).joined(separator: ".")) has the wrong type")
+                throw ItemFault(
+                    "\(path[...depth].map(\.description).joined(separator: ".")) has the wrong type"
+                )
             }
             value = next
         }
@@ -149,7 +155,8 @@ struct JSON {
     ) throws(ItemFault) -> Value? {
         guard let value = self[key], !value.isNull else { return nil }
         if let read = read(value) { return read }
-        throw ItemFault(value.node.isEscaped ? "not valid JSON" : "\(path)\(key) has the wrong type")
+        throw ItemFault(
+            value.node.isEscaped ? "not valid JSON" : "\(path)\(key) has the wrong type")
     }
 
     /// A string that must be there.
@@ -164,14 +171,17 @@ struct JSON {
         guard Int(key.end - key.start) == count else { return false }
         return document.bytes.withUnsafeBufferPointer { bytes in
             let start = Int(key.start)
-            for offset in 0..<count where bytes[start + offset] != name.utf8Start[offset] { return false }
+            for offset in 0..<count where bytes[start + offset] != name.utf8Start[offset] {
+                return false
+            }
             return true
         }
     }
 
     private func string(_ node: Node) -> String? {
         let inside = document.bytes[node.range]
-        return node.isEscaped ? JSONScanner.unescaped(inside) : String(decoding: inside, as: UTF8.self)
+        return node.isEscaped
+            ? JSONScanner.unescaped(inside) : String(decoding: inside, as: UTF8.self)
     }
 }
 
@@ -191,14 +201,15 @@ extension JSON: WireFields {
     private var digits: String? {
         guard node.sign == 0 else { return nil }
         let text = String(decoding: document.bytes[node.range], as: UTF8.self)
-        return Int64(text).map(String.init) ?? UInt64(text).map(String.init) ?? integer.map(String.init)
+        return Int64(text).map(String.init) ?? UInt64(text).map(String.init)
+            ?? integer.map(String.init)
     }
 }
 
 /// Goes through a JSON text once and finds its values.
 ///
-/// As forgiving as Foundation's: a comma may follow the last entry, and numbers and escapes count only where they are
-/// asked for.
+/// As forgiving as Foundation's: a comma may follow the last entry, and numbers and escapes count
+/// only where they are asked for.
 private struct JSONScanner {
     private struct NotJSON: Error {}
 
@@ -284,7 +295,9 @@ private struct JSONScanner {
 
     private mutating func word(_ word: StaticString) throws(NotJSON) {
         for offset in 0..<word.utf8CodeUnitCount {
-            guard position < bytes.count, bytes[position] == word.utf8Start[offset] else { throw NotJSON() }
+            guard position < bytes.count, bytes[position] == word.utf8Start[offset] else {
+                throw NotJSON()
+            }
             position += 1
         }
     }
@@ -298,7 +311,8 @@ private struct JSONScanner {
 
     private static func isNumeric(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"),
+        case 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+            UInt8(ascii: "e"),
             UInt8(ascii: "E"):
             true
         default: false
@@ -340,15 +354,18 @@ private struct JSONScanner {
         }
     }
 
-    /// The character behind `\u`, which takes a second such escape if it is outside the first plane.
+    /// The character behind `\u`, which takes a second such escape if it is outside the first
+    /// plane.
     ///
-    /// Half a pair that stands alone is U+FFFD, as of an emoji that was cut in two: RFC 8259, section 8.2, leaves open
-    /// what becomes of it, and the readers of the networks' answers do the same.
+    /// Half a pair that stands alone is U+FFFD, as of an emoji that was cut in two: RFC 8259,
+    /// section 8.2, leaves open what becomes of it, and the readers of the networks' answers do the
+    /// same.
     private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         guard let first = unit(&rest) else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
         var ahead = rest
-        guard ahead.popFirst() == Byte.backslash, ahead.popFirst() == UInt8(ascii: "u"), let second = unit(&ahead),
+        guard ahead.popFirst() == Byte.backslash, ahead.popFirst() == UInt8(ascii: "u"),
+            let second = unit(&ahead),
             UTF16.isTrailSurrogate(second)
         else { return "\u{FFFD}" }
         rest = ahead
@@ -357,7 +374,8 @@ private struct JSONScanner {
 
     private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt16? {
         let digits = rest.prefix(4)
-        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+        else { return nil }
         rest = rest.dropFirst(4)
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }

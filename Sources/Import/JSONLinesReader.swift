@@ -4,9 +4,10 @@ package import Posts
 
 /// Reads JSON Lines, one object a line, from a file, a pipe or standard input.
 ///
-/// `id`, `author`, `text` and `created_at` (RFC 3339) are the fields of every line; `favorite`, `reply_to_author`,
-/// `reply_to_post`, `visibility`, `language` and `source` may follow. Unknown fields are passed over. For the classifier,
-/// and to look at texts, a line without `author` or `created_at` is good enough.
+/// `id`, `author`, `text` and `created_at` (RFC 3339) are the fields of every line; `favorite`,
+/// `reply_to_author`, `reply_to_post`, `visibility`, `language` and `source` may follow. Unknown
+/// fields are passed over. For the classifier, and to look at texts, a line without `author` or
+/// `created_at` is good enough.
 package struct JSONLinesReader: Sendable {
     private let path: String
     private let purpose: ImportPurpose
@@ -18,7 +19,8 @@ package struct JSONLinesReader: Sendable {
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
     ///   - network: Where ids and names belong.
-    ///   - localHost: Completes names without a host; without it such names are problems on Mastodon.
+    ///   - localHost: Completes names without a host; without it such names are problems on
+    ///     Mastodon.
     ///   - limits: The length of a line and the number of problems.
     ///   - now: The present: nothing was made later.
     package init(
@@ -36,19 +38,26 @@ package struct JSONLinesReader: Sendable {
     /// Reads to the end; blocks the thread while it waits for input.
     ///
     /// - Parameter body: Gets each item; an error that it throws ends the reading.
-    /// - Throws: ``ImportError`` if the input cannot be opened or read or holds no line that can be used.
+    /// - Throws: ``ImportError`` if the input cannot be opened or read or holds no line that can be
+    ///   used.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         try read { try hand(over: try JSONLine($0), to: body, &$1) }
     }
 
-    /// Reads what somebody says of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
+    /// Reads what somebody says of texts: `id`, `fit` (true or false) and `reason`, the name of a
+    /// rule.
     ///
     /// - Throws: As ``read(_:)``.
     package func readLabels(_ body: (TextLabel) -> Void) throws -> ImportSummary {
         try read { line, summary in
             let fields = try line.object()
-            guard let isFit = try fields.optional("fit", \.truth) else { throw ItemFault("fit is missing") }
-            body(TextLabel(id: try fields.required("id"), isFit: isFit, reason: try fields.optional("reason", \.text)))
+            guard let isFit = try fields.optional("fit", \.truth) else {
+                throw ItemFault("fit is missing")
+            }
+            body(
+                TextLabel(
+                    id: try fields.required("id"), isFit: isFit,
+                    reason: try fields.optional("reason", \.text)))
             summary.posts += 1
         }
     }
@@ -66,7 +75,8 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func read(
-        _ stream: FileReader, after head: [UInt8], _ take: (JSON, inout ImportSummary) throws -> Void
+        _ stream: FileReader, after head: [UInt8],
+        _ take: (JSON, inout ImportSummary) throws -> Void
     ) throws -> ImportSummary {
         var summary = ImportSummary(format: ImportSummary.lines)
         var splitter = LineSplitter(maximumBytes: limits.lineBytes)
@@ -77,7 +87,8 @@ package struct JSONLinesReader: Sendable {
                 try take(try JSON(bytes), &summary)
                 lines += 1
             } catch let fault as ItemFault {
-                let problem = ImportProblem(file: path, position: .line(line.number), reason: fault.reason)
+                let problem = ImportProblem(
+                    file: path, position: .line(line.number), reason: fault.reason)
                 summary.report(problem, limit: limits.problems)
             }
         }
@@ -91,7 +102,8 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func nothing(_ summary: ImportSummary) -> ImportError {
-        let reason = summary.problems.first.map { "no line of it can be read: \($0)" } ?? "it holds no lines"
+        let reason =
+            summary.problems.first.map { "no line of it can be read: \($0)" } ?? "it holds no lines"
         return ImportError(.nothingToRead, path: path, reason)
     }
 
@@ -124,7 +136,8 @@ package struct JSONLinesReader: Sendable {
                 return
             }
             let example = ImportedExample(
-                id: PostID(network: network, value: line.id), author: try line.author.map { try account($0).value },
+                id: PostID(network: network, value: line.id),
+                author: try line.author.map { try account($0).value },
                 text: text, createdAt: line.createdAt)
             try body(isFavorite ? .favorite(example) : .normal(example))
             if isFavorite { summary.favorites += 1 } else { summary.normals += 1 }
@@ -133,15 +146,20 @@ package struct JSONLinesReader: Sendable {
 
     private func post(_ line: JSONLine) throws(ItemFault) -> Post {
         let isLookedAt = purpose == .texts
-        guard let author = line.author ?? (isLookedAt ? "somebody" : nil) else { throw ItemFault("author is missing") }
+        guard let author = line.author ?? (isLookedAt ? "somebody" : nil) else {
+            throw ItemFault("author is missing")
+        }
         guard line.createdAt != nil || line.isTimeUnknown || isLookedAt else {
             throw ItemFault("created_at is missing")
         }
         let time = PostTime(line.createdAt, noticedAt: now)
         let answered = line.replyToPost.map { PostID(network: network, value: $0) }
-        let answeredAuthor = try line.replyToAuthor.map { name throws(ItemFault) in try account(name) }
+        let answeredAuthor = try line.replyToAuthor.map { name throws(ItemFault) in
+            try account(name)
+        }
         var post = Post(
-            id: PostID(network: network, value: line.id), author: try account(author), text: line.text,
+            id: PostID(network: network, value: line.id), author: try account(author),
+            text: line.text,
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: answered == nil && answeredAuthor == nil
                 ? nil : ReplyTarget(author: answeredAuthor, post: answered),
@@ -154,8 +172,11 @@ package struct JSONLinesReader: Sendable {
     private func account(_ name: String) throws(ItemFault) -> AccountID {
         let bare = name.drop { $0 == "@" }.lowercased()
         guard !bare.isEmpty else { throw ItemFault("the name of a person is empty") }
-        // Without a host a name stays as it is. It equals nobody's on a server, so nobody is answered by mistake.
-        guard network.traits.namesAreIdentities, let localHost else { return AccountID(network: network, value: bare) }
+        // Without a host a name stays as it is. It equals nobody's on a server, so nobody is
+        // answered by mistake.
+        guard network.traits.namesAreIdentities, let localHost else {
+            return AccountID(network: network, value: bare)
+        }
         return AccountID(name: bare, localHost: localHost, on: network)
     }
 }
@@ -231,7 +252,8 @@ private struct JSONLine {
     var spacedText: String {
         var scalars = String.UnicodeScalarView()
         for scalar in original.unicodeScalars {
-            let isKept = scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+            let isKept =
+                scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
             scalars.append(isKept ? scalar : " ")
         }
         return PlainText.cleaned(String(scalars))
@@ -268,7 +290,8 @@ struct LineSplitter {
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     /// Takes the next bytes and hands over the lines that end in them.
-    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitLine) throws -> Void) rethrows {
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitLine) throws -> Void) rethrows
+    {
         var start = 0
         while let end = chunk[start...].firstIndex(of: Byte.lineFeed) {
             append(chunk[start..<end])
@@ -286,7 +309,11 @@ struct LineSplitter {
     private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
         // One byte more for a CR that does not count.
         if line.count + bytes.count > maximumBytes + 1 { isTooLong = true }
-        if isTooLong { line.removeAll(keepingCapacity: true) } else { line.append(contentsOf: bytes) }
+        if isTooLong {
+            line.removeAll(keepingCapacity: true)
+        } else {
+            line.append(contentsOf: bytes)
+        }
     }
 
     private mutating func emit(_ body: (SplitLine) throws -> Void) rethrows {

@@ -17,21 +17,28 @@ struct MastodonArchive: ArchiveFormat {
     private let parts: [String]
 
     /// The file that serves a purpose.
-    static func list(for purpose: ImportPurpose) -> String { purpose == .scheduler ? outbox : likes }
+    static func list(for purpose: ImportPurpose) -> String {
+        purpose == .scheduler ? outbox : likes
+    }
 
     static func isPart(_ name: String) -> Bool { [actor, outbox, likes].contains(name) }
 
-    static func recognizes(_ parts: [String]) -> Bool { parts.contains(outbox) || parts.contains(likes) }
+    static func recognizes(_ parts: [String]) -> Bool {
+        parts.contains(outbox) || parts.contains(likes)
+    }
 
     init(_ request: ImportRequest, parts: [String]) {
         self.request = request
         self.parts = parts
     }
 
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
+        -> ImportSummary
+    {
         let wanted = Self.list(for: request.purpose)
         guard let place = parts.firstIndex(of: wanted) else {
-            throw nothing("it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(wanted))")
+            throw nothing(
+                "it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(wanted))")
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -54,7 +61,9 @@ struct MastodonArchive: ArchiveFormat {
         }
     }
 
-    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
+    private func nothing(_ reason: String) -> ImportError {
+        ImportError(.nothingToRead, path: request.path, reason)
+    }
 }
 
 /// The reading of one archive: whose it is, and the counts.
@@ -67,12 +76,16 @@ private final class MastodonArchiveRun {
     /// Entries that were read, whether or not they were handed over.
     private(set) var seen = 0
 
-    init(_ request: ImportRequest, pictures: ArchivePictures, body: @escaping (ArchiveItem) throws -> Void) {
+    init(
+        _ request: ImportRequest, pictures: ArchivePictures,
+        body: @escaping (ArchiveItem) throws -> Void
+    ) {
         self.request = request
         self.pictures = pictures
         self.body = body
         converter = MastodonPostConverter(
-            localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts, now: request.now)
+            localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts, now: request.now
+        )
     }
 
     var knowsOwner: Bool { converter.owner != nil }
@@ -117,7 +130,9 @@ private final class MastodonArchiveRun {
             summary.unrelated += 1
             return
         }
-        guard let note = wire.note else { throw ItemFault("the post is not in it, only its address") }
+        guard let note = wire.note else {
+            throw ItemFault("the post is not in it, only its address")
+        }
         guard WireNote.isPost(note.type) else {
             seen += 1
             summary.unrelated += 1
@@ -136,7 +151,8 @@ private final class MastodonArchiveRun {
 
     private func list(_ name: String, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
         ListSink(
-            file: name, splitter: DocumentSplitter(lists: MastodonArchive.lists, limits: request.limits),
+            file: name,
+            splitter: DocumentSplitter(lists: MastodonArchive.lists, limits: request.limits),
             report: { [self] in summary.report($0, limit: request.limits.problems) }, body: body)
     }
 }

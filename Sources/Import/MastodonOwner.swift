@@ -20,8 +20,9 @@ struct MastodonOwner {
     ///
     /// - Parameters:
     ///   - wire: The archive's `actor.json`.
-    ///   - localHost: The host of the server's names, where the caller knows it. It counts if the actor's host is this
-    ///     one or lies below it: people are `user@example.org` while the server answers at `social.example.org`.
+    ///   - localHost: The host of the server's names, where the caller knows it. It counts if the
+    ///     actor's host is this one or lies below it: people are `user@example.org` while the
+    ///     server answers at `social.example.org`.
     init?(_ wire: JSON, localHost: String?) {
         guard let actor = wire["id"]?.name, let address = ActorAddress(actor) else { return nil }
         // New servers tell `user@host`.
@@ -30,11 +31,13 @@ struct MastodonOwner {
         }
         let written = wire["preferredUsername"]?.name
         guard
-            let name = written.flatMap(ActorAddress.name).flatMap({ $0.host == nil ? $0.user : nil })
+            let name = written.flatMap(ActorAddress.name).flatMap({ $0.host == nil ? $0.user : nil }
+            )
                 ?? told?.user ?? address.user
         else { return nil }
         self.init(
-            actor: actor, host: address.host, name: name, localHost: told?.host ?? Self.related(localHost, address))
+            actor: actor, host: address.host, name: name,
+            localHost: told?.host ?? Self.related(localHost, address))
         self.name = written ?? name
         followers = wire["followers"]?.name
     }
@@ -42,7 +45,9 @@ struct MastodonOwner {
     /// Who made a post, from the author's address alone; nil where it holds no name.
     init?(actor: String, localHost: String?) {
         guard let address = ActorAddress(actor), let user = address.user else { return nil }
-        self.init(actor: actor, host: address.host, name: user, localHost: Self.related(localHost, address))
+        self.init(
+            actor: actor, host: address.host, name: user,
+            localHost: Self.related(localHost, address))
     }
 
     private init(actor: String, host: String, name: String, localHost: String?) {

@@ -22,7 +22,9 @@ struct MastodonPostConverter {
 
     /// The post that was made; nil for one that not everybody may read.
     mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
-        guard let id = FediversePost.identity(among: [note.id, note.url]) else { throw ItemFault("id is missing") }
+        guard let id = FediversePost.identity(among: [note.id, note.url]) else {
+            throw ItemFault("id is missing")
+        }
         guard note.isContentReadable else { throw ItemFault("content has the wrong type") }
         let owner = try author(of: note, in: activity)
         var wire = FediversePost(identities: [id], author: owner.account)
@@ -45,7 +47,8 @@ struct MastodonPostConverter {
         wire.mentions = note.mentions.compactMap { mention in
             owner.person(mention).map { person in
                 FediversePost.Mention(
-                    account: person, name: Self.fullName(mention, person), addresses: [mention.href].compactMap(\.self))
+                    account: person, name: Self.fullName(mention, person),
+                    addresses: [mention.href].compactMap(\.self))
             }
         }
         wire.hashtags = note.hashtags
@@ -58,11 +61,20 @@ struct MastodonPostConverter {
 
     // MARK: Author
 
-    private mutating func author(of note: WireNote, in activity: WireActivity) throws(ItemFault) -> MastodonOwner {
-        let authors = note.attributedTo.isEmpty ? [activity.actor].compactMap(\.self) : note.attributedTo
-        if owner == nil { owner = authors.first.flatMap { MastodonOwner(actor: $0, localHost: localHost) } }
-        guard let owner else { throw ItemFault("nothing tells who made it; is actor.json missing?") }
-        guard authors.isEmpty || authors.contains(owner.actor) else { throw ItemFault("somebody else made it") }
+    private mutating func author(of note: WireNote, in activity: WireActivity) throws(ItemFault)
+        -> MastodonOwner
+    {
+        let authors =
+            note.attributedTo.isEmpty ? [activity.actor].compactMap(\.self) : note.attributedTo
+        if owner == nil {
+            owner = authors.first.flatMap { MastodonOwner(actor: $0, localHost: localHost) }
+        }
+        guard let owner else {
+            throw ItemFault("nothing tells who made it; is actor.json missing?")
+        }
+        guard authors.isEmpty || authors.contains(owner.actor) else {
+            throw ItemFault("somebody else made it")
+        }
         return owner
     }
 
@@ -70,40 +82,54 @@ struct MastodonPostConverter {
     private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
         let written = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
         let known = person.value.prefix { $0 != "@" }
-        return written.lowercased() == known ? String(written + person.value.dropFirst(known.count)) : person.value
+        return written.lowercased() == known
+            ? String(written + person.value.dropFirst(known.count)) : person.value
     }
 
     // MARK: Reply
 
     private func replyTarget(_ note: WireNote, _ owner: MastodonOwner) -> ReplyTarget? {
         guard note.isReply else { return nil }
-        guard let answered = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil }) else {
+        guard let answered = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil })
+        else {
             return ReplyTarget(author: note.mentions.first.flatMap(owner.person))
         }
         let post = PostID(network: .mastodon, value: answered)
         if answered.hasPrefix(owner.actor + "/") || ownPosts.contains(answered.hashValue) {
             return ReplyTarget(author: owner.account, post: post)
         }
-        return ReplyTarget(author: person(behind: answered, among: note.mentions, owner), post: post)
+        return ReplyTarget(
+            author: person(behind: answered, among: note.mentions, owner), post: post)
     }
 
-    /// The mentioned person whose post is answered: the address of a post mostly begins like its author's.
-    private func person(behind answered: String, among mentions: [WireMention], _ owner: MastodonOwner) -> AccountID? {
-        if let mention = mentions.first(where: { $0.href.map { answered.hasPrefix($0 + "/") } ?? false }) {
+    /// The mentioned person whose post is answered: the address of a post mostly begins like its
+    /// author's.
+    private func person(
+        behind answered: String, among mentions: [WireMention], _ owner: MastodonOwner
+    ) -> AccountID? {
+        if let mention = mentions.first(where: {
+            $0.href.map { answered.hasPrefix($0 + "/") } ?? false
+        }) {
             return owner.person(mention)
         }
         let address = ActorAddress(answered)
         if let address, let user = address.user {
-            if address.host == owner.actorHost, ActorAddress(owner.actor)?.user == user { return owner.account }
+            if address.host == owner.actorHost, ActorAddress(owner.actor)?.user == user {
+                return owner.account
+            }
             let same = mentions.first { mention in
-                guard let other = mention.href.flatMap(ActorAddress.init), other.host == address.host else {
+                guard let other = mention.href.flatMap(ActorAddress.init),
+                    other.host == address.host
+                else {
                     return false
                 }
                 return other.user == user || mention.name.flatMap(ActorAddress.name)?.user == user
             }
             if let same { return owner.person(same) }
         }
-        let neighbour = mentions.first { $0.href.flatMap(ActorAddress.init)?.host == address?.host && address != nil }
+        let neighbour = mentions.first {
+            $0.href.flatMap(ActorAddress.init)?.host == address?.host && address != nil
+        }
         return (neighbour ?? mentions.first).flatMap(owner.person)
     }
 }
@@ -159,7 +185,8 @@ struct WireNote {
     /// Whether it answers something, even if that has no address.
     let isReply: Bool
     let content: String?
-    /// Whether the content, if there is any, is a text: one that cannot be read is not the same as none.
+    /// Whether the content, if there is any, is a text: one that cannot be read is not the same as
+    /// none.
     let isContentReadable: Bool
     let contentMap: [String: String]
     /// The content warning.
@@ -173,7 +200,8 @@ struct WireNote {
     /// Whether it names a post that it quotes.
     let isQuote: Bool
 
-    /// The names that programs have for the address of a quoted post: FEP-044f; Fedibird; Pleroma and Akkoma; Misskey.
+    /// The names that programs have for the address of a quoted post: FEP-044f; Fedibird; Pleroma
+    /// and Akkoma; Misskey.
     private static let quotes: [StaticString] = ["quote", "quoteUri", "quoteUrl", "_misskey_quote"]
 
     /// Nil for what is no object.
@@ -192,26 +220,35 @@ struct WireNote {
         let written = fields["content"]
         content = written?.text ?? written?.integer.map(String.init)
         isContentReadable = content != nil || written?.isNull ?? true
-        let versions = fields["contentMap"]?.members.compactMap { key, value in value.text.map { (key, $0) } }
+        let versions = fields["contentMap"]?.members.compactMap { key, value in
+            value.text.map { (key, $0) }
+        }
         contentMap = Dictionary(versions ?? []) { first, _ in first }
         summary = fields["summary"]?.name
         isSensitive = fields.flag("sensitive")
-        attachments = fields.entries("attachment").filter(\.isObject).map(WireAttachment.init).filter { !$0.isCard }
+        attachments = fields.entries("attachment").filter(\.isObject).map(WireAttachment.init)
+            .filter { !$0.isCard }
         let choices: [StaticString] = ["oneOf", "anyOf"]
-        isPoll = type == "Question" || choices.contains { fields[$0].map { $0.isList || $0.isObject } ?? false }
+        isPoll =
+            type == "Question"
+            || choices.contains { fields[$0].map { $0.isList || $0.isObject } ?? false }
         let tags = fields.entries("tag")
         mentions = tags.compactMap(WireMention.init)
         hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.name : nil }
-        isQuote = Self.quotes.contains { fields.namesSomething($0) } || tags.contains(where: Self.isPostLink)
+        isQuote =
+            Self.quotes.contains { fields.namesSomething($0) }
+            || tags.contains(where: Self.isPostLink)
     }
 
-    /// Whether a tag is the link to another post of FEP-e232, by its media type or by what programs use it for.
+    /// Whether a tag is the link to another post of FEP-e232, by its media type or by what programs
+    /// use it for.
     private static func isPostLink(_ tag: JSON) -> Bool {
         guard tag.is("Link"), tag["href"]?.name != nil else { return false }
         let type = (tag["mediaType"]?.text ?? "").lowercased()
         let isPost =
             type.hasPrefix("application/activity+json")
-            || type.hasPrefix("application/ld+json") && type.contains("https://www.w3.org/ns/activitystreams")
+            || type.hasPrefix("application/ld+json")
+                && type.contains("https://www.w3.org/ns/activitystreams")
         return isPost || tag.entries("rel").contains { $0.text?.contains("quote") == true }
     }
 

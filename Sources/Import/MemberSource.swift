@@ -15,8 +15,8 @@ protocol MemberSink: AnyObject {
 protocol MemberSource {
     /// The names of the files that are wanted, in the order in which ``read(_:)`` gives them.
     ///
-    /// Names are given as `data/tweets.js`, whatever folder the archive is wrapped in. All names are checked, no data
-    /// is read.
+    /// Names are given as `data/tweets.js`, whatever folder the archive is wrapped in. All names
+    /// are checked, no data is read.
     ///
     /// - Throws: ``ImportError`` if the archive is not safe to read.
     func names(where isWanted: (String) -> Bool) throws -> [String]
@@ -24,7 +24,8 @@ protocol MemberSource {
     /// Reads, one after the other, the files for which `open` returns a sink.
     func read(_ open: (String) throws -> (any MemberSink)?) throws
 
-    /// The same for files with these names, wherever in the archive they are; those that are not there are passed over.
+    /// The same for files with these names, wherever in the archive they are; those that are not
+    /// there are passed over.
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws
 }
 
@@ -98,12 +99,17 @@ enum MemberName {
     }
 
     /// The files at the top of an archive, which are found however many folders are around it.
-    private static let tops: Set<Substring> = ["actor.json", "outbox.json", "likes.json", "tweets.csv"]
+    private static let tops: Set<Substring> = [
+        "actor.json", "outbox.json", "likes.json", "tweets.csv",
+    ]
 
-    /// The name without the folders that some tools wrap an archive in; nil for what lies outside the archive.
+    /// The name without the folders that some tools wrap an archive in; nil for what lies outside
+    /// the archive.
     static func unwrapped(_ name: String) -> String? {
         let parts = name.split(separator: "/").filter { $0 != "." }
-        guard !parts.contains("__MACOSX"), let last = parts.last, !last.hasPrefix("._") else { return nil }
+        guard !parts.contains("__MACOSX"), let last = parts.last, !last.hasPrefix("._") else {
+            return nil
+        }
         if tops.contains(last) { return String(last) }
         let start = parts.dropLast().lastIndex(of: "data") ?? (parts.count > 1 ? 1 : 0)
         return parts[start...].joined(separator: "/")
@@ -123,7 +129,9 @@ struct FileSource: MemberSource {
     /// From the name in an archive to the path, in the order in which they are read.
     let files: [(name: String, path: String)]
 
-    func names(where isWanted: (String) -> Bool) throws -> [String] { files.map(\.name).filter(isWanted) }
+    func names(where isWanted: (String) -> Bool) throws -> [String] {
+        files.map(\.name).filter(isWanted)
+    }
 
     func read(_ open: (String) throws -> (any MemberSink)?) throws {
         for file in files {
@@ -147,7 +155,8 @@ final class ListSink: MemberSink {
     /// - Parameters:
     ///   - file: The name for problems.
     ///   - report: Gets what cannot be read.
-    ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
+    ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error
+    ///     ends the reading.
     init(
         file: String, splitter: any ItemSplitter, report: @escaping (ImportProblem) -> Void,
         body: @escaping (JSON) throws -> Void
@@ -186,7 +195,8 @@ final class ObjectSink: MemberSink {
 
     /// - Parameters:
     ///   - limit: A larger file is passed over.
-    ///   - body: Gets the object if there is one; such files only help, so that a broken one is no problem.
+    ///   - body: Gets the object if there is one; such files only help, so that a broken one is no
+    ///     problem.
     init(limit: Int, body: @escaping (JSON) -> Void) {
         self.limit = limit
         self.body = body

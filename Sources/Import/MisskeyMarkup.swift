@@ -1,6 +1,7 @@
 import Posts
 
-/// The markup of Misskey, MFM, as far as a plain text must do without it: functions, tags and links with words.
+/// The markup of Misskey, MFM, as far as a plain text must do without it: functions, tags and links
+/// with words.
 ///
 /// Its syntax is in `docs/syntax.md` of misskey-dev/mfm.js.
 enum MisskeyMarkup {
@@ -10,8 +11,8 @@ enum MisskeyMarkup {
     /// Deeper nesting is left as it is.
     private static let maximumNesting = 20
 
-    /// The text without markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link `[words](address)` what it
-    /// becomes on every network.
+    /// The text without markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link
+    /// `[words](address)` what it becomes on every network.
     ///
     /// - Returns: The text, and its ``Post/linkWords``.
     static func read(_ text: String) -> (text: String, linkWords: [String]) {
@@ -72,8 +73,11 @@ enum MisskeyMarkup {
             guard starts(with: "$[", at: position), ends.count < MisskeyMarkup.maximumNesting,
                 let end = closings[position + 1]
             else { return false }
-            let name = text[(position + 2)..<end].prefix(100).prefix { $0 != " " && $0 != "\n" && $0 != "[" }
-            guard let first = name.first, ("a"..."z").contains(first), text[name.endIndex] == " " else { return false }
+            let name = text[(position + 2)..<end].prefix(100).prefix {
+                $0 != " " && $0 != "\n" && $0 != "["
+            }
+            guard let first = name.first, ("a"..."z").contains(first), text[name.endIndex] == " "
+            else { return false }
             ends.append(end)
             position = name.endIndex + 1
             return true
@@ -82,22 +86,30 @@ enum MisskeyMarkup {
         /// Passes over `<b>`, `</b>` and the like; of `<https://…>` the address is kept.
         private mutating func tag() -> Bool {
             guard text[position] == "<" else { return false }
-            let inside = text[(position + 1)...].prefix(2_050).prefix { $0 != ">" && $0 != "<" && $0 != "\n" }
+            let inside = text[(position + 1)...].prefix(2_050).prefix {
+                $0 != ">" && $0 != "<" && $0 != "\n"
+            }
             guard inside.endIndex < text.count, text[inside.endIndex] == ">" else { return false }
             let name = String(String.UnicodeScalarView(inside))
             let isAddress = name.hasPrefix("https://") || name.hasPrefix("http://")
-            guard isAddress || MisskeyMarkup.tags.contains(name.hasPrefix("/") ? String(name.dropFirst()) : name)
+            guard
+                isAddress
+                    || MisskeyMarkup.tags.contains(
+                        name.hasPrefix("/") ? String(name.dropFirst()) : name)
             else { return false }
             if isAddress { append(inside) }
             position = inside.endIndex + 1
             return true
         }
 
-        /// Keeps words and address of `[words](address)`, or `?[words](address)` for one without a preview.
+        /// Keeps words and address of `[words](address)`, or `?[words](address)` for one without a
+        /// preview.
         private mutating func link() -> Bool {
             let opening = starts(with: "?[", at: position) ? position + 1 : position
             guard text[opening] == "[" else { return false }
-            let words = text[(opening + 1)...].prefix(1_000).prefix { !"[]\n".unicodeScalars.contains($0) }
+            let words = text[(opening + 1)...].prefix(1_000).prefix {
+                !"[]\n".unicodeScalars.contains($0)
+            }
             guard !words.isEmpty, starts(with: "](http", at: words.endIndex) else { return false }
             let address = text[(words.endIndex + 2)...].prefix(2_050).prefix {
                 $0 != ")" && !$0.properties.isWhitespace
@@ -145,7 +157,8 @@ struct MisskeyNames {
         bytes.withUnsafeBufferPointer { buffer in
             let grammar = TextGrammar(buffer)
             while position < bytes.count {
-                guard bytes[position] == UInt8(ascii: "@"), let mention = grammar.mention(at: position),
+                guard bytes[position] == UInt8(ascii: "@"),
+                    let mention = grammar.mention(at: position),
                     mention.isCertain, !mention.name.isEmpty
                 else {
                     let end = grammar.link(at: position)?.range.upperBound ?? position + 1
@@ -153,7 +166,8 @@ struct MisskeyNames {
                     position = end
                     continue
                 }
-                let written = String(decoding: bytes[mention.name.lowerBound..<mention.end], as: UTF8.self)
+                let written = String(
+                    decoding: bytes[mention.name.lowerBound..<mention.end], as: UTF8.self)
                 let name = mention.end > mention.name.upperBound ? written : "\(written)@\(host)"
                 result.append(contentsOf: "@\(name)".utf8)
                 let person = AccountID.mastodon(name, localHost: host)

@@ -2,10 +2,11 @@ import Formats
 import Foundation
 import Posts
 
-/// The export of an account's notes that Misskey makes, and Sharkey, Firefish and other servers that descend from it.
+/// The export of an account's notes that Misskey makes, and Sharkey, Firefish and other servers
+/// that descend from it.
 ///
-/// `notes-2023-01-31-12-00-00.json` is one list, from the oldest note to the newest. It does not say whose the notes are
-/// or at which server they were made: both must be known from elsewhere.
+/// `notes-2023-01-31-12-00-00.json` is one list, from the oldest note to the newest. It does not
+/// say whose the notes are or at which server they were made: both must be known from elsewhere.
 struct MisskeyNotes: ArchiveFormat {
     /// The name for a single file, whatever it is called.
     static let name = "notes-.json"
@@ -21,7 +22,8 @@ struct MisskeyNotes: ArchiveFormat {
 
     /// Whether `wire` is a note as an export writes it.
     static func isNote(_ wire: JSON) -> Bool {
-        wire["createdAt"] != nil && wire["visibility"] != nil && wire["replyId"] != nil && wire["renoteId"] != nil
+        wire["createdAt"] != nil && wire["visibility"] != nil && wire["replyId"] != nil
+            && wire["renoteId"] != nil
     }
 
     init(_ request: ImportRequest, parts: [String]) {
@@ -29,7 +31,9 @@ struct MisskeyNotes: ArchiveFormat {
         self.parts = parts
     }
 
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
+        -> ImportSummary
+    {
         guard request.purpose == .scheduler else {
             throw nothing("it holds no favorites; train the classifier from the account")
         }
@@ -43,7 +47,9 @@ struct MisskeyNotes: ArchiveFormat {
         return try withoutActuallyEscaping(body) { body in
             let run = MisskeyRun(request, owner: owner, body: body)
             try source.read { Self.isPart($0) ? run.sink($0) : nil }
-            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(run.summary.causeOfNothing) }
+            guard run.summary.items > 0 || run.seen > 0 else {
+                throw nothing(run.summary.causeOfNothing)
+            }
             return run.summary
         }
     }
@@ -55,7 +61,9 @@ struct MisskeyNotes: ArchiveFormat {
         return host.map { .mastodon("unknown", localHost: $0) }
     }
 
-    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
+    private func nothing(_ reason: String) -> ImportError {
+        ImportError(.nothingToRead, path: request.path, reason)
+    }
 }
 
 /// The reading of one export, and the counts.
@@ -70,13 +78,15 @@ private final class MisskeyRun {
     init(_ request: ImportRequest, owner: AccountID, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
         self.body = body
-        converter = MisskeyNoteConverter(owner: owner, maximumOwnPosts: request.limits.ownPosts, now: request.now)
+        converter = MisskeyNoteConverter(
+            owner: owner, maximumOwnPosts: request.limits.ownPosts, now: request.now)
         if request.owner == owner { (summary.owner, summary.ownerName) = (owner, owner.value) }
     }
 
     func sink(_ name: String) -> any MemberSink {
         ListSink(
-            file: MemberName.shown(name), splitter: DocumentSplitter(lists: [], limits: request.limits),
+            file: MemberName.shown(name),
+            splitter: DocumentSplitter(lists: [], limits: request.limits),
             report: { [self] in summary.report($0, limit: request.limits.problems) },
             body: { [self] wire in try take(try wire.object()) })
     }
@@ -100,8 +110,8 @@ private final class MisskeyRun {
 
 /// Makes posts of notes.
 ///
-/// The fields are those that `ExportNotesProcessorService` of Misskey writes. Nearly every field may be missing; one of
-/// another kind counts as missing.
+/// The fields are those that `ExportNotesProcessorService` of Misskey writes. Nearly every field
+/// may be missing; one of another kind counts as missing.
 struct MisskeyNoteConverter {
     let owner: AccountID
     /// How many of the owner's notes are remembered, to know an answer to one of them.
@@ -134,7 +144,8 @@ struct MisskeyNoteConverter {
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
         let audience = PostAudience(status: wire)
         guard audience.isOpen else { return nil }
-        let time = PostTime(wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
+        let time = PostTime(
+            wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
         let read = MisskeyMarkup.read(wire["text"]?.text ?? "")
         let text = MisskeyNames(in: read.text, on: host)
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
@@ -154,23 +165,33 @@ struct MisskeyNoteConverter {
     }
 
     /// The address by which other servers know a note.
-    private func address(of id: String) -> PostID { PostID(network: .mastodon, value: "https://\(host)/notes/\(id)") }
+    private func address(of id: String) -> PostID {
+        PostID(network: .mastodon, value: "https://\(host)/notes/\(id)")
+    }
 
-    /// Only its id is told of an answered note; the name that the answer begins with is its author's.
+    /// Only its id is told of an answered note; the name that the answer begins with is its
+    /// author's.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
         guard let answered = wire["replyId"]?.name else { return nil }
-        if ownPosts.contains(answered.hashValue) { return ReplyTarget(author: owner, post: address(of: answered)) }
+        if ownPosts.contains(answered.hashValue) {
+            return ReplyTarget(author: owner, post: address(of: answered))
+        }
         guard text.hasPrefix("@") else { return ReplyTarget(author: nil) }
         let word = text.prefix { !$0.isWhitespace }
         return ReplyTarget(
-            author: ActorAddress.name(String(word)).map { .mastodon($0.user, localHost: $0.host ?? host) })
+            author: ActorAddress.name(String(word)).map {
+                .mastodon($0.user, localHost: $0.host ?? host)
+            })
     }
 
     private static func picture(_ wire: JSON) -> Picture? {
-        guard ["image/jpeg", "image/png", "image/webp"].contains(wire["type"]?.text ?? "") else { return nil }
+        guard ["image/jpeg", "image/png", "image/webp"].contains(wire["type"]?.text ?? "") else {
+            return nil
+        }
         let size = wire["properties"]
         let picture = Picture(
-            url: wire["url"]?.name, alt: wire["comment"]?.text ?? "", width: size?["width"]?.integer,
+            url: wire["url"]?.name, alt: wire["comment"]?.text ?? "",
+            width: size?["width"]?.integer,
             height: size?["height"]?.integer
         ).cleaned
         return picture.url == nil ? nil : picture

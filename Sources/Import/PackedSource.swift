@@ -57,13 +57,16 @@ struct PackedSource: MemberSource {
                 guard count > 0 else { break }
                 unpacked += count
                 guard unpacked <= allowedBytes else { throw bomb(allowedBytes) }
-                try buffer.withUnsafeBytes { try sink.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                try buffer.withUnsafeBytes {
+                    try sink.feed(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
             }
             try sink.finish()
         }
     }
 
-    /// Never more than `limits.totalBytes`; proportional to the file once it is past the free allowance.
+    /// Never more than `limits.totalBytes`; proportional to the file once it is past the free
+    /// allowance.
     private var allowedBytes: Int { min(limits.totalBytes, allowedPassage) }
 
     /// How much of a tar may go by, read or not: pictures may be larger than all that is ever read.
@@ -74,11 +77,13 @@ struct PackedSource: MemberSource {
 
     private func bomb(_ allowed: Int) -> ImportError {
         ImportError(
-            .bomb, path: path, "it would unpack to more than \(allowed >> 20) MiB, which no archive of this size does")
+            .bomb, path: path,
+            "it would unpack to more than \(allowed >> 20) MiB, which no archive of this size does")
     }
 
     private func unsafe(_ name: String) -> ImportError {
-        ImportError(.unsafePath, path: path, "the name \(MemberName.shown(name)) leads out of the archive")
+        ImportError(
+            .unsafePath, path: path, "the name \(MemberName.shown(name)) leads out of the archive")
     }
 
     private func forEachFile(_ body: (String, Bool, PackedReader) throws -> Void) throws {
@@ -86,7 +91,8 @@ struct PackedSource: MemberSource {
         while try reader.next() {
             guard !reader.isEncrypted else {
                 throw ImportError(
-                    .encrypted, path: path, "the zip is encrypted; unpack it with its password and give the folder")
+                    .encrypted, path: path,
+                    "the zip is encrypted; unpack it with its password and give the folder")
             }
             let name = reader.name
             if let name {
@@ -99,7 +105,8 @@ struct PackedSource: MemberSource {
         }
     }
 
-    /// Passes over the rest of a tar's entry block by block, so that a bomb is noticed in the middle of one.
+    /// Passes over the rest of a tar's entry block by block, so that a bomb is noticed in the
+    /// middle of one.
     private func passOver(_ reader: PackedReader, name: String) throws {
         func check() throws {
             if reader.unpackedBytes > allowedPassage { throw bomb(allowedPassage) }
@@ -134,7 +141,9 @@ final class PackedReader {
             archive_read_support_format_tar(handle)
             archive_read_support_filter_gzip(handle)
         }
-        guard archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK else { throw incomplete }
+        guard archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK else {
+            throw incomplete
+        }
     }
 
     deinit { archive_read_free(handle) }
@@ -162,11 +171,14 @@ final class PackedReader {
         }
         return ImportError(
             .damaged, path: path,
-            "the \(packing.noun) is incomplete or damaged: its list of files cannot be read; download it again")
+            "the \(packing.noun) is incomplete or damaged: its list of files cannot be read; download it again"
+        )
     }
 
     var name: String? {
-        entry.flatMap { archive_entry_pathname($0) ?? archive_entry_pathname_utf8($0) }.map { String(cString: $0) }
+        entry.flatMap { archive_entry_pathname($0) ?? archive_entry_pathname_utf8($0) }.map {
+            String(cString: $0)
+        }
     }
 
     var isEncrypted: Bool { entry.map { archive_entry_is_encrypted($0) != 0 } ?? false }
@@ -177,15 +189,20 @@ final class PackedReader {
     }
     /// What the archive says; the truth is counted while reading.
     var declaredSize: Int { entry.map { Int(max(0, archive_entry_size($0))) } ?? 0 }
-    /// How many bytes were unpacked up to here; of use for a tar, which is unpacked from the start to the end.
+    /// How many bytes were unpacked up to here; of use for a tar, which is unpacked from the start
+    /// to the end.
     var unpackedBytes: Int { Int(max(0, archive_filter_bytes(handle, 0))) }
 
-    private var type: UInt32 { entry.map { UInt32(archive_entry_filetype($0)) & Self.typeMask } ?? 0 }
+    private var type: UInt32 {
+        entry.map { UInt32(archive_entry_filetype($0)) & Self.typeMask } ?? 0
+    }
 
     /// Reads the next bytes of the entry; 0 at its end.
     func readData(into buffer: inout [UInt8], of name: String) throws -> Int {
         while true {
-            let count = buffer.withUnsafeMutableBytes { archive_read_data(handle, $0.baseAddress, $0.count) }
+            let count = buffer.withUnsafeMutableBytes {
+                archive_read_data(handle, $0.baseAddress, $0.count)
+            }
             if count >= 0 { return count }
             if count == Int(ARCHIVE_RETRY) { continue }
             throw damaged(name)
@@ -214,6 +231,7 @@ final class PackedReader {
     private func damaged(_ name: String) -> ImportError {
         ImportError(
             .damaged, path: path,
-            "the \(packing.noun) is damaged: \(MemberName.shown(name)) cannot be unpacked; download it again")
+            "the \(packing.noun) is damaged: \(MemberName.shown(name)) cannot be unpacked; download it again"
+        )
     }
 }

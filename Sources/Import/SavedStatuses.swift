@@ -4,9 +4,10 @@ import Posts
 
 /// Posts that were saved as the API of a server of the Mastodon family gives them.
 ///
-/// The Python program mastodon-archive keeps `HOST.user.NAME.json`: an object with the lists `statuses` and `favourites`
-/// (of others, with their texts), and older ones in `HOST.user.NAME.0.json` and so on. Pixelfed exports the account's own
-/// posts as one list, `pixelfed-statuses.json`.
+/// The Python program mastodon-archive keeps `HOST.user.NAME.json`: an object with the lists
+/// `statuses` and `favourites` (of others, with their texts), and older ones in
+/// `HOST.user.NAME.0.json` and so on. Pixelfed exports the account's own posts as one list,
+/// `pixelfed-statuses.json`.
 struct SavedStatuses: ArchiveFormat {
     /// The keys of the lists in a file of mastodon-archive that are read.
     static let lists = [ownList, favoriteList]
@@ -26,7 +27,8 @@ struct SavedStatuses: ArchiveFormat {
 
     static func recognizes(_ parts: [String]) -> Bool { parts.contains(where: isPart) }
 
-    /// Whether a file of this name is one of mastodon-archive, with lists of posts and of favorites.
+    /// Whether a file of this name is one of mastodon-archive, with lists of posts and of
+    /// favorites.
     private static func isBackup(_ name: String) -> Bool {
         !name.contains("/") && name.contains(".user.") && name.hasSuffix(".json")
     }
@@ -42,14 +44,19 @@ struct SavedStatuses: ArchiveFormat {
         self.parts = parts
     }
 
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
+        -> ImportSummary
+    {
         let isPosts = request.purpose == .scheduler
         guard isPosts || parts.contains(where: Self.isBackup) else {
-            throw nothing("it holds no favorites; Pixelfed exports none, so train the classifier from the account")
+            throw nothing(
+                "it holds no favorites; Pixelfed exports none, so train the classifier from the account"
+            )
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
-            let run = SavedStatusesRun(request, isBackup: parts.contains(where: Self.isBackup), body: body)
+            let run = SavedStatusesRun(
+                request, isBackup: parts.contains(where: Self.isBackup), body: body)
             if isPosts {
                 try source.read { name in
                     guard Self.isPart(name) else { return nil }
@@ -58,14 +65,20 @@ struct SavedStatuses: ArchiveFormat {
             } else {
                 // Favorites do not tell whose they are; the posts beside them do.
                 try source.read { Self.isBackup($0) ? run.ownerSink($0, list: Self.ownList) : nil }
-                try source.read { Self.isBackup($0) ? run.favoriteSink($0, list: Self.favoriteList) : nil }
+                try source.read {
+                    Self.isBackup($0) ? run.favoriteSink($0, list: Self.favoriteList) : nil
+                }
             }
-            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(run.summary.causeOfNothing) }
+            guard run.summary.items > 0 || run.seen > 0 else {
+                throw nothing(run.summary.causeOfNothing)
+            }
             return run.summary
         }
     }
 
-    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
+    private func nothing(_ reason: String) -> ImportError {
+        ImportError(.nothingToRead, path: request.path, reason)
+    }
 }
 
 /// The reading of saved posts: whose they are, and the counts.
@@ -80,7 +93,8 @@ private final class SavedStatusesRun {
     init(_ request: ImportRequest, isBackup: Bool, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
         self.body = body
-        counts = ImportSummary(format: isBackup ? "mastodon-archive backup" : "saved Mastodon posts")
+        counts = ImportSummary(
+            format: isBackup ? "mastodon-archive backup" : "saved Mastodon posts")
         converter = SavedStatusConverter(localHost: request.localHost, now: request.now)
     }
 
@@ -122,7 +136,8 @@ private final class SavedStatusesRun {
     func favoriteSink(_ name: String, list: String) -> any MemberSink {
         sink(name, list: list) { [self] wire in
             let status = try wire.object()
-            let favorite = try converter.favorite(try MastodonStatus(status.child("reblog") ?? status))
+            let favorite = try converter.favorite(
+                try MastodonStatus(status.child("reblog") ?? status))
             seen += 1
             switch favorite {
             case .example(let example):
@@ -136,7 +151,9 @@ private final class SavedStatusesRun {
     }
 
     /// Reads one list of a file, or the file if that is a list.
-    private func sink(_ name: String, list: String?, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
+    private func sink(_ name: String, list: String?, _ body: @escaping (JSON) throws -> Void)
+        -> any MemberSink
+    {
         let splitter = DocumentSplitter(
             lists: list.map { [$0] } ?? [], isForListsAlone: list != nil, limits: request.limits)
         return ListSink(
@@ -196,13 +213,18 @@ struct SavedStatusConverter {
         guard !post.text.isEmpty else { return .withoutText }
         return .example(
             ImportedExample(
-                id: post.id, author: post.author.value, text: post.text, createdAt: post.createdAt, isSeen: false,
+                id: post.id, author: post.author.value, text: post.text, createdAt: post.createdAt,
+                isSeen: false,
                 authorID: post.author, authorBio: status.account?.bio))
     }
 
     private func read(_ status: MastodonStatus) throws(ItemFault) -> Post {
-        guard MastodonStatusReader.identity(of: status) != nil else { throw ItemFault("uri is missing") }
-        guard let post = reader.read(status)?.post(now: now) else { throw ItemFault("its account has no name") }
+        guard MastodonStatusReader.identity(of: status) != nil else {
+            throw ItemFault("uri is missing")
+        }
+        guard let post = reader.read(status)?.post(now: now) else {
+            throw ItemFault("its account has no name")
+        }
         return post
     }
 }

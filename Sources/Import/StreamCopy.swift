@@ -1,9 +1,11 @@
 import Foundation
 
-/// A temporary copy of standard input or a pipe, in an unnamed file that lives as long as this value.
+/// A temporary copy of standard input or a pipe, in an unnamed file that lives as long as this
+/// value.
 ///
-/// The list of a zip's files stands at its end, and other archives are read more than once, which a stream cannot be. The
-/// file is for this user alone and gone when the process ends, however it ends.
+/// The list of a zip's files stands at its end, and other archives are read more than once, which a
+/// stream cannot be. The file is for this user alone and gone when the process ends, however it
+/// ends.
 final class StreamCopy {
     /// A path under which the file can be opened while this value lives.
     let path: String
@@ -46,14 +48,18 @@ final class StreamCopy {
         func keep(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
             size += chunk.count
             guard size <= bytes else {
-                throw ImportError(.bomb, path: stream.path, "it holds more than \(bytes >> 20) MiB to read")
+                throw ImportError(
+                    .bomb, path: stream.path, "it holds more than \(bytes >> 20) MiB to read")
             }
             var rest = chunk[...]
             while !rest.isEmpty {
-                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 guard count > 0 else {
                     if count < 0, errno == EINTR { continue }
-                    throw failure(count < 0 ? String(cString: strerror(errno)).lowercased() : "the disk is full")
+                    throw failure(
+                        count < 0
+                            ? String(cString: strerror(errno)).lowercased() : "the disk is full")
                 }
                 rest = rest.dropFirst(count)
             }

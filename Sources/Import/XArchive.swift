@@ -18,11 +18,14 @@ struct XArchive: ArchiveFormat {
         self.parts = parts
     }
 
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws
+        -> ImportSummary
+    {
         let wanted = wanted
         guard !wanted.isEmpty else {
             throw nothing(
-                "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")")
+                "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")"
+            )
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -35,7 +38,9 @@ struct XArchive: ArchiveFormat {
             run.reportMissing(parts: parts)
             try source.read { run.itemSink($0) }
             try pictures.read(source, body)
-            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(run.summary.causeOfNothing) }
+            guard run.summary.items > 0 || run.seen > 0 else {
+                throw nothing(run.summary.causeOfNothing)
+            }
             return run.summary
         }
     }
@@ -46,12 +51,15 @@ struct XArchive: ArchiveFormat {
     private var wanted: Set<XMember> {
         guard request.purpose == .scheduler else { return members.intersection([.likes]) }
         let posts = members.intersection(
-            request.includesCommunities ? [.posts, .monthlyPosts, .communityPosts] : [.posts, .monthlyPosts])
+            request.includesCommunities
+                ? [.posts, .monthlyPosts, .communityPosts] : [.posts, .monthlyPosts])
         // The table has the same posts, with less of each.
         return posts.isEmpty ? members.intersection([.table]) : posts
     }
 
-    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
+    private func nothing(_ reason: String) -> ImportError {
+        ImportError(.nothingToRead, path: request.path, reason)
+    }
 }
 
 /// The reading of one archive: what was learned in the first pass, and the counts.
@@ -92,7 +100,8 @@ private final class XArchiveRun {
         // A part of an archive, or the table alone, does not say whose it is.
         let owner = request.owner.flatMap { $0.network == .x ? $0 : nil }
         converter = XPostConverter(
-            owner: owner ?? AccountID(network: .x, value: "unknown"), notes: XNoteTexts(maximumBytes: limits.noteBytes))
+            owner: owner ?? AccountID(network: .x, value: "unknown"),
+            notes: XNoteTexts(maximumBytes: limits.noteBytes))
     }
 
     // MARK: First pass
@@ -110,7 +119,8 @@ private final class XArchiveRun {
             }
         case (.timeZone, _):
             return list(name, wrapper: "accountTimezone") { [self] wire in
-                let zone = try wire.object("accountTimezone").optional("timeZone", in: "accountTimezone.", \.text)
+                let zone = try wire.object("accountTimezone").optional(
+                    "timeZone", in: "accountTimezone.", \.text)
                 summary.timeZone = zone.flatMap(RailsTimeZone.identifier)
             }
         case (.manifest, _):
@@ -118,7 +128,8 @@ private final class XArchiveRun {
                 let user = wire["userInfo"]
                 setOwner(id: user?["accountId"]?.text, name: user?["userName"]?.text)
                 if wire["archiveInfo"]?["isPartialArchive"]?.truth == true { summary.isPart = true }
-                let files = wire["dataTypes"]?.members.flatMap { $0.value["files"]?.list ?? [] } ?? []
+                let files =
+                    wire["dataTypes"]?.members.flatMap { $0.value["files"]?.list ?? [] } ?? []
                 listed = files.compactMap { $0["fileName"]?.text }.sorted()
             }
         case (.monthlyAccount, _):
@@ -144,21 +155,27 @@ private final class XArchiveRun {
                 summary.isProtected = action == "Protect"
             }
         case (.longTexts, .scheduler):
-            return list(name, wrapper: "noteTweet") { [self] wire in try converter.notes.insert(wire) }
+            return list(name, wrapper: "noteTweet") { [self] wire in
+                try converter.notes.insert(wire)
+            }
         default: return nil
         }
     }
 
-    /// Files that the archive's own list names and that are not there: part of the download is missing.
+    /// Files that the archive's own list names and that are not there: part of the download is
+    /// missing.
     func reportMissing(parts: [String]) {
         let present = Set(parts)
         for name in listed where !present.contains(name) {
-            guard let member = XMember(name: name), member == (purpose == .scheduler ? .posts : .likes) else {
+            guard let member = XMember(name: name),
+                member == (purpose == .scheduler ? .posts : .likes)
+            else {
                 continue
             }
             summary.isPart = true
             let reason = "is listed in the archive but not in it"
-            report(ImportProblem(file: MemberName.shown(name), position: .wholeFile, reason: reason))
+            report(
+                ImportProblem(file: MemberName.shown(name), position: .wholeFile, reason: reason))
         }
     }
 
@@ -175,11 +192,14 @@ private final class XArchiveRun {
     func itemSink(_ name: String) -> (any MemberSink)? {
         guard let member = XMember(name: name), wanted.contains(member) else { return nil }
         switch member {
-        case .posts, .communityPosts: return list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
+        case .posts, .communityPosts:
+            return list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
         case .monthlyPosts: return list(name, wrapper: "") { [self] wire in try takePost(wire) }
         case .likes: return list(name, wrapper: "like") { [self] wire in try takeLike(wire) }
         case .table:
-            return XTable.Sink(file: MemberName.shown(name), limits: limits, report: { [self] in report($0) }) {
+            return XTable.Sink(
+                file: MemberName.shown(name), limits: limits, report: { [self] in report($0) }
+            ) {
                 [self] row in
                 let post = try converter.post(row)
                 seen += 1
@@ -225,7 +245,8 @@ private final class XArchiveRun {
     /// Takes `{"like":{"tweetId":…,"fullText":…}}`.
     private func takeLike(_ wire: JSON) throws {
         let like = try wire.object("like")
-        let id = try XPostConverter.id(try like.optional("tweetId", in: "like.", \.text), field: "tweetId")
+        let id = try XPostConverter.id(
+            try like.optional("tweetId", in: "like.", \.text), field: "tweetId")
         seen += 1
         let text = PlainText.fromX(like["fullText"]?.text ?? "")
         guard !text.isEmpty, !XNotice.isNotice(text) else {
@@ -237,25 +258,33 @@ private final class XArchiveRun {
         try body(
             .favorite(
                 ImportedExample(
-                    id: PostID(network: .x, value: String(id)), author: nil, text: text, createdAt: time?.date,
+                    id: PostID(network: .x, value: String(id)), author: nil, text: text,
+                    createdAt: time?.date,
                     isSeen: false)))
     }
 
-    private func list(_ name: String, wrapper: String, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
+    private func list(_ name: String, wrapper: String, _ body: @escaping (JSON) throws -> Void)
+        -> any MemberSink
+    {
         ListSink(
-            file: MemberName.shown(name), splitter: ElementSplitter(wrapper: wrapper, limits: limits),
+            file: MemberName.shown(name),
+            splitter: ElementSplitter(wrapper: wrapper, limits: limits),
             report: { [self] in report($0) }, body: body)
     }
 
-    private func report(_ problem: ImportProblem) { summary.report(problem, limit: limits.problems) }
+    private func report(_ problem: ImportProblem) {
+        summary.report(problem, limit: limits.problems)
+    }
 }
 
 /// The files of an X archive that are read; there is no case for any other file.
 enum XMember: Hashable {
-    case account, manifest, timeZone, deletedPosts, circlePosts, protectedHistory, longTexts, posts, likes
+    case account, manifest, timeZone, deletedPosts, circlePosts, protectedHistory, longTexts, posts,
+        likes
     /// Posts that the human made in communities, which are read only if that is asked for.
     case communityPosts
-    /// The archives until 2018: one file a month, who the account is, and the same posts in a table.
+    /// The archives until 2018: one file a month, who the account is, and the same posts in a
+    /// table.
     case monthlyPosts, monthlyAccount, table
 
     init?(name: String) {
@@ -264,12 +293,15 @@ enum XMember: Hashable {
             return
         }
         let parts = name.split(separator: "/")
-        guard parts.first == "data", let file = parts.last, file.hasSuffix(".js") else { return nil }
+        guard parts.first == "data", let file = parts.last, file.hasSuffix(".js") else {
+            return nil
+        }
         let stem = String(file.dropLast(3))
         switch parts.count {
         case 2: self.init(stem: Self.withoutPart(stem))
         case 3 where parts[1] == "js" && stem == "user_details": self = .monthlyAccount
-        case 4 where parts[1] == "js" && parts[2] == "tweets" && Self.isMonth(stem): self = .monthlyPosts
+        case 4 where parts[1] == "js" && parts[2] == "tweets" && Self.isMonth(stem):
+            self = .monthlyPosts
         default: return nil
         }
     }

@@ -4,9 +4,10 @@ import Posts
 
 /// The full texts of long posts.
 ///
-/// An archive cuts a long post in its list of posts (`tweets.js`) and keeps the text elsewhere (`note-tweet.js`) without
-/// saying which post it belongs to. Text and post are made in the same second, and one begins like the other, save that
-/// the list of posts writes `&`, `<` and `>` as entities and the long texts do not.
+/// An archive cuts a long post in its list of posts (`tweets.js`) and keeps the text elsewhere
+/// (`note-tweet.js`) without saying which post it belongs to. Text and post are made in the same
+/// second, and one begins like the other, save that the list of posts writes `&`, `<` and `>` as
+/// entities and the long texts do not.
 struct XNoteTexts {
     private struct Note {
         /// With shortened addresses, as a post's text begins.
@@ -40,9 +41,13 @@ struct XNoteTexts {
         let note = Note(
             comparable: PlainText.fromX(text),
             plain: PlainText.fromX(
-                text, links: XLinkEntity.replacements(of: XPostConverter.links(core["urls"]), quoting: [])))
+                text,
+                links: XLinkEntity.replacements(of: XPostConverter.links(core["urls"]), quoting: [])
+            ))
         bytes += note.comparable.utf8.count + note.plain.utf8.count
-        guard bytes <= maximumBytes else { throw ItemFault("there are more long texts than fit into memory") }
+        guard bytes <= maximumBytes else {
+            throw ItemFault("there are more long texts than fit into memory")
+        }
         let second = Self.second(date)
         guard notes[second, default: []].count < Self.maximumPerSecond else {
             throw ItemFault("there are too many long texts of one second")
@@ -64,29 +69,37 @@ struct XNoteTexts {
         let beginnings = [text, Self.withoutNames(text)].flatMap(Self.beginnings)
             .filter { $0.unicodeScalars.count >= Self.minimumPrefix }
         return candidates.first { note in
-            // By bytes: the last character of a cut text may be the first half of one in the full text.
+            // By bytes: the last character of a cut text may be the first half of one in the full
+            // text.
             beginnings.contains { note.comparable.utf8.starts(with: $0.utf8) }
         }?.plain
     }
 
-    private static func second(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970.rounded(.down)) }
+    private static func second(_ date: Date) -> Int64 {
+        Int64(date.timeIntervalSince1970.rounded(.down))
+    }
 
-    /// The parts of a cut text that may also stand in the full one: all up to the ellipsis and the post's own address
-    /// behind it, and all up to the first address.
+    /// The parts of a cut text that may also stand in the full one: all up to the ellipsis and the
+    /// post's own address behind it, and all up to the first address.
     private static func beginnings(of cut: String) -> [String] {
         var whole = cut[...]
-        if let last = whole.split(whereSeparator: \.isWhitespace).last, last.hasPrefix("https://t.co/") {
+        if let last = whole.split(whereSeparator: \.isWhitespace).last,
+            last.hasPrefix("https://t.co/")
+        {
             whole = whole[..<last.startIndex]
         }
         let first = cut.range(of: "http").map { cut[..<$0.lowerBound] }
         return [cut[...], whole, first].compactMap { $0.map(withoutEnd) }
     }
 
-    /// The text without an ellipsis at its end and what a cut leaves of a character or an entity before that.
+    /// The text without an ellipsis at its end and what a cut leaves of a character or an entity
+    /// before that.
     private static func withoutEnd(_ cut: Substring) -> String {
         var scalars = cut.unicodeScalars
         func trim() {
-            while let last = scalars.last, last.properties.isWhitespace || last == "…" || last == "\u{FFFD}" {
+            while let last = scalars.last,
+                last.properties.isWhitespace || last == "…" || last == "\u{FFFD}"
+            {
                 scalars.removeLast()
             }
         }

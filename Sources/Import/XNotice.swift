@@ -2,29 +2,35 @@ import Posts
 
 /// The sentences that X shows in place of a post that cannot be seen any more.
 ///
-/// An archive keeps such a sentence as the text of a like: "This Post is from a suspended account. {learnmore}". X writes
-/// it in the language of the account, but the placeholder of the link behind it stays as it is in all of them, which is
-/// what tells a notice. Where X filled in the link, its words end the text, though a text that somebody wrote would have
-/// an address there.
+/// An archive keeps such a sentence as the text of a like: "This Post is from a suspended account.
+/// {learnmore}". X writes it in the language of the account, but the placeholder of the link behind
+/// it stays as it is in all of them, which is what tells a notice. Where X filled in the link, its
+/// words end the text, though a text that somebody wrote would have an address there.
 enum XNotice {
     /// The placeholder without its braces, separators and case.
     private static let placeholder = "learnmore"
 
     /// The words of the link as pages show them.
     private static let linkWords = [
-        "learn more", "mehr erfahren", "en savoir plus", "más información", "saiba mais", "scopri di più",
-        "meer informatie", "dowiedz się więcej", "подробнее", "daha fazla bilgi edin", "詳細はこちら", "자세히 알아보기",
+        "learn more", "mehr erfahren", "en savoir plus", "más información", "saiba mais",
+        "scopri di più",
+        "meer informatie", "dowiedz się więcej", "подробнее", "daha fazla bilgi edin", "詳細はこちら",
+        "자세히 알아보기",
         "了解更多", "瞭解更多", "معرفة المزيد", "pelajari selengkapnya",
     ]
 
     /// What ends a sentence.
-    private static let ends: Set<Character> = [".", "!", "?", "。", "．", "！", "？", "।", "؟", "۔", "…"]
+    private static let ends: Set<Character> = [
+        ".", "!", "?", "。", "．", "！", "？", "।", "؟", "۔", "…",
+    ]
 
-    /// Beginnings of notices as X writes them in English, which older archives have without the link.
+    /// Beginnings of notices as X writes them in English, which older archives have without the
+    /// link.
     private static let beginnings = ["post", "tweet"].flatMap { post in
         [
             "you're unable to view this \(post) ", "this \(post) is from a suspended account",
-            "this \(post) is from an account that no longer exists", "this \(post) is from a private account",
+            "this \(post) is from an account that no longer exists",
+            "this \(post) is from a private account",
             "this \(post) was deleted by the \(post) author", "this \(post) violated the x rules",
             "this \(post) violated the twitter rules", "this \(post) is unavailable",
         ]
@@ -46,12 +52,13 @@ enum XNotice {
     }
 
     private static func holdsPlaceholder(_ text: String) -> Bool {
-        text.utf8.split(separator: Byte.openBrace, omittingEmptySubsequences: false).dropFirst().contains { part in
-            guard let end = part.firstIndex(of: Byte.closeBrace) else { return false }
-            // All but letters is left out, which may be written in either case.
-            let letters = part[..<end].filter(\.isASCIIAlphanumeric).map { $0 | 0x20 }
-            return letters.starts(with: placeholder.utf8)
-        }
+        text.utf8.split(separator: Byte.openBrace, omittingEmptySubsequences: false).dropFirst()
+            .contains { part in
+                guard let end = part.firstIndex(of: Byte.closeBrace) else { return false }
+                // All but letters is left out, which may be written in either case.
+                let letters = part[..<end].filter(\.isASCIIAlphanumeric).map { $0 | 0x20 }
+                return letters.starts(with: placeholder.utf8)
+            }
     }
 
     private static func endsInLink(_ text: String) -> Bool {

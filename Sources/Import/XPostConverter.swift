@@ -28,14 +28,17 @@ struct XPostConverter {
         let media = Self.media(fields)
         let links = Self.links(entities?["urls"]) + Self.links(media, areMedia: true)
         let quoted = Self.quoted(by: text, links, of: id)
-        let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
+        let replacements = XLinkEntity.replacements(
+            of: links, quoting: Set([quoted].compactMap(\.self)))
         let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions)
         var named: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            // The names before a reply stay: nothing else in an archive tells what the person is called.
+            // The names before a reply stay: nothing else in an archive tells what the person is
+            // called.
             text: note ?? PlainText.fromX(text, links: replacements),
-            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
+            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo,
+            isRepost: isRepost,
             visibility: Self.visibility(fields), language: XText.language(fields["lang"]?.name),
             hasMedia: links.contains(where: \.isMedia),
             isSensitive: fields.flag("possibly_sensitive") ?? false,
@@ -46,11 +49,16 @@ struct XPostConverter {
             pictures: XArchivePictures.pictures(media), isQuote: quoted != nil)
     }
 
-    /// The id of the quoted post: an archive tells it by the link that the text ends with, besides those of pictures.
+    /// The id of the quoted post: an archive tells it by the link that the text ends with, besides
+    /// those of pictures.
     static func quoted(by text: String, _ links: [XLinkEntity], of id: UInt64) -> String? {
         var words = text.split(whereSeparator: \.isWhitespace)[...]
-        while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) { words.removeLast() }
-        guard let link = words.last.flatMap({ last in links.first { $0.short == last } }) else { return nil }
+        while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) {
+            words.removeLast()
+        }
+        guard let link = words.last.flatMap({ last in links.first { $0.short == last } }) else {
+            return nil
+        }
         // A text that is cut ends with its own address.
         return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
     }
@@ -73,7 +81,8 @@ struct XPostConverter {
     }
 
     private static func media(_ fields: JSON) -> [JSON] {
-        [fields["extended_entities"], fields["entities"]].flatMap { $0?["media"]?.list ?? [] }.filter(\.isObject)
+        [fields["extended_entities"], fields["entities"]].flatMap { $0?["media"]?.list ?? [] }
+            .filter(\.isObject)
     }
 
     /// The program that a post was written with, which the archive names inside of a link to it.
@@ -93,22 +102,29 @@ struct XPostConverter {
         wire["tweet"] == nil ? try wire.object() : try wire.object("tweet")
     }
 
-    /// The later versions of a post, and those before it, as far as it tells: each edit is a post of its own.
+    /// The later versions of a post, and those before it, as far as it tells: each edit is a post
+    /// of its own.
     ///
     /// The first version has them in `edit_info.initial.editTweetIds`, the others in
     /// `edit_info.edit.editControlInitial.editTweetIds`.
     static func versions(_ wire: JSON) throws(ItemFault) -> [UInt64] {
         let info = try fields(wire)["edit_info"]
-        let lists = [info?["initial"], info?["edit"]?["editControlInitial"]].compactMap { $0?["editTweetIds"]?.list }
+        let lists = [info?["initial"], info?["edit"]?["editControlInitial"]].compactMap {
+            $0?["editTweetIds"]?.list
+        }
         return lists.joined().compactMap { $0.text.flatMap { UInt64($0) } }
     }
 
     /// The id of a post, which may be one of the list of deleted posts.
     static func id(ofPost wire: JSON) throws(ItemFault) -> UInt64 { try id(try fields(wire)) }
 
-    private static func id(_ fields: JSON) throws(ItemFault) -> UInt64 { try id(idText(fields), field: "id_str") }
+    private static func id(_ fields: JSON) throws(ItemFault) -> UInt64 {
+        try id(idText(fields), field: "id_str")
+    }
 
-    private static func idText(_ fields: JSON) -> String? { fields["id_str"]?.name ?? fields["id"]?.name }
+    private static func idText(_ fields: JSON) -> String? {
+        fields["id_str"]?.name ?? fields["id"]?.name
+    }
 
     /// A decimal id as a number, so that one post has one spelling.
     static func id(_ text: String?, field: String) throws(ItemFault) -> UInt64 {
@@ -123,16 +139,21 @@ struct XPostConverter {
 
     /// When the post was made.
     ///
-    /// The id knows better than `created_at`, which is off by up to a day in some archives. Before November 2010 ids
-    /// hold no time, and some archives write midnight for every post of those years.
+    /// The id knows better than `created_at`, which is off by up to a day in some archives. Before
+    /// November 2010 ids hold no time, and some archives write midnight for every post of those
+    /// years.
     static func time(
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
         if let date = XID.time(of: String(id)) { return (date, true) }
         guard let written else { throw ItemFault("\(field) is missing") }
-        if let date = Date(xTimestamp: written) { return (date, date.milliseconds % 86_400_000 != 0) }
+        if let date = Date(xTimestamp: written) {
+            return (date, date.milliseconds % 86_400_000 != 0)
+        }
         // Without its zone it tells the day, more or less.
-        guard let date = Date(xTimestamp: written + " +0000") else { throw ItemFault("\(field) is not a date") }
+        guard let date = Date(xTimestamp: written + " +0000") else {
+            throw ItemFault("\(field) is not a date")
+        }
         return (date, false)
     }
 
@@ -141,7 +162,9 @@ struct XPostConverter {
     /// The archive marks reposts in no other way: its field `retweeted` is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
-        let name = text.utf8.dropFirst(4).prefix { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
+        let name = text.utf8.dropFirst(4).prefix {
+            $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric
+        }
         return !name.isEmpty && text.utf8[name.endIndex...].first == Byte.colon
     }
 
@@ -159,13 +182,18 @@ struct XPostConverter {
 
     // MARK: Fields
 
-    private static func replyTarget(_ fields: JSON, text: String, _ mentions: [JSON]) -> ReplyTarget? {
+    private static func replyTarget(_ fields: JSON, text: String, _ mentions: [JSON])
+        -> ReplyTarget?
+    {
         let post = fields["in_reply_to_status_id_str"]?.name.map { PostID(network: .x, value: $0) }
         if let user = fields["in_reply_to_user_id_str"]?.name {
             return ReplyTarget(author: AccountID(network: .x, value: user), post: post)
         }
-        if post != nil || fields["in_reply_to_screen_name"]?.name != nil { return ReplyTarget(author: nil, post: post) }
-        // The fields are gone when the answered post or account is; the leading name tells it all the same.
+        if post != nil || fields["in_reply_to_screen_name"]?.name != nil {
+            return ReplyTarget(author: nil, post: post)
+        }
+        // The fields are gone when the answered post or account is; the leading name tells it all
+        // the same.
         guard beginsWithName(text) else { return nil }
         // The archive writes places as strings, others as numbers.
         let first = mentions.first { mention in

@@ -4,9 +4,10 @@ import Posts
 
 /// The table of posts that archives of X held from 2013 to 2018: `tweets.csv`.
 ///
-/// Its columns are `tweet_id`, `in_reply_to_status_id`, `in_reply_to_user_id`, `timestamp`, `source`, `text`,
-/// `retweeted_status_id`, `retweeted_status_user_id`, `retweeted_status_timestamp` and `expanded_urls`. The same archives
-/// hold the same posts as JSON with more in it, so that the table is read only where it is alone.
+/// Its columns are `tweet_id`, `in_reply_to_status_id`, `in_reply_to_user_id`, `timestamp`,
+/// `source`, `text`, `retweeted_status_id`, `retweeted_status_user_id`,
+/// `retweeted_status_timestamp` and `expanded_urls`. The same archives hold the same posts as JSON
+/// with more in it, so that the table is read only where it is alone.
 enum XTable {
     static let name = "tweets.csv"
     private static let required = ["tweet_id", "timestamp", "text"]
@@ -15,7 +16,8 @@ enum XTable {
     static func begins(_ head: ArraySlice<UInt8>) -> Bool {
         let line = head.prefix(1_000).prefix { $0 != Byte.lineFeed && $0 != Byte.carriageReturn }
         let names = line.split(separator: Byte.comma).map { field in
-            String(decoding: field.filter { $0 != Byte.quote && $0 != Byte.space }, as: UTF8.self).lowercased()
+            String(decoding: field.filter { $0 != Byte.quote && $0 != Byte.space }, as: UTF8.self)
+                .lowercased()
         }
         return required.allSatisfy(names.contains)
     }
@@ -46,7 +48,8 @@ enum XTable {
         ///   - file: The name for problems.
         ///   - limits: The length of a line.
         ///   - report: Gets what cannot be read.
-        ///   - body: Gets each line. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
+        ///   - body: Gets each line. An ``ItemFault`` that it throws becomes a problem, any other
+        ///     error ends the reading.
         init(
             file: String, limits: ImportLimits, report: @escaping (ImportProblem) -> Void,
             body: @escaping (Row) throws -> Void
@@ -57,7 +60,9 @@ enum XTable {
             splitter = CSVSplitter(maximumBytes: limits.lineBytes)
         }
 
-        func feed(_ chunk: UnsafeRawBufferPointer) throws { try guarded { try splitter.feed(chunk, take) } }
+        func feed(_ chunk: UnsafeRawBufferPointer) throws {
+            try guarded { try splitter.feed(chunk, take) }
+        }
 
         func finish() throws { try guarded { try splitter.finish(take) } }
 
@@ -78,17 +83,20 @@ enum XTable {
             do {
                 guard record.count == columns.count else {
                     throw ItemFault(
-                        "the number of its fields is \(record.count), that of the first line \(columns.count)")
+                        "the number of its fields is \(record.count), that of the first line \(columns.count)"
+                    )
                 }
                 try body(Row(columns: columns, record: record))
             } catch let fault as ItemFault {
-                report(ImportProblem(file: file, position: .line(record.line), reason: fault.reason))
+                report(
+                    ImportProblem(file: file, position: .line(record.line), reason: fault.reason))
             }
         }
 
         private func begin(_ header: CSVRecord) throws {
             let names = (0..<header.count).map { place in
-                String(decoding: header[place], as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased()
+                String(decoding: header[place], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+                    .lowercased()
             }
             let columns = Dictionary(zip(names, names.indices)) { first, _ in first }
             guard columns.count == names.count else {
@@ -114,7 +122,8 @@ extension XPostConverter {
         let addresses = (row["expanded_urls"] ?? "").split(separator: ",").map(String.init)
         let links = Self.links(in: text, to: addresses)
         let quoted = Self.quoted(by: text, links, of: id)
-        let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
+        let replacements = XLinkEntity.replacements(
+            of: links, quoting: Set([quoted].compactMap(\.self)))
         let replyTo = isRepost ? nil : Self.replyTarget(row, text)
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
@@ -130,8 +139,10 @@ extension XPostConverter {
         }
         let post = id("in_reply_to_status_id").map { PostID(network: .x, value: $0) }
         let author = id("in_reply_to_user_id").map { AccountID(network: .x, value: $0) }
-        // The fields are empty when the answered post or account is gone; the leading name tells it all the same.
-        return author == nil && post == nil && !beginsWithName(text) ? nil : ReplyTarget(author: author, post: post)
+        // The fields are empty when the answered post or account is gone; the leading name tells it
+        // all the same.
+        return author == nil && post == nil && !beginsWithName(text)
+            ? nil : ReplyTarget(author: author, post: post)
     }
 
     /// The shortened addresses of a text, if there are as many as full ones.
@@ -141,7 +152,10 @@ extension XPostConverter {
         let short = text.split(whereSeparator: \.isWhitespace).flatMap { word in
             ["https://t.co/", "http://t.co/"].compactMap { start in
                 word.range(of: start).map { place in
-                    start + word[place.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
+                    start
+                        + word[place.upperBound...].prefix {
+                            $0.isASCII && ($0.isLetter || $0.isNumber)
+                        }
                 }
             }
         }

@@ -13,7 +13,8 @@ import Foundation
     package let searchPaths: [String]
     /// The position in the record of a word's base form.
     package let baseFormField: Int
-    /// The code points of whose letters the dictionary knows that they are letters; it takes others for symbols.
+    /// The code points of whose letters the dictionary knows that they are letters; it takes others
+    /// for symbols.
     let letters: [ClosedRange<UInt32>]
     /// The class of each part of speech number; higher numbers are `other`.
     @usableFromInline let classes: [WordClass]
@@ -26,7 +27,8 @@ import Foundation
         let baseForm: String?
     }
 
-    /// The IPA dictionary in UTF-8, with the part of speech numbers of its `pos-id.def` and the letters of its `char.def`.
+    /// The IPA dictionary in UTF-8, with the part of speech numbers of its `pos-id.def` and the
+    /// letters of its `char.def`.
     package static let ipadic = DictionaryProfile(
         name: "ipadic-utf8",
         aptPackage: "mecab-ipadic-utf8",
@@ -42,12 +44,16 @@ import Foundation
         ],
         baseFormField: 6,
         letters: [
-            // ASCII and Latin, Greek, Cyrillic, Vietnamese; signs; kana and kanji, with those that were added later.
-            0x20...0x236, 0x374...0x3FB, 0x400...0x4F9, 0x500...0x50F, 0x1E00...0x1EF9, 0x2000...0x2BFF,
-            0x2E80...0x30FF, 0x31F0...0x4DB5, 0x4E00...0x9FFF, 0xF900...0xFA6A, 0xFE30...0xFE6B, 0xFF01...0xFFEF,
+            // ASCII and Latin, Greek, Cyrillic, Vietnamese; signs; kana and kanji, with those that
+            // were added later.
+            0x20...0x236, 0x374...0x3FB, 0x400...0x4F9, 0x500...0x50F, 0x1E00...0x1EF9,
+            0x2000...0x2BFF,
+            0x2E80...0x30FF, 0x31F0...0x4DB5, 0x4E00...0x9FFF, 0xF900...0xFA6A, 0xFE30...0xFE6B,
+            0xFF01...0xFFEF,
         ],
         ranges: [
-            (2...2, .interjection), (10...12, .adjective), (31...33, .verb), (34...35, .adverb), (36...67, .noun),
+            (2...2, .interjection), (10...12, .adjective), (31...33, .verb), (34...35, .adverb),
+            (36...67, .noun),
             (68...68, .adnominal),
         ],
         probe: [
@@ -63,7 +69,8 @@ import Foundation
     package static let all = [ipadic]
 
     private init(
-        name: String, aptPackage: String, searchPaths: [String], baseFormField: Int, letters: [ClosedRange<UInt32>],
+        name: String, aptPackage: String, searchPaths: [String], baseFormField: Int,
+        letters: [ClosedRange<UInt32>],
         ranges: [(ClosedRange<Int>, WordClass)], probe: [ProbeWord]
     ) {
         self.name = name
@@ -80,8 +87,11 @@ import Foundation
         self.classes = classes
     }
 
-    /// Whether the dictionary knows a letter, mark or digit as such; what it does not know is a symbol to it.
-    package func lists(_ scalar: Unicode.Scalar) -> Bool { letters.contains { $0.contains(scalar.value) } }
+    /// Whether the dictionary knows a letter, mark or digit as such; what it does not know is a
+    /// symbol to it.
+    package func lists(_ scalar: Unicode.Scalar) -> Bool {
+        letters.contains { $0.contains(scalar.value) }
+    }
 
     /// The class of a word with this part of speech number.
     @inlinable package func wordClass(_ partOfSpeech: Int) -> WordClass {
@@ -90,11 +100,14 @@ import Foundation
 
     /// Turns a value of `MECAB_DICTIONARY` into a profile and the folders to try.
     ///
-    /// - Parameter value: The name of a profile, or the path of a folder (recognised by a slash), which is then
-    ///   expected to hold an IPA dictionary.
-    /// - Returns: The profile, and the folders that hold a compiled dictionary, best first; never empty.
+    /// - Parameter value: The name of a profile, or the path of a folder (recognised by a slash),
+    ///   which is then expected to hold an IPA dictionary.
+    /// - Returns: The profile, and the folders that hold a compiled dictionary, best first; never
+    ///   empty.
     /// - Throws: ``MeCabError`` with code `.dictionaryNotFound`.
-    package static func locate(_ value: String) throws(MeCabError) -> (profile: Self, folders: [String]) {
+    package static func locate(_ value: String) throws(MeCabError) -> (
+        profile: Self, folders: [String]
+    ) {
         if value.contains("/") {
             guard isCompiled(value) else {
                 throw MeCabError(

@@ -8,8 +8,9 @@ import Synchronization
 /// its own, taken from a small pool. An analysis is pure CPU work of some
 /// microseconds and may run on the cooperative pool.
 @usableFromInline package final class MeCabModel: @unchecked Sendable {
-    // Sendable: MeCab allows one model and one tagger to be used from many threads as long as each uses a lattice of
-    // its own (mecab_parse_lattice); the pool of idle lattices is made for threads.
+    // Sendable: MeCab allows one model and one tagger to be used from many threads as long as each
+    // uses a lattice of its own (mecab_parse_lattice); the pool of idle lattices is made for
+    // threads.
     private let model: OpaquePointer
     private let tagger: OpaquePointer
     private let lattices = PointerPool()
@@ -26,7 +27,8 @@ import Synchronization
     /// not depend on which dictionary a machine has chosen as its default.
     ///
     /// - Parameter dictionaryPath: The folder of a compiled dictionary; it may contain spaces.
-    /// - Throws: ``MeCabError`` with code `.dictionaryUnreadable`, or `.wrongDictionary` if it is not in UTF-8.
+    /// - Throws: ``MeCabError`` with code `.dictionaryUnreadable`, or `.wrongDictionary` if it is
+    ///   not in UTF-8.
     package init(dictionaryPath: String) throws(MeCabError) {
         let opened = try Self.open(dictionaryPath)
         self.model = opened.model
@@ -43,11 +45,13 @@ import Synchronization
     /// Cuts a text into words and shows them one after the other.
     ///
     /// - Parameters:
-    ///   - text: What to analyse. The time grows with the square of the length of a run of unknown letters, so
-    ///     callers cap and break text that strangers wrote.
+    ///   - text: What to analyse. The time grows with the square of the length of a run of unknown
+    ///     letters, so callers cap and break text that strangers wrote.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
-    @inlinable package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void) throws(MeCabError) {
+    @inlinable package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void)
+        throws(MeCabError)
+    {
         var text = text
         // A closure that throws an error of one type would not be inlined into the caller.
         let failure = text.withUTF8 { bytes -> MeCabError? in
@@ -66,13 +70,14 @@ import Synchronization
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme) -> Void
     ) throws(MeCabError) {
         guard !text.isEmpty else { return }
-        // MeCab looks behind the end of a text, and as far as the next zero if it ends with a space.
+        // MeCab looks behind the end of a text, and as far as the next zero if it ends with a
+        // space.
         let terminated = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 1)
         defer { terminated.deallocate() }
         let end = terminated.initialize(fromContentsOf: text)
         terminated.initializeElement(at: end, to: 0)
-        // Inlined into the caller together with `body`, which runs once a word; the functions called here run once a
-        // text.
+        // Inlined into the caller together with `body`, which runs once a word; the functions
+        // called here run once a text.
         let lattice = try analysed(UnsafeBufferPointer(rebasing: terminated[..<end]))
         var words = MorphemeCursor(lattice)
         while let word = words.next() { body(word) }
@@ -83,9 +88,13 @@ import Synchronization
     ///
     /// - Returns: A lattice with the words, which point into the text; it must be given back.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
-    @usableFromInline func analysed(_ text: UnsafeBufferPointer<UInt8>) throws(MeCabError) -> OpaquePointer {
+    @usableFromInline func analysed(_ text: UnsafeBufferPointer<UInt8>) throws(MeCabError)
+        -> OpaquePointer
+    {
         guard text.count <= Self.maximumBytes else {
-            throw MeCabError(.textTooLong, "could not analyse a text: it is longer than \(Self.maximumBytes) bytes")
+            throw MeCabError(
+                .textTooLong,
+                "could not analyse a text: it is longer than \(Self.maximumBytes) bytes")
         }
         guard let lattice = lattices.take() ?? mecab_model_new_lattice(model) else {
             throw MeCabError(.parsing, "could not analyse a text: MeCab has no memory for it")
@@ -113,7 +122,8 @@ import Synchronization
     ) throws(MeCabError) -> (model: OpaquePointer, tagger: OpaquePointer, wordCount: Int) {
         guard let model = makeModel(path) else {
             throw MeCabError(
-                .dictionaryUnreadable, "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
+                .dictionaryUnreadable,
+                "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
         }
         // Until the initialiser stores them, every failure must free what was made so far by hand.
         do throws(MeCabError) {
@@ -138,7 +148,9 @@ import Synchronization
         return mecab_model_new(Int32(arguments.count), &arguments)
     }
 
-    private static func checkedWordCount(_ model: OpaquePointer, _ path: String) throws(MeCabError) -> Int {
+    private static func checkedWordCount(_ model: OpaquePointer, _ path: String) throws(MeCabError)
+        -> Int
+    {
         var total = 0
         var next = mecab_model_dictionary_info(model)
         while let dictionary = next {
@@ -163,10 +175,12 @@ import Synchronization
 
 /// A few idle objects of a C library, for whichever thread needs one next.
 ///
-/// Nobody waits here, and a thread most often takes the object that it put in before, whose memory its processor knows:
-/// with one lock for all, two threads that cut short texts spent a tenth of their time on it.
+/// Nobody waits here, and a thread most often takes the object that it put in before, whose memory
+/// its processor knows: with one lock for all, two threads that cut short texts spent a tenth of
+/// their time on it.
 final class PointerPool: @unchecked Sendable {
-    // Sendable: each slot changes in one atomic step, and who takes an object out of it is alone with that.
+    // Sendable: each slot changes in one atomic step, and who takes an object out of it is alone
+    // with that.
     private static let capacity = 8
     /// The distance of two slots: processors do not share a line of their caches.
     private static let stride = 128 / MemoryLayout<Atomic<UInt>>.stride
@@ -201,7 +215,9 @@ final class PointerPool: @unchecked Sendable {
         for step in 0..<Self.capacity {
             let slot = slots + (home + step) % Self.capacity * Self.stride
             guard slot.pointee.load(ordering: .relaxed) == 0 else { continue }
-            if slot.pointee.compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged {
+            if slot.pointee.compareExchange(expected: 0, desired: address, ordering: .releasing)
+                .exchanged
+            {
                 return true
             }
         }

@@ -1,7 +1,8 @@
 internal import CMeCab
 import Foundation
 
-/// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed to.
+/// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed
+/// to.
 @usableFromInline package struct Morpheme {
     // Small, so that it is handed over in registers.
     /// The first byte of the word in the analysed text.
@@ -22,7 +23,8 @@ import Foundation
     ///   - isUnknown: Whether it is missing from the dictionary.
     ///   - record: The dictionary's record, which ends with a zero.
     init(
-        start: UnsafePointer<UInt8>, length: UInt16, number: UInt16, isUnknown: Bool, record: UnsafePointer<UInt8>
+        start: UnsafePointer<UInt8>, length: UInt16, number: UInt16, isUnknown: Bool,
+        record: UnsafePointer<UInt8>
     ) {
         self.start = start
         self.record = record
@@ -44,13 +46,15 @@ import Foundation
         hasWholeScalars ? String(validUTF8: surface) : String(decoding: surface, as: UTF8.self)
     }
 
-    /// Whether the word begins and ends between two scalars of the text, which is UTF-8, so that the word is too.
+    /// Whether the word begins and ends between two scalars of the text, which is UTF-8, so that
+    /// the word is too.
     @inlinable var hasWholeScalars: Bool {
         let bytes = surface
         let count = bytes.count
         guard let first = bytes.first, first & 0xC0 != 0x80 else { return false }
         return bytes[count - 1] < 0x80 || (count >= 3 && bytes[count - 3] & 0xF0 == 0xE0)
-            || (count >= 2 && bytes[count - 2] & 0xE0 == 0xC0) || (count >= 4 && bytes[count - 4] & 0xF8 == 0xF0)
+            || (count >= 2 && bytes[count - 2] & 0xE0 == 0xC0)
+            || (count >= 4 && bytes[count - 4] & 0xF8 == 0xF0)
     }
 
     /// One field of the dictionary's comma separated record, as text.
@@ -77,8 +81,10 @@ import Foundation
     }
 
     private static func comma(from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
-        start.withMemoryRebound(to: CChar.self, capacity: 1) { strchr($0, Int32(UInt8(ascii: ","))) }
-            .map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) }
+        start.withMemoryRebound(to: CChar.self, capacity: 1) {
+            strchr($0, Int32(UInt8(ascii: ",")))
+        }
+        .map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) }
     }
 
     private static func length(from start: UnsafePointer<UInt8>) -> Int {
@@ -90,7 +96,8 @@ import Foundation
 @usableFromInline struct MorphemeCursor {
     private var node: UnsafePointer<mecab_node_t>?
 
-    /// - Parameter lattice: An analysed text, which must stay as long as the cursor and its words are in use.
+    /// - Parameter lattice: An analysed text, which must stay as long as the cursor and its words
+    ///   are in use.
     @usableFromInline init(_ lattice: OpaquePointer) {
         node = mecab_lattice_get_bos_node(lattice).map { UnsafePointer($0) }
     }
@@ -101,13 +108,15 @@ import Foundation
         while let current = next {
             next = UnsafePointer(current.pointee.next)
             let kind = Int32(current.pointee.stat)
-            guard kind == MECAB_NOR_NODE || kind == MECAB_UNK_NODE, let surface = current.pointee.surface,
+            guard kind == MECAB_NOR_NODE || kind == MECAB_UNK_NODE,
+                let surface = current.pointee.surface,
                 let record = current.pointee.feature
             else { continue }
             node = next
             return Morpheme(
                 start: UnsafeRawPointer(surface).assumingMemoryBound(to: UInt8.self),
-                length: current.pointee.length, number: current.pointee.posid, isUnknown: kind == MECAB_UNK_NODE,
+                length: current.pointee.length, number: current.pointee.posid,
+                isUnknown: kind == MECAB_UNK_NODE,
                 record: UnsafeRawPointer(record).assumingMemoryBound(to: UInt8.self))
         }
         node = nil

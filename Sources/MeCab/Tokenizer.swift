@@ -6,8 +6,10 @@
 
     /// Opens a dictionary and checks by a known sentence that it is of the expected kind.
     ///
-    /// - Parameter dictionary: A value of `MECAB_DICTIONARY`: the name of a profile or the path of a folder.
-    /// - Throws: ``MeCabError`` with code `.dictionaryNotFound`, `.dictionaryUnreadable` or `.wrongDictionary`.
+    /// - Parameter dictionary: A value of `MECAB_DICTIONARY`: the name of a profile or the path of
+    ///   a folder.
+    /// - Throws: ``MeCabError`` with code `.dictionaryNotFound`, `.dictionaryUnreadable` or
+    ///   `.wrongDictionary`.
     package init(dictionary: String = DictionaryProfile.ipadic.name) throws(MeCabError) {
         let (profile, folders) = try DictionaryProfile.locate(dictionary)
         var failure: MeCabError?
@@ -20,7 +22,9 @@
                 failure = failure ?? error
             }
         }
-        throw failure ?? MeCabError(.dictionaryNotFound, "could not open the MeCab dictionary: \(profile.advice)")
+        throw failure
+            ?? MeCabError(
+                .dictionaryNotFound, "could not open the MeCab dictionary: \(profile.advice)")
     }
 
     /// Tells this dictionary from others that may cut the same text differently.
@@ -32,7 +36,9 @@
     ///   - text: What to analyse.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
-    @inlinable package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void) throws(MeCabError) {
+    @inlinable package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void)
+        throws(MeCabError)
+    {
         try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
     }
 
@@ -44,14 +50,18 @@
     }
 
     /// The form of a word under which a dictionary lists it; the word itself if it is not listed.
-    package func baseForm(of word: Morpheme) -> String { String(decoding: baseFormBytes(of: word), as: UTF8.self) }
+    package func baseForm(of word: Morpheme) -> String {
+        String(decoding: baseFormBytes(of: word), as: UTF8.self)
+    }
 
     /// The same as bytes, which are valid as long as the word.
     package func baseFormBytes(of word: Morpheme) -> UnsafeBufferPointer<UInt8> {
         word.bytes(ofField: profile.baseFormField) ?? word.surface
     }
 
-    private static func open(_ folder: String, as profile: DictionaryProfile) throws(MeCabError) -> MeCabModel {
+    private static func open(_ folder: String, as profile: DictionaryProfile) throws(MeCabError)
+        -> MeCabModel
+    {
         let model = try MeCabModel(dictionaryPath: folder)
         var words: [DictionaryProfile.ProbeWord] = []
         try model.forEachMorpheme(in: profile.probe.map(\.surface).joined()) { word in

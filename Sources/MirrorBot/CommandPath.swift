@@ -8,8 +8,10 @@ struct UnknownCommand: Error, CustomStringConvertible {
     /// The command whose part it should be.
     let parent: any ParsableCommand.Type
 
-    /// Nil if every word before the first option names a command, or none is near to what was meant.
-    static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand? {
+    /// Nil if every word before the first option names a command, or none is near to what was
+    /// meant.
+    static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand?
+    {
         var parent = root
         for word in arguments {
             let commands = parent.configuration.subcommands
@@ -21,12 +23,15 @@ struct UnknownCommand: Error, CustomStringConvertible {
             #if WORKER_ONLY
                 if ["demo", "evaluate", "rehearse", "score"].contains(word) {
                     return UnknownCommand(
-                        description: "\(word) is not part of this build, which holds only what a worker needs",
+                        description:
+                            "\(word) is not part of this build, which holds only what a worker needs",
                         parent: parent)
                 }
             #endif
             let names = commands.compactMap { $0.configuration.commandName }
-            guard let near = Spelling.nearest(to: word.lowercased(), among: names) else { return nil }
+            guard let near = Spelling.nearest(to: word.lowercased(), among: names) else {
+                return nil
+            }
             return UnknownCommand(
                 description:
                     "\"\(word)\" is no command; did you mean \(CommandPath.words(to: parent, under: root)) \(near)?",
@@ -39,23 +44,32 @@ struct UnknownCommand: Error, CustomStringConvertible {
 /// How a command is called.
 enum CommandPath {
     /// `mirror-bot people link`.
-    static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> String {
+    static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
+        -> String
+    {
         (path(from: root, to: command) ?? [root]).compactMap { $0.configuration.commandName }
             .joined(separator: " ")
     }
 
     /// The usage of the command, and where its help is.
-    static func usage(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> String {
-        let usage = HelpText(columns: Terminal.error.columns).usage("Usage: \(root.usageString(for: command))")
+    static func usage(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type)
+        -> String
+    {
+        let usage = HelpText(columns: Terminal.error.columns).usage(
+            "Usage: \(root.usageString(for: command))")
         return usage + "\n  See '\(words(to: command, under: root)) --help' for more information."
     }
 
     /// The command that the words before the first option or argument name.
-    static func command(of arguments: [String], under root: any ParsableCommand.Type) -> any ParsableCommand.Type {
+    static func command(of arguments: [String], under root: any ParsableCommand.Type)
+        -> any ParsableCommand.Type
+    {
         var command = root
         for word in arguments {
             let children = command.configuration.subcommands
-            guard let child = children.first(where: { $0.configuration.commandName == word }) else { break }
+            guard let child = children.first(where: { $0.configuration.commandName == word }) else {
+                break
+            }
             command = child
         }
         return command

@@ -4,28 +4,33 @@ import Synchronization
 
 /// Everything that a command takes from its process: streams, environment, working folder and log.
 ///
-/// A command asks ``current`` instead of the process, so that many commands can run in one process at the same time. The
-/// program's own console is ``process``; ``MirrorBot/status(of:in:)`` runs a command with another one.
+/// A command asks ``current`` instead of the process, so that many commands can run in one process
+/// at the same time. The program's own console is ``process``; ``MirrorBot/status(of:in:)`` runs a
+/// command with another one.
 ///
-/// `current` is a task-local value: child tasks inherit it, but other threads do not. An object that other threads call
-/// keeps the console that was current when it was made.
+/// `current` is a task-local value: child tasks inherit it, but other threads do not. An object
+/// that other threads call keeps the console that was current when it was made.
 struct Console: Sendable {
     /// The console of the command that this task runs.
     @TaskLocal static var current = process
 
     /// The environment variables.
     var environment: [String: String]
-    /// The folder that relative paths start from, as an absolute path; nil for the working folder of the process.
+    /// The folder that relative paths start from, as an absolute path; nil for the working folder
+    /// of the process.
     var folder: String?
     var input: Input
     var output: Output
     var error: Output
-    /// Whether the process exists for this command alone, which then handles its signals and may end it.
+    /// Whether the process exists for this command alone, which then handles its signals and may
+    /// end it.
     var ownsProcess = false
     /// How the loggers write that are made while this console is current.
     let log: LogOutput
 
-    init(environment: [String: String], folder: String?, input: Input, output: Output, error: Output) {
+    init(
+        environment: [String: String], folder: String?, input: Input, output: Output, error: Output
+    ) {
         self.environment = environment
         self.folder = folder
         self.input = input
@@ -42,7 +47,8 @@ struct Console: Sendable {
         var path: String
         /// Returns the next line without its line break; nil at the end.
         var readLine: @Sendable () -> String?
-        /// Shows a prompt and returns the next line, which is not shown while it is typed; nil at the end.
+        /// Shows a prompt and returns the next line, which is not shown while it is typed; nil at
+        /// the end.
         ///
         /// Unless it is given, the keys are read from the terminal of the process.
         var readSecret: (@Sendable (_ prompt: String) throws -> String?)?
@@ -51,7 +57,8 @@ struct Console: Sendable {
     /// Standard output or standard error.
     struct Output: Sendable {
         var terminal: Terminal
-        /// Writes a text as it is; one that cannot be written is an error of `flush`, or lost if that never fails.
+        /// Writes a text as it is; one that cannot be written is an error of `flush`, or lost if
+        /// that never fails.
         var write: @Sendable (String) -> Void
         /// Writes what is buffered, and throws ``CommandError`` if anything could not be written.
         var flush: @Sendable () throws -> Void = {}
@@ -75,7 +82,8 @@ struct Console: Sendable {
 }
 
 extension Console {
-    /// The console of the program: the streams, the variables and the working folder of its process.
+    /// The console of the program: the streams, the variables and the working folder of its
+    /// process.
     static let process = {
         let environment = ProcessInfo.processInfo.environment
         let output = StandardOutput()
@@ -89,7 +97,8 @@ extension Console {
                 write: output.write,
                 flush: {
                     guard let code = output.empty() else { return }
-                    throw CommandError(.unavailable, "could not write the output: \(FileFault(code, at: nil))")
+                    throw CommandError(
+                        .unavailable, "could not write the output: \(FileFault(code, at: nil))")
                 }),
             error: Output(
                 terminal: Terminal(descriptor: STDERR_FILENO, environment: environment),
@@ -103,8 +112,8 @@ extension Console {
     }()
 }
 
-/// The standard output of the process, with a buffer that is emptied before anything is written to the standard error: in
-/// one pipe or file both stand in the order in which they were written.
+/// The standard output of the process, with a buffer that is emptied before anything is written to
+/// the standard error: in one pipe or file both stand in the order in which they were written.
 private final class StandardOutput: Sendable {
     private struct State {
         var bytes: [UInt8] = []
@@ -121,14 +130,16 @@ private final class StandardOutput: Sendable {
     func write(_ text: String) {
         state.withLock { state in
             state.bytes.append(contentsOf: text.utf8)
-            let isDue = state.bytes.count >= Self.bufferBytes || isInteractive && text.hasSuffix("\n")
+            let isDue =
+                state.bytes.count >= Self.bufferBytes || isInteractive && text.hasSuffix("\n")
             if isDue { Self.empty(&state) }
         }
     }
 
     /// Writes what is buffered.
     ///
-    /// - Returns: The first failure of all writes; nil if a reader that has seen enough has closed its pipe.
+    /// - Returns: The first failure of all writes; nil if a reader that has seen enough has closed
+    ///   its pipe.
     @discardableResult
     func empty() -> Int32? {
         state.withLock { state in
@@ -141,7 +152,9 @@ private final class StandardOutput: Sendable {
         defer { state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * bufferBytes) }
         var rest = state.bytes[...]
         while state.failure == nil, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes {
+                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
@@ -155,8 +168,8 @@ private final class StandardOutput: Sendable {
     }
 }
 
-/// Prints on the standard output of ``Console/current``: within this module it replaces the function of the standard
-/// library, which always prints on that of the process.
+/// Prints on the standard output of ``Console/current``: within this module it replaces the
+/// function of the standard library, which always prints on that of the process.
 ///
 /// A type with a `print` of its own calls `Console.current.output.writeLine`.
 func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {

@@ -5,7 +5,8 @@ import UnixSignals
 enum EndingSignals {
     /// The signals that a command traps to end in order.
     ///
-    /// Without SIGHUP if the process was started with that ignored, as `nohup` does to let it outlive its terminal.
+    /// Without SIGHUP if the process was started with that ignored, as `nohup` does to let it
+    /// outlive its terminal.
     static let trapped: [UnixSignal] = {
         let always: [UnixSignal] = [.sigint, .sigterm]
         return disposition(of: SIGHUP) == .ignored ? always : always + [.sighup]
@@ -41,9 +42,11 @@ enum EndingSignals {
 enum EchoRestoration {
     private static let signals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
     /// The settings to restore; allocated once, for a handler may not allocate.
-    nonisolated(unsafe) private static let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+    nonisolated(unsafe) private static let settings = UnsafeMutablePointer<termios>.allocate(
+        capacity: 1)
 
-    /// Prepares for the signals that would end the process, until `end(_:)` is called with the result.
+    /// Prepares for the signals that would end the process, until `end(_:)` is called with the
+    /// result.
     ///
     /// Signals that are ignored or handled stay so.
     ///
@@ -62,7 +65,8 @@ enum EchoRestoration {
 
     /// Calls only functions that signal-safety(7) allows.
     private static let restoreAndEnd: @convention(c) (Int32) -> Void = { number in
-        // In the background the settings are those of the shell, and a change would stop the process.
+        // In the background the settings are those of the shell, and a change would stop the
+        // process.
         let group = tcgetpgrp(STDIN_FILENO)
         if group < 0 || group == getpgrp() {
             tcsetattr(STDIN_FILENO, TCSANOW, settings)

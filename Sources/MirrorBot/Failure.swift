@@ -34,11 +34,15 @@ struct Failure {
     ///   - error: What went wrong.
     ///   - command: The command that failed.
     ///   - root: The command line that it belongs to, which words the parser's errors.
-    init(_ error: any Error, of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) {
+    init(
+        _ error: any Error, of command: any ParsableCommand.Type,
+        under root: any ParsableCommand.Type
+    ) {
         (self.error, self.command, self.root) = (error, command, root)
     }
 
-    /// Prints what went wrong, or the help or version that was asked for, and returns the exit code.
+    /// Prints what went wrong, or the help or version that was asked for, and returns the exit
+    /// code.
     func tell() -> Int32 {
         if let misuse {
             let text =
@@ -81,7 +85,8 @@ struct Failure {
         }
     }
 
-    /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.
+    /// Ends the process at once, without the exit handlers of the C libraries, whose threads may
+    /// still run.
     static func leave(_ code: Int32) -> Never {
         try? Console.process.output.flush()
         fflush(nil)
@@ -101,7 +106,8 @@ struct Failure {
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)
         case let error as RedisError: status(of: error)
-        case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
+        case let error as FavoritesError:
+            error.code == .invalidConfiguration ? .configuration : .unavailable
         case let error as OutboxError: error.code == .unfitting ? .badData : .tryLater
         case is CancellationError: .tryLater
         case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand, is MissingSlot: nil
@@ -109,7 +115,8 @@ struct Failure {
         }
     }
 
-    /// A use of a command that only shows when it runs, or a command that is none; nil for any other error.
+    /// A use of a command that only shows when it runs, or a command that is none; nil for any
+    /// other error.
     private var misuse: (message: String, command: any ParsableCommand.Type)? {
         switch error {
         case let error as UnknownCommand: (error.description, error.parent)

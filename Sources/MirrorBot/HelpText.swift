@@ -3,8 +3,8 @@ import Foundation
 
 /// The parser's help and usage texts, arranged for a terminal.
 ///
-/// The parser begins descriptions at a fixed column, which leaves no room for them on a narrow terminal, writes a usage on
-/// one line, and repeats the options that commands share in each.
+/// The parser begins descriptions at a fixed column, which leaves no room for them on a narrow
+/// terminal, writes a usage on one line, and repeats the options that commands share in each.
 struct HelpText {
     /// Columns for which the parser writes every paragraph and every description on one line.
     static let unwrapped = 100_000
@@ -14,7 +14,9 @@ struct HelpText {
     /// The fewest columns at which descriptions stand beside their labels.
     private static let leastColumns = 60
     /// The options that commands share, as they stand in a usage.
-    private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map { String($0.output) }
+    private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map {
+        String($0.output)
+    }
 
     /// A command with no other options than those that commands share.
     private struct SharedOptions: AsyncParsableCommand {
@@ -38,8 +40,11 @@ struct HelpText {
             if index == lists { return [usage(line)] }
             if index < lists { return paragraph(line) }
             // A group of commands is titled by its name alone.
-            if line.hasSuffix(" SUBCOMMANDS:") { return [line.replacing(" SUBCOMMANDS:", with: ":")] }
-            return entry(line, isFollowed: lines.dropFirst(index + 1).first?.hasPrefix(Self.margin) == true)
+            if line.hasSuffix(" SUBCOMMANDS:") {
+                return [line.replacing(" SUBCOMMANDS:", with: ":")]
+            }
+            return entry(
+                line, isFollowed: lines.dropFirst(index + 1).first?.hasPrefix(Self.margin) == true)
         }
         return arranged.joined(separator: "\n")
     }
@@ -59,20 +64,26 @@ struct HelpText {
         let whole = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }
         return title
             + Printable.wrapped(whole, columns: columns - title.count)
-            .joined(separator: "\n" + String(repeating: " ", count: title.count)).replacing("\u{A0}", with: " ")
+            .joined(separator: "\n" + String(repeating: " ", count: title.count)).replacing(
+                "\u{A0}", with: " ")
     }
 
     private static let margin = String(repeating: " ", count: descriptionColumn)
 
-    /// A line of a list: a label and its description, a long label alone, or the description of the label before.
+    /// A line of a list: a label and its description, a long label alone, or the description of the
+    /// label before.
     private func entry(_ line: String, isFollowed: Bool) -> [String] {
         let label = line.prefix(Self.margin.count)
-        guard line.count > Self.margin.count, label.hasPrefix("  "), label.hasSuffix(" "), !isFollowed else {
+        guard line.count > Self.margin.count, label.hasPrefix("  "), label.hasSuffix(" "),
+            !isFollowed
+        else {
             return paragraph(line)
         }
         let indent = isNarrow ? "      " : Self.margin
-        let description = Printable.wrapped(String(line.dropFirst(label.count)), columns: columns - indent.count)
-            .map { indent + $0 }
+        let description = Printable.wrapped(
+            String(line.dropFirst(label.count)), columns: columns - indent.count
+        )
+        .map { indent + $0 }
         if label == Self.margin { return description }
         if isNarrow { return ["  " + label.trimmingCharacters(in: .whitespaces)] + description }
         return [String(label) + description[0].dropFirst(label.count)] + description.dropFirst()

@@ -14,11 +14,12 @@ enum JSONOutput {
         if !isOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.dateEncodingStrategy = .iso8601
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        Console.current.output.writeLine(escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        Console.current.output.writeLine(
+            escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
-    /// The same JSON, with `\u` in place of what a terminal might obey instead of showing it: control characters, and
-    /// signs that change the direction of a line or cannot be seen.
+    /// The same JSON, with `\u` in place of what a terminal might obey instead of showing it:
+    /// control characters, and signs that change the direction of a line or cannot be seen.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isInvisible) else { return json }
         var text = ""

@@ -21,8 +21,8 @@ final class LogOutput: @unchecked Sendable {
         make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
     }
 
-    /// Lets the loggers of the process be those of the console that is current when they are made; calling it again does
-    /// nothing.
+    /// Lets the loggers of the process be those of the console that is current when they are made;
+    /// calling it again does nothing.
     static func install() { _ = installed }
 
     // The logging system accepts this only once in a process.
@@ -37,7 +37,9 @@ final class LogOutput: @unchecked Sendable {
             ?? (stream.terminal.isInteractive ? .pretty : .logfmt)
         let zone = configuration.mirror.timeZone ?? .current
         lock.withLock { [stream] in
-            make = { LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream) }
+            make = {
+                LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream)
+            }
         }
     }
 
@@ -82,7 +84,9 @@ struct LineLogHandler: LogHandler {
     }
 
     /// One event without its line break.
-    func line(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], at date: Date) -> String {
+    func line(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], at date: Date)
+        -> String
+    {
         let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         switch format {
         case .pretty:
@@ -109,7 +113,8 @@ struct LineLogHandler: LogHandler {
 
     /// A logfmt value: bare when it is one plain word.
     private static func quoted(_ value: String) -> String {
-        // By scalars: a quote that carries an accent is another character, but still ends the value for a reader.
+        // By scalars: a quote that carries an accent is another character, but still ends the value
+        // for a reader.
         let safe = Printable.line(value).unicodeScalars
         let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".unicodeScalars.contains($0) }
         guard !isPlain else { return String(safe) }
@@ -124,6 +129,8 @@ struct LineLogHandler: LogHandler {
     private static func jsonString(_ value: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(value)).map { JSONOutput.escaped(String(decoding: $0, as: UTF8.self)) } ?? "\"\""
+        return (try? encoder.encode(value)).map {
+            JSONOutput.escaped(String(decoding: $0, as: UTF8.self))
+        } ?? "\"\""
     }
 }

@@ -10,7 +10,8 @@ import Mirroring
 struct MirrorBot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirror-bot",
-        abstract: "Mirrors one person into a bot account that posts, replies and favorites as they do.",
+        abstract:
+            "Mirrors one person into a bot account that posts, replies and favorites as they do.",
         discussion: """
             Begin here; it asks for what it needs, step by step:
               mirror-bot setup
@@ -95,7 +96,9 @@ struct MirrorBot: AsyncParsableCommand {
     #else
         private static let demo: [any ParsableCommand.Type] = [DemoCommand.self]
         private static let measures = [
-            CommandGroup(name: "Measure", subcommands: [ScoreCommand.self, RehearseCommand.self, EvaluateCommand.self])
+            CommandGroup(
+                name: "Measure",
+                subcommands: [ScoreCommand.self, RehearseCommand.self, EvaluateCommand.self])
         ]
     #endif
 
@@ -141,14 +144,17 @@ struct MirrorBot: AsyncParsableCommand {
 extension MirrorBot {
     /// The command that the arguments name.
     ///
-    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; ``MissingSlot``; the parser's errors.
+    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; ``MissingSlot``; the
+    ///   parser's errors.
     private static func parse(_ arguments: [String]) async throws -> any ParsableCommand {
         do {
             return try await asyncParseAsRoot(arguments)
         } catch {
             // Anything but a usage error is help or a version that was asked for.
             guard exitCode(for: error) == .validationFailure else { throw error }
-            if let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self) { throw unknown }
+            if let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self) {
+                throw unknown
+            }
             throw MissingSlot(message(for: error), in: arguments, of: MirrorBot.self) ?? error
         }
     }

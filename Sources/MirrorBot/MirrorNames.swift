@@ -4,16 +4,20 @@ import Settings
 
 /// The names of mirrors for a shell that completes words.
 enum MirrorNames {
-    /// What may follow `--mirror`: the mirrors of the database that the words and the environment name.
+    /// What may follow `--mirror`: the mirrors of the database that the words and the environment
+    /// name.
     ///
     /// Creates no file and prints nothing. Returns an empty list on any error.
-    @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String] {
+    @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String]
+    {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
         let environment = Console.current.environment
         let (values, _) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
-        guard let configuration = try? MirrorConfiguration(values, environment: environment, readsAccounts: false)
+        guard
+            let configuration = try? MirrorConfiguration(
+                values, environment: environment, readsAccounts: false)
         else { return [] }
         // A shell that completes a word has no place for an error.
         let names = try? await names(configuration)

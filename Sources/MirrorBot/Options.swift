@@ -19,7 +19,8 @@ struct ChangeOutput: ParsableArguments {
 
     func validate() throws {
         if let seen, Seen(seen) == nil {
-            throw ValidationError("--seen is \"\(seen)\"; expected the 16 digits that a report gives as seen")
+            throw ValidationError(
+                "--seen is \"\(seen)\"; expected the 16 digits that a report gives as seen")
         }
     }
 
@@ -34,13 +35,18 @@ struct MirrorOptions: ParsableArguments {
         completion: .custom(MirrorNames.complete))
     var mirror: String?
 
-    @Option(help: ArgumentHelp("The human's IANA time zone; overrides TIME_ZONE.", valueName: "zone"))
+    @Option(
+        help: ArgumentHelp("The human's IANA time zone; overrides TIME_ZONE.", valueName: "zone"))
     var timeZone: String?
 
-    @Option(help: ArgumentHelp("Folder of the embedded database; overrides MIRROR_BOT_HOME.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "Folder of the embedded database; overrides MIRROR_BOT_HOME.", valueName: "folder"))
     var home: String?
 
-    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var logLevel: String?
 
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
@@ -49,7 +55,8 @@ struct MirrorOptions: ParsableArguments {
     /// The flags that were given: the setting each overrides, its name and its value.
     private var given: [(setting: Setting, flag: String, value: String)] {
         let flags: [(Setting, String, String?)] = [
-            (.mirror, "--mirror", mirror), (.timeZone, "--time-zone", timeZone), (.home, "--home", home),
+            (.mirror, "--mirror", mirror), (.timeZone, "--time-zone", timeZone),
+            (.home, "--home", home),
             (.logLevel, "--log-level", logLevel), (.logFormat, "--log-format", logFormat),
         ]
         return flags.compactMap { setting, flag, value in value.map { (setting, flag, $0) } }
@@ -66,14 +73,17 @@ struct MirrorOptions: ParsableArguments {
 
     func validate() throws {
         // An empty folder would be the root of the file system.
-        for empty in given where empty.value.isEmpty { throw ValidationError("\(empty.flag) is empty") }
+        for empty in given where empty.value.isEmpty {
+            throw ValidationError("\(empty.flag) is empty")
+        }
     }
 
     /// The configuration as flags, environment and `.env` give it, with its settings.
     ///
     /// A wrong value of a flag is a wrong use of the command, and named as the flag.
     ///
-    /// - Parameter readsAccounts: False for commands that make an account's settings in the first place.
+    /// - Parameter readsAccounts: False for commands that make an account's settings in the first
+    ///   place.
     /// - Throws: `ValidationError` for a flag, `ConfigurationError` for a variable.
     func configuration(readsAccounts: Bool = true) async throws -> MirrorConfiguration {
         let (values, problems) = self.values()
@@ -92,12 +102,15 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: `ValidationError` for a flag.
     func checkedValues() async throws -> (values: SettingValues, problems: [ConfigurationError]) {
         var (values, problems) = self.values()
-        // What is not of its form is taken for the default, and would be blamed for what follows from that.
+        // What is not of its form is taken for the default, and would be blamed for what follows
+        // from that.
         let isReadable = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
         if isReadable {
             let wrong = Set(problems.map(\.setting))
-            problems += MirrorConfiguration.problems(in: values, environment: Console.current.environment)
-                .filter { !wrong.contains($0.setting) }
+            problems += MirrorConfiguration.problems(
+                in: values, environment: Console.current.environment
+            )
+            .filter { !wrong.contains($0.setting) }
         }
         for problem in problems {
             if let error = named(problem) as? ValidationError { throw error }
@@ -108,20 +121,25 @@ struct MirrorOptions: ParsableArguments {
     private func values() -> (values: SettingValues, problems: [ConfigurationError]) {
         let flags = given.map { ($0.setting.name, $0.value) }
         let (values, problems) = SettingValues.loadAll(
-            flags: Dictionary(uniqueKeysWithValues: flags), environment: Console.current.environment,
+            flags: Dictionary(uniqueKeysWithValues: flags),
+            environment: Console.current.environment,
             folder: Console.current.folder)
-        for warning in values.warnings { StandardError.write("warning: \(Printable.line(warning))\n") }
+        for warning in values.warnings {
+            StandardError.write("warning: \(Printable.line(warning))\n")
+        }
         return (values, problems)
     }
 
     /// The error as it is about a flag, if one was given for its variable.
     private func named(_ error: ConfigurationError) -> any Error {
-        guard let wrong = given.first(where: { $0.setting.name == error.setting }) else { return error }
+        guard let wrong = given.first(where: { $0.setting.name == error.setting }) else {
+            return error
+        }
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
-    /// Opens a database that is there, for a command that copies all that is in it; nobody asks whether the mirror is, or
-    /// whether its stored settings can be used.
+    /// Opens a database that is there, for a command that copies all that is in it; nobody asks
+    /// whether the mirror is, or whether its stored settings can be used.
     static func openWhicheverThereAre(
         _ configuration: MirrorConfiguration, _: HumanMirror.Making
     ) async throws -> HumanMirror {
@@ -142,9 +160,11 @@ struct MirrorOptions: ParsableArguments {
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
-    /// - Throws: `ConfigurationError` for a database that would not last; what opening or `body` throws.
+    /// - Throws: `ConfigurationError` for a database that would not last; what opening or `body`
+    ///   throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false, lasts: Bool = false,
+        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false,
+        lasts: Bool = false,
         making: HumanMirror.Making = .nothing,
         opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
             try await HumanMirror.open($0, making: $1)
@@ -165,7 +185,8 @@ struct MirrorOptions: ParsableArguments {
             } catch let error as ConfigurationError where error.part != nil {
                 throw await mirror.firstMissing(error)
             } catch let error as ChangeRefusal where error.code == .nothingLearned {
-                let missing = ConfigurationError("the human's past", "has not been read", part: .posts)
+                let missing = ConfigurationError(
+                    "the human's past", "has not been read", part: .posts)
                 let first = await mirror.firstMissing(missing)
                 if first != missing { throw first }
                 throw error
@@ -193,10 +214,13 @@ struct MirrorOptions: ParsableArguments {
     ///   - opening: How it is opened.
     ///   - body: Given the open installation.
     /// - Returns: What `body` returns.
-    /// - Throws: `ConfigurationError` for a database that would not last, or is not there; what opening or `body` throws.
+    /// - Throws: `ConfigurationError` for a database that would not last, or is not there; what
+    ///   opening or `body` throws.
     func withInstallation<Value>(
         _ missing: MissingDatabase = .refused, readsAccounts: Bool = true,
-        opening: (MirrorConfiguration) async throws -> Installation = { try await Installation.open($0) },
+        opening: (MirrorConfiguration) async throws -> Installation = {
+            try await Installation.open($0)
+        },
         _ body: (Installation) async throws -> Value
     ) async throws -> Value {
         let configuration = try await configuration(readsAccounts: readsAccounts)
@@ -208,7 +232,9 @@ struct MirrorOptions: ParsableArguments {
             installation = try await opening(configuration)
         } catch let error as ConfigurationError where error.part == .database {
             guard missing == .pretended else {
-                throw try await HumanMirror.openEmpty(configuration).closing { await $0.firstMissing(error) }
+                throw try await HumanMirror.openEmpty(configuration).closing {
+                    await $0.firstMissing(error)
+                }
             }
             installation = try await Installation.openEmpty(configuration)
         }
@@ -220,11 +246,14 @@ struct MirrorOptions: ParsableArguments {
         do {
             try configuration.process.requireDatabase()
         } catch let error as ConfigurationError {
-            throw try await HumanMirror.openEmpty(configuration).closing { await $0.firstMissing(error) }
+            throw try await HumanMirror.openEmpty(configuration).closing {
+                await $0.firstMissing(error)
+            }
         }
     }
 
-    /// Opens the mirror to look at it; one that is not there is an empty one in memory, and nothing is made.
+    /// Opens the mirror to look at it; one that is not there is an empty one in memory, and nothing
+    /// is made.
     ///
     /// - Parameter body: Given the open mirror.
     /// - Throws: As ``withMirror``.
@@ -263,17 +292,21 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// Fails if the mirror was moved away while a command changed something of it, which may not have come along.
+    /// Fails if the mirror was moved away while a command changed something of it, which may not
+    /// have come along.
     private func requireStill(_ mirror: HumanMirror) async throws {
         do {
             try await mirror.table.requireHere()
         } catch let error as ConfigurationError {
             throw CommandError(
-                .tryLater, "\(error); it was moved while this command worked, so what it changed may be missing there")
+                .tryLater,
+                "\(error); it was moved while this command worked, so what it changed may be missing there"
+            )
         }
     }
 
-    /// Opens a mirror whose zone is known, for a command that looks or steers and leaves the minutes as they are.
+    /// Opens a mirror whose zone is known, for a command that looks or steers and leaves the
+    /// minutes as they are.
     ///
     /// - Parameters:
     ///   - making: What may be made where it is not there yet.
@@ -287,7 +320,9 @@ struct MirrorOptions: ParsableArguments {
             guard let zone = try await mirror.recordedTimeZone(record, now: mirror.clock.now) else {
                 throw try await mirror.missingTimeZone()
             }
-            if let sentence = mirror.zoneToCome(record) { StandardError.write("note: \(sentence)\n") }
+            if let sentence = mirror.zoneToCome(record) {
+                StandardError.write("note: \(sentence)\n")
+            }
             return try await body(mirror, zone)
         }
     }

@@ -1,7 +1,8 @@
 import Foundation
 import Storage
 
-/// A file that a command makes: whole or not at all, and for its owner alone unless it holds nothing that people wrote.
+/// A file that a command makes: whole or not at all, and for its owner alone unless it holds
+/// nothing that people wrote.
 struct OutputFile {
     /// The name that stands for standard output.
     static let standardOutput = "-"
@@ -19,7 +20,9 @@ struct OutputFile {
     init(_ name: String, isForced: Bool, mode: mode_t = 0o600) {
         self.mode = mode
 
-        path = name == Self.standardOutput ? name : URL(fileURLWithPath: Console.current.path(name)).path
+        path =
+            name == Self.standardOutput
+            ? name : URL(fileURLWithPath: Console.current.path(name)).path
         self.isForced = isForced
     }
 
@@ -29,8 +32,12 @@ struct OutputFile {
     func check() throws {
         var status = stat()
         guard path != Self.standardOutput, lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw problem("is there and is no file; name another") }
-        if !isForced { throw problem("exists already, and is not overwritten; name another, or add --force") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw problem("is there and is no file; name another")
+        }
+        if !isForced {
+            throw problem("exists already, and is not overwritten; name another, or add --force")
+        }
     }
 
     /// Writes the text; what was there stays until the new file is whole.
@@ -56,9 +63,12 @@ struct OutputFile {
         }
     }
 
-    private func problem(_ what: String) -> CommandError { CommandError(.usage, "\(Printable.line(path)) \(what)") }
+    private func problem(_ what: String) -> CommandError {
+        CommandError(.usage, "\(Printable.line(path)) \(what)")
+    }
 
     private func failure(_ fault: FileFault) -> CommandError {
-        CommandError(.unavailable, "could not write \(Printable.line(path)): \(Printable.line("\(fault)"))")
+        CommandError(
+            .unavailable, "could not write \(Printable.line(path)): \(Printable.line("\(fault)"))")
     }
 }

@@ -5,7 +5,8 @@ protocol TakesSlot: ParsableCommand {}
 
 /// The help and the errors of slot arguments; `TypedSlot` parses them.
 enum SlotArgument {
-    static let help: ArgumentHelp = "As 4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id."
+    static let help: ArgumentHelp =
+        "As 4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id."
 
     /// Why an argument is missing that a person has typed.
     static let comment = "a shell takes #4 for a comment: write 4 or '#4'"
@@ -24,8 +25,12 @@ struct MissingSlot: Error, CustomStringConvertible {
     ///   - root: The command line.
     init?(_ message: String, in arguments: [String], of root: any ParsableCommand.Type) {
         // The parser's errors have no type outside of it.
-        let isMissing = ["'<slot>'", "'<post>'"].contains { message.hasPrefix("Missing expected argument \($0)") }
-        guard isMissing, let command = CommandPath.command(of: arguments, under: root) as? any TakesSlot.Type else {
+        let isMissing = ["'<slot>'", "'<post>'"].contains {
+            message.hasPrefix("Missing expected argument \($0)")
+        }
+        guard isMissing,
+            let command = CommandPath.command(of: arguments, under: root) as? any TakesSlot.Type
+        else {
             return nil
         }
         self.command = command

@@ -33,12 +33,15 @@ struct Terminal {
 
     /// The encoding of the first variable of locale(7) that is set; where none is, output is UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first {
+            !$0.isEmpty
+        }
         guard let name = locale?.lowercased() else { return true }
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// The text with the signs of our own views that this terminal can show; each takes as many cells as before.
+    /// The text with the signs of our own views that this terminal can show; each takes as many
+    /// cells as before.
     func shown(_ text: String) -> String {
         guard !isUnicode, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         return String(text.map { Self.plainSigns[$0] ?? $0 })
@@ -46,13 +49,17 @@ struct Terminal {
 
     /// The signs of views, as ASCII has them.
     private static let plainSigns: [Character: Character] = [
-        "✔": "v", "✖": "X", "×": "x", "●": "*", "◐": "~", "○": "o", "★": "+", "☆": "?", "→": ">", "↩": "<", "…": "~",
-        "·": "-", "–": "-", "“": "\"", "”": "\"", "▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=", "▆": "+", "▇": "#",
+        "✔": "v", "✖": "X", "×": "x", "●": "*", "◐": "~", "○": "o", "★": "+", "☆": "?", "→": ">",
+        "↩": "<", "…": "~",
+        "·": "-", "–": "-", "“": "\"", "”": "\"", "▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=",
+        "▆": "+", "▇": "#",
         "█": "#", "░": ".",
     ]
 
     private static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int? {
-        if let given = environment["COLUMNS"].flatMap({ Int($0) }), (20...1_000).contains(given) { return given }
+        if let given = environment["COLUMNS"].flatMap({ Int($0) }), (20...1_000).contains(given) {
+            return given
+        }
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
         return Int(size.ws_col)

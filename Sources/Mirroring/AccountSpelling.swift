@@ -21,13 +21,15 @@ package struct TablesUpdate: Codable, Equatable, Sendable {
 
 /// Brings the names of Mastodon accounts that earlier versions stored into their one form.
 ///
-/// Until step 0025 a host stood as whoever named it had spelled it, so that one person could be two.
+/// Until step 0025 a host stood as whoever named it had spelled it, so that one person could be
+/// two.
 package enum AccountSpelling {
     private static let step = "0025_accounts"
 
     /// Columns with one name each, and the column that tells its network.
     private static let names: [(table: String, column: String, network: String)] = [
-        ("posts", "author", "network"), ("posts", "reply_to_author", "network"), ("examples", "author_id", "network"),
+        ("posts", "author", "network"), ("posts", "reply_to_author", "network"),
+        ("examples", "author_id", "network"),
         ("actions", "target_author", "target_network"), ("people", "linked_to", "network"),
     ]
     /// Columns with names and spaces between them.
@@ -35,10 +37,11 @@ package enum AccountSpelling {
         ("posts", "mentions", "network"), ("actions", "bystanders", "target_network"),
     ]
 
-    /// Applies what is missing of the tables, and brings the names into their form with the step that asks for it.
+    /// Applies what is missing of the tables, and brings the names into their form with the step
+    /// that asks for it.
     ///
-    /// Where something was missing, all leases are revoked in the same transaction: workers of the program before send
-    /// nothing from then on.
+    /// Where something was missing, all leases are revoked in the same transaction: workers of the
+    /// program before send nothing from then on.
     ///
     /// - Parameters:
     ///   - storage: The database.
@@ -47,7 +50,8 @@ package enum AccountSpelling {
     /// - Throws: The store's error.
     @discardableResult
     package static func migrate(
-        _ storage: any StorageEngine, and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+        _ storage: any StorageEngine,
+        and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
     ) async throws -> [String] {
         // Nearly every start finds nothing to do, and needs no lock for that.
         if last == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
@@ -65,15 +69,18 @@ package enum AccountSpelling {
         }
         for place in lists {
             try rewrite(place, connection) { text in
-                text.split(separator: " ").map { AccountID(network: .usual, value: String($0)).canonical.value }
-                    .joined(separator: " ")
+                text.split(separator: " ").map {
+                    AccountID(network: .usual, value: String($0)).canonical.value
+                }
+                .joined(separator: " ")
             }
         }
         try unifyPeople(connection)
     }
 
     private static func rewrite(
-        _ place: (table: String, column: String, network: String), _ connection: any StorageConnection,
+        _ place: (table: String, column: String, network: String),
+        _ connection: any StorageConnection,
         _ form: (String) -> String
     ) throws {
         let (table, column, network) = place
@@ -96,7 +103,8 @@ package enum AccountSpelling {
 
     /// Where somebody stood under two names, what forbids more is kept, and the later contact.
     private static func unifyPeople(_ connection: any StorageConnection) throws {
-        let rows = try connection.query("SELECT mirror, account_id FROM people WHERE network = 'mastodon'")
+        let rows = try connection.query(
+            "SELECT mirror, account_id FROM people WHERE network = 'mastodon'")
         for row in rows {
             let (mirror, name) = (try row.text("mirror"), try row.text("account_id"))
             let canonical = AccountID(network: .usual, value: name).canonical.value
@@ -118,7 +126,8 @@ package enum AccountSpelling {
                         THEN excluded.last_contact_ms ELSE people.last_contact_ms END
                 """)
             try connection.execute(
-                "DELETE FROM people WHERE mirror = \(mirror) AND network = 'mastodon' AND account_id = \(name)")
+                "DELETE FROM people WHERE mirror = \(mirror) AND network = 'mastodon' AND account_id = \(name)"
+            )
         }
     }
 }

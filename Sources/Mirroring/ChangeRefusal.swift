@@ -32,7 +32,9 @@ package struct ChangeRefusal: Error, Codable, Equatable, Sendable, CustomStringC
     /// A sentence for the person.
     package let description: String
 
-    package init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+    package init(_ code: Code, _ description: String) {
+        (self.code, self.description) = (code, description)
+    }
 
     /// Whether what was typed is wrong, rather than what is there.
     package var isMisuse: Bool { [.unusable, .unknown, .ambiguous, .outOfTime].contains(code) }

@@ -9,13 +9,15 @@ import Storage
 
 /// The faults of a worker's work: in memory for its own process, and as rows for every other.
 ///
-/// A row is written when a part fails for the first time, and again every few minutes while it does; the first success
-/// removes it. Where the database takes no rows, the process alone knows. The rows are kept in the table `refusals`,
-/// under the name of the part in place of that of an account.
+/// A row is written when a part fails for the first time, and again every few minutes while it
+/// does; the first success removes it. Where the database takes no rows, the process alone knows.
+/// The rows are kept in the table `refusals`, under the name of the part in place of that of an
+/// account.
 package actor FaultLog {
     /// Seconds between two writes of one row.
     private static let interval: TimeInterval = 300
-    /// Seconds after which a row of an earlier process is no longer taken for the beginning of the same fault.
+    /// Seconds after which a row of an earlier process is no longer taken for the beginning of the
+    /// same fault.
     private static let memory: TimeInterval = 1_200
 
     private let storage: any StorageEngine
@@ -31,13 +33,19 @@ package actor FaultLog {
     ///   - mirror: The mirror whose worker it is.
     ///   - pulse: Told of every change; nil for nobody.
     package init(of mirror: HumanMirror, pulse: WorkerPulse?) {
-        (storage, self.mirror, clock, self.pulse) = (mirror.storage, mirror.name, mirror.clock, pulse)
+        (storage, self.mirror, clock, self.pulse) = (
+            mirror.storage, mirror.name, mirror.clock, pulse
+        )
         live = mirror.installation.faults
     }
 
     /// The log of a mirror that may be impossible to open.
-    package init(of mirror: String, in installation: Installation, clock: any WallClock, pulse: WorkerPulse?) {
-        (storage, self.mirror, self.clock, self.pulse) = (installation.storage, mirror, clock, pulse)
+    package init(
+        of mirror: String, in installation: Installation, clock: any WallClock, pulse: WorkerPulse?
+    ) {
+        (storage, self.mirror, self.clock, self.pulse) = (
+            installation.storage, mirror, clock, pulse
+        )
         live = installation.faults
     }
 
@@ -52,7 +60,9 @@ package actor FaultLog {
             code: Self.code(of: error))
         note(fault, of: part)
         guard !isAway, let stored else { return }
-        if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval { return }
+        if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval {
+            return
+        }
         let isWritten = try? await storage.note(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
@@ -68,14 +78,17 @@ package actor FaultLog {
         await load()
         note(nil, of: part)
         guard stored?[part] != nil else { return }
-        let isGone = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
+        let isGone = try? await storage.note(
+            "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
         if isGone != nil { stored?[part] = nil }
     }
 
     /// Forgets the faults of all parts but these, which alone are done from now on.
     package func begins(_ parts: [String]) async {
         await load()
-        for part in Set(known.keys).union((stored ?? [:]).keys).subtracting(parts) { await works(part) }
+        for part in Set(known.keys).union((stored ?? [:]).keys).subtracting(parts) {
+            await works(part)
+        }
     }
 
     private func note(_ fault: WorkFault?, of part: String) {
@@ -91,7 +104,8 @@ package actor FaultLog {
 
     /// Reads what earlier processes noted, once.
     private func load() async {
-        guard stored == nil, let rows = try? await FaultTable(storage: storage, mirror: mirror).rows().faults,
+        guard stored == nil,
+            let rows = try? await FaultTable(storage: storage, mirror: mirror).rows().faults,
             stored == nil
         else { return }
         stored = Dictionary(rows.map { ($0.part, $0.noted) }) { first, _ in first }

@@ -16,7 +16,8 @@ package struct StoredFaults: Sendable {
     package init() {}
 }
 
-/// The stored refusals and waits of accounts and faults of the work; refusals and faults share a table.
+/// The stored refusals and waits of accounts and faults of the work; refusals and faults share a
+/// table.
 package struct FaultTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
@@ -28,7 +29,8 @@ package struct FaultTable: Sendable {
         try Self.sorted(try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
     }
 
-    /// The same of some mirrors of a database, by name, in one statement; mirrors without any are left out.
+    /// The same of some mirrors of a database, by name, in one statement; mirrors without any are
+    /// left out.
     ///
     /// - Parameter mirrors: The names; nil for all mirrors.
     /// - Throws: The store's error.
@@ -67,7 +69,9 @@ package struct FaultTable: Sendable {
                 stored.refusals[role] = StoredFault(since: since, error: error, code: code)
             } else {
                 stored.faults.append(
-                    WorkFault(part: name, since: since, noted: try row.date("noted_ms"), error: error, code: code))
+                    WorkFault(
+                        part: name, since: since, noted: try row.date("noted_ms"), error: error,
+                        code: code))
             }
         }
         return stored
@@ -82,11 +86,15 @@ package struct FaultTable: Sendable {
     package func waits(of role: AccountRole, at now: Date) async -> [AccountWait] {
         // Without them a call is made too early, and the network says so again.
         let stored = try? await rows().waits[role]
-        return (stored ?? []).filter { now.timeIntervalSince(max($0.until, $0.noted)) < Self.waitLasts }
+        return (stored ?? []).filter {
+            now.timeIntervalSince(max($0.until, $0.noted)) < Self.waitLasts
+        }
     }
 
-    /// Stores the wait of an account, or that there is none for a scope; an error of this write is ignored.
-    package func note(_ wait: AccountWait?, _ scope: AccountWait.Scope, of role: AccountRole) async {
+    /// Stores the wait of an account, or that there is none for a scope; an error of this write is
+    /// ignored.
+    package func note(_ wait: AccountWait?, _ scope: AccountWait.Scope, of role: AccountRole) async
+    {
         guard let wait else {
             // The row ends by its own time too.
             _ = try? await storage.note(
@@ -122,7 +130,8 @@ package struct FaultTable: Sendable {
 
     /// Notes that an account is let in; an error of this write is ignored.
     package func clear(_ role: AccountRole) async {
-        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+        _ = try? await storage.note(
+            "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
     }
 }
 
@@ -145,7 +154,9 @@ extension AccountWait {
     fileprivate init?(row: SQLRow) throws {
         guard let scope = Scope(rawValue: try row.text("scope")) else { return nil }
         self.init(
-            scope: scope, code: NetworkError.Code(rawValue: try row.text("code")), error: try row.text("error"),
-            since: try row.date("since_ms"), noted: try row.date("noted_ms"), until: try row.date("until_ms"))
+            scope: scope, code: NetworkError.Code(rawValue: try row.text("code")),
+            error: try row.text("error"),
+            since: try row.date("since_ms"), noted: try row.date("noted_ms"),
+            until: try row.date("until_ms"))
     }
 }

@@ -7,9 +7,11 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - values: By the names of their variables.
-    ///   - seen: `SettingTable.seen(_:in:)` of these names that the person was shown; nil to change without comparing.
+    ///   - seen: `SettingTable.seen(_:in:)` of these names that the person was shown; nil to change
+    ///     without comparing.
     ///   - now: Recorded with them.
-    /// - Throws: `ConfigurationError` for the first that cannot be set or used; `SeenChanged`; the store's error.
+    /// - Throws: `ConfigurationError` for the first that cannot be set or used; `SeenChanged`; the
+    ///   store's error.
     package func set(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let table = SettingTable(storage: storage, mirror: name)
         try given.check(values, besides: try await table.all())
@@ -17,16 +19,20 @@ extension HumanMirror {
         try await table.store(values, seen: seen, now: now)
     }
 
-    /// The values of all settings as they are stored now, or as they would be after a change that is not made.
+    /// The values of all settings as they are stored now, or as they would be after a change that
+    /// is not made.
     ///
     /// - Parameters:
-    ///   - changed: Values that would be set, by the names of their variables; checked as ``set(_:seen:now:)`` does.
+    ///   - changed: Values that would be set, by the names of their variables; checked as
+    ///     ``set(_:seen:now:)`` does.
     ///   - removed: The names of those that would be forgotten.
     /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func settingValues(
         setting changed: [String: String] = [:], removing removed: Set<String> = []
     ) async throws -> SettingValues {
-        let stored = try await SettingTable(storage: storage, mirror: name).all().filter { !removed.contains($0.key) }
+        let stored = try await SettingTable(storage: storage, mirror: name).all().filter {
+            !removed.contains($0.key)
+        }
         if !changed.isEmpty { try given.check(changed, besides: stored) }
         return try given.with(stored: stored.merging(changed) { $1 }).values
     }

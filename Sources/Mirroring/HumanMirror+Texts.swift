@@ -20,16 +20,21 @@ extension HumanMirror {
     ///
     /// - Parameter mode: How fit a text has to be; nil for what is set.
     package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
-        let (mode, limits) = (mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
+        let (mode, limits) = (
+            mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork)
+        )
         return Archive.TextFilter(
-            longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : [])
+            longest: limits.maximumCharacters, grade: mode.grade.rawValue,
+            windows: mode == .off ? nil : [])
     }
 
     /// What is learned of texts of the archive, by their posts.
     ///
     /// - Returns: Nothing while too little was said, and while texts cannot be judged.
     /// - Throws: The store's error.
-    package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [PostID: TextOpinion] {
+    package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [PostID:
+        TextOpinion]
+    {
         guard !texts.isEmpty, let session = try await textTaste()?.session() else { return [:] }
         do {
             let opinions = try await session.opinions(on: texts)

@@ -14,18 +14,22 @@ package struct ProposedTimeZone: Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Gives a mirror without a time zone the one that its archive names, else the one that fits the archived posts best.
+    /// Gives a mirror without a time zone the one that its archive names, else the one that fits
+    /// the archived posts best.
     ///
-    /// A wrong guess does little harm: posts leave at the times of day at which the human posted, whatever the zone is
-    /// called, but for summer time and the borders between days.
+    /// A wrong guess does little harm: posts leave at the times of day at which the human posted,
+    /// whatever the zone is called, but for summer time and the borders between days.
     ///
     /// - Parameter now: Recorded with the change.
-    /// - Returns: The mirror's zone, also one that it had before; nil if there are too few posts to guess from.
+    /// - Returns: The mirror's zone, also one that it had before; nil if there are too few posts to
+    ///   guess from.
     /// - Throws: The store's error.
     @discardableResult
     package func adoptTimeZone(now: Date) async throws -> TimeZone? {
         if let zone = try await settleTimeZone(now: now) { return zone }
-        guard let proposal = try await archivedTimeZone(), let zone = TimeZone(identifier: proposal.name) else {
+        guard let proposal = try await archivedTimeZone(),
+            let zone = TimeZone(identifier: proposal.name)
+        else {
             return nil
         }
         // In this order: a zone that is stored is the one in which the minutes are.
@@ -36,7 +40,8 @@ extension HumanMirror {
 
     /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
     package func timeZoneProposal() async throws -> String {
-        try await archivedTimeZone()?.reason ?? "set it to the human's IANA zone, such as Europe/Berlin"
+        try await archivedTimeZone()?.reason
+            ?? "set it to the human's IANA zone, such as Europe/Berlin"
     }
 
     /// The zone that an archive or the hours of the posts tell, else the one of this computer.
@@ -48,12 +53,14 @@ extension HumanMirror {
         let here = TimeZone.current
         guard here.identifier.contains("/"), !here.identifier.hasPrefix("Etc/") else { return nil }
         return ProposedTimeZone(
-            name: here.identifier, reason: "this computer is set to \(here.identifier)", source: nil)
+            name: here.identifier, reason: "this computer is set to \(here.identifier)", source: nil
+        )
     }
 
     private func archivedTimeZone() async throws -> ProposedTimeZone? {
         if let named = try await table.record().archiveTimeZone {
-            return ProposedTimeZone(name: named, reason: "the archive says \(named)", source: .archive)
+            return ProposedTimeZone(
+                name: named, reason: "the archive says \(named)", source: .archive)
         }
         guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
             let best = guess.candidates.first

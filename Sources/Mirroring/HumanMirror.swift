@@ -13,7 +13,8 @@ import Transport
 
 /// One mirror: its name and settings, its accounts, its data, and the networks it is on.
 package struct HumanMirror: Sendable {
-    /// The mirror's effective settings: those of the process, its stored ones, and the networks of stored logins.
+    /// The mirror's effective settings: those of the process, its stored ones, and the networks of
+    /// stored logins.
     package let configuration: MirrorSettings
     /// The settings without the stored ones.
     let given: MirrorSettings
@@ -38,8 +39,8 @@ package struct HumanMirror: Sendable {
         case nothing
         /// The installation, which was opened for the mirror.
         case installation
-        /// The scratch copy of its data. Changes are discarded; counts are then kept in the database, because Redis cannot
-        /// roll back.
+        /// The scratch copy of its data. Changes are discarded; counts are then kept in the
+        /// database, because Redis cannot roll back.
         case scratch
     }
 
@@ -63,18 +64,23 @@ package struct HumanMirror: Sendable {
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
-    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError` for a missing thing
-    ///   that may not be created.
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError`
+    ///   for a missing thing that may not be created.
     package static func open(
-        _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
+        _ configuration: MirrorConfiguration, making: Making = .mirror,
+        clock: any WallClock = SystemClock(),
         rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot"),
-        opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
+        opening: (StorageLocation) async throws -> any StorageEngine = {
+            try await Storage.open($0)
+        }
     ) async throws -> HumanMirror {
         if making == .nothing { try configuration.process.requireDatabase() }
-        let installation = try await Installation.open(configuration, clock: clock, logger: logger, opening: opening)
+        let installation = try await Installation.open(
+            configuration, clock: clock, logger: logger, opening: opening)
         do {
             return try await HumanMirror(
-                configuration.mirror, in: installation, mayBeNew: making == .mirror, rehearsal: rehearsal,
+                configuration.mirror, in: installation, mayBeNew: making == .mirror,
+                rehearsal: rehearsal,
                 holding: .installation)
         } catch {
             await installation.close()
@@ -85,7 +91,8 @@ package struct HumanMirror: Sendable {
     /// Opens an empty mirror in memory, to tell what is missing where there is no database yet.
     ///
     /// - Throws: `ConfigurationError`; `StorageError`.
-    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> HumanMirror {
+    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> HumanMirror
+    {
         try await open(configuration) { _ in try await Storage.openInMemory() }
     }
 
@@ -104,17 +111,22 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Makes a mirror of an open installation with one statement, with the networks of its stored logins.
+    /// Makes a mirror of an open installation with one statement, with the networks of its stored
+    /// logins.
     ///
-    /// - Throws: `ConfigurationError` for a missing mirror that may not be created; the store's error.
+    /// - Throws: `ConfigurationError` for a missing mirror that may not be created; the store's
+    ///   error.
     init(
-        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true, rehearsal: Rehearsal = .off
+        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true,
+        rehearsal: Rehearsal = .off
     ) async throws {
-        try await self.init(given, in: installation, mayBeNew: mayBeNew, rehearsal: rehearsal, holding: .nothing)
+        try await self.init(
+            given, in: installation, mayBeNew: mayBeNew, rehearsal: rehearsal, holding: .nothing)
     }
 
     private init(
-        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool, rehearsal: Rehearsal, holding: Holding
+        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool,
+        rehearsal: Rehearsal, holding: Holding
     ) async throws {
         let (storage, process) = (installation.storage, installation.process)
         let vault = installation.vault(of: given.mirror)
@@ -129,7 +141,9 @@ package struct HumanMirror: Sendable {
         guard !process.rehearsal.isEmpty else { return }
         let accounts = try AccountRole.allCases.compactMap { role in
             try configuration.account(role)
-                ?? stored.logins[role].map { try account(role, openedBy: try vault.opened($0, of: role)) }
+                ?? stored.logins[role].map {
+                    try account(role, openedBy: try vault.opened($0, of: role))
+                }
         }
         self.rehearsal = try Rehearsal(
             variables: process.rehearsal,
@@ -138,7 +152,9 @@ package struct HumanMirror: Sendable {
     }
 
     /// The contact that the settings name, else the bot's handle as far as it is known.
-    private static func contact(_ configuration: MirrorSettings, _ stored: StoredConfiguration) -> String? {
+    private static func contact(_ configuration: MirrorSettings, _ stored: StoredConfiguration)
+        -> String?
+    {
         configuration.operatorContact ?? stored.botHandle.map { "@\($0)" }
     }
 
@@ -154,7 +170,8 @@ package struct HumanMirror: Sendable {
 
     private init(
         _ configuration: MirrorSettings, _ given: MirrorSettings, _ installation: Installation,
-        _ storage: any StorageEngine, _ stores: MirrorStores, contact: RequestContact, holding: Holding
+        _ storage: any StorageEngine, _ stores: MirrorStores, contact: RequestContact,
+        holding: Holding
     ) {
         self.configuration = configuration
         self.given = given
@@ -170,15 +187,18 @@ package struct HumanMirror: Sendable {
     package func scratch() async throws -> HumanMirror {
         let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
-            configuration, given, installation, copy, stores.scratch(configuration, in: copy), contact: contact,
+            configuration, given, installation, copy, stores.scratch(configuration, in: copy),
+            contact: contact,
             holding: .scratch)
         mirror.rehearsal = rehearsal
         return mirror
     }
 
-    /// Returns the same open mirror with the settings and the networks of the logins that are stored now.
+    /// Returns the same open mirror with the settings and the networks of the logins that are
+    /// stored now.
     ///
-    /// For a process that outlives a change of them; see ``stamp()``. ``account(_:)`` reads the logins each time.
+    /// For a process that outlives a change of them; see ``stamp()``. ``account(_:)`` reads the
+    /// logins each time.
     ///
     /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func withCurrentSettings() async throws -> HumanMirror {
@@ -193,26 +213,29 @@ package struct HumanMirror: Sendable {
         return mirror
     }
 
-    /// Another mirror of the same database and process, with its stored settings and logins; one that is not stored is
-    /// empty.
+    /// Another mirror of the same database and process, with its stored settings and logins; one
+    /// that is not stored is empty.
     ///
     /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
     package func other(_ name: String) async throws -> HumanMirror {
         try await HumanMirror(try installation.settings(of: name), in: installation)
     }
 
-    /// A mirror of an open installation with effective settings under its name that were read already.
+    /// A mirror of an open installation with effective settings under its name that were read
+    /// already.
     ///
     /// - Throws: `ConfigurationError` as `Installation.mirror(named:rehearsal:)`.
     package init(_ configuration: MirrorSettings, settledIn installation: Installation) throws {
         let (storage, vault) = (installation.storage, installation.vault(of: configuration.mirror))
         self.init(
-            configuration, try installation.settings(of: configuration.mirror), installation, storage,
+            configuration, try installation.settings(of: configuration.mirror), installation,
+            storage,
             MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(configuration.operatorContact), holding: .nothing)
     }
 
-    /// Closes what was opened for this mirror: its installation, the scratch copy, or nothing that others share.
+    /// Closes what was opened for this mirror: its installation, the scratch copy, or nothing that
+    /// others share.
     package func close() async {
         switch holding {
         case .nothing: break
@@ -222,7 +245,9 @@ package struct HumanMirror: Sendable {
     }
 
     /// Runs `body` on the mirror and closes it, also after an error.
-    package func closing<Value>(after body: (HumanMirror) async throws -> Value) async throws -> Value {
+    package func closing<Value>(after body: (HumanMirror) async throws -> Value) async throws
+        -> Value
+    {
         try await afterwards(close) { try await body(self) }
     }
 
@@ -242,16 +267,19 @@ package struct HumanMirror: Sendable {
             storage: storage, mirror: mirror, lease: lease,
             isDenied: { try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny },
             hasOnlyAskedToStop: {
-                try People.isDenied($0, onlyFor: Refusal.Reason.askedToStop.rawValue, in: mirror, on: $1)
+                try People.isDenied(
+                    $0, onlyFor: Refusal.Reason.askedToStop.rawValue, in: mirror, on: $1)
             })
     }
 
     /// Opens the classifier with its dictionary and counts.
     ///
-    /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
+    /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is
+    ///   wrong.
     package func favorites() throws -> Favorites {
         Favorites(
-            storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: try featureExtractor(),
+            storage: storage, mirror: configuration.mirror, counts: try counts(),
+            extractor: try featureExtractor(),
             configuration: configuration.favorites,
             onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
     }
@@ -265,8 +293,8 @@ package struct HumanMirror: Sendable {
 
     /// Unlearns what was learned from a person who objects.
     ///
-    /// Makes a few queries if there is nothing to unlearn. Later posts of the person are learned again unless a rule
-    /// forbids it then.
+    /// Makes a few queries if there is nothing to unlearn. Later posts of the person are learned
+    /// again unless a rule forbids it then.
     ///
     /// - Parameters:
     ///   - person: One of their accounts; linked accounts are included.
@@ -288,13 +316,16 @@ package struct HumanMirror: Sendable {
     }
 
     /// Unlearns posts of one account, and posts whose author is known only by one of these names.
-    package func forgetLearning(of account: AccountID, called names: Set<String>, now: Date) async throws -> Int {
-        guard try await Favorites.hasLearned(from: account, called: names, of: name, in: storage) else { return 0 }
+    package func forgetLearning(of account: AccountID, called names: Set<String>, now: Date)
+        async throws -> Int
+    {
+        guard try await Favorites.hasLearned(from: account, called: names, of: name, in: storage)
+        else { return 0 }
         return try await favorites().forget(account, called: names, at: now).unlearned
     }
 
-    /// Returns the names of an account on posts that have only a name as their author: its known handles and its
-    /// identity, which is the name on Mastodon and in files of labelled posts.
+    /// Returns the names of an account on posts that have only a name as their author: its known
+    /// handles and its identity, which is the name on Mastodon and in files of labelled posts.
     package func names(of account: AccountID) async throws -> Set<String> {
         var names = try await Favorites.names(of: account, of: name, in: storage)
         names.insert(account.value)
@@ -310,8 +341,9 @@ package struct HumanMirror: Sendable {
         return RedisCountStore(client: client, mirror: name, namespace)
     }
 
-    /// What is learned of the human's texts from a person's decisions; nil where texts are not judged (`FITNESS=off`), or
-    /// cannot be, for want of the dictionary or because `REDIS_URL` is wrong: then no text comes after others.
+    /// What is learned of the human's texts from a person's decisions; nil where texts are not
+    /// judged (`FITNESS=off`), or cannot be, for want of the dictionary or because `REDIS_URL` is
+    /// wrong: then no text comes after others.
     package func textTaste() -> TextTaste? {
         guard configuration.fitness != .off, let tokenizer = try? installation.tokenizer(),
             let counts = try? counts(.texts)
@@ -340,7 +372,8 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Returns the zone in which minutes are recorded, after converting them if it or the noted zones changed.
+    /// Returns the zone in which minutes are recorded, after converting them if it or the noted
+    /// zones changed.
     ///
     /// - Parameter now: The time recorded with the change.
     /// - Returns: The configured zone, else the stored one, else nil.
@@ -355,15 +388,17 @@ package struct HumanMirror: Sendable {
         if record.zone != zone || isStale { try await archive.rewriteTimes(in: zone) }
         guard configuration.timeZone != nil else { return zone }
         let name = configuration.name(of: zone)
-        if record.timeZone != name || record.timeZoneSource != nil { try await table.setTimeZone(name, now: now) }
+        if record.timeZone != name || record.timeZoneSource != nil {
+            try await table.setTimeZone(name, now: now)
+        }
         return zone
     }
 
-    /// Returns the zone in which minutes are recorded, for commands that must not convert them while a worker may use
-    /// them.
+    /// Returns the zone in which minutes are recorded, for commands that must not convert them
+    /// while a worker may use them.
     ///
-    /// If none is recorded yet, it is the configured one. Only training and the worker convert minutes to another zone;
-    /// an interrupted conversion is finished.
+    /// If none is recorded yet, it is the configured one. Only training and the worker convert
+    /// minutes to another zone; an interrupted conversion is finished.
     ///
     /// - Parameter now: Recorded with the change.
     /// - Returns: As ``knownTimeZone()``.
@@ -395,33 +430,41 @@ package struct HumanMirror: Sendable {
     /// Returns the zone in which minutes are recorded, else the configured one.
     ///
     /// - Throws: The store's error.
-    package func knownTimeZone() async throws -> TimeZone? { knownTimeZone(try await table.record()) }
+    package func knownTimeZone() async throws -> TimeZone? {
+        knownTimeZone(try await table.record())
+    }
 
     /// The same, from a record that was read already.
     package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? {
-        overrulesAdoptedZone(record) ? configuration.timeZone : record.zone ?? configuration.timeZone
+        overrulesAdoptedZone(record)
+            ? configuration.timeZone : record.zone ?? configuration.timeZone
     }
 
     /// The name of that zone; one that this machine does not know is named as it is stored.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
-        overrulesAdoptedZone(record) ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
+        overrulesAdoptedZone(record)
+            ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
     }
 
-    /// Returns the zone that the mirror adopted and its source, as a sentence; nil if a person named the zone.
+    /// Returns the zone that the mirror adopted and its source, as a sentence; nil if a person
+    /// named the zone.
     package func adoptedZone(_ record: MirrorRecord) -> String? {
-        guard configuration.timeZone == nil, let zone = record.timeZone, let source = record.timeZoneSource else {
+        guard configuration.timeZone == nil, let zone = record.timeZone,
+            let source = record.timeZoneSource
+        else {
             return nil
         }
         return "the time zone is \(zone), \(source.words)"
     }
 
-    /// Whether a person named a zone after the mirror had adopted one by which no worker has gone yet.
+    /// Whether a person named a zone after the mirror had adopted one by which no worker has gone
+    /// yet.
     private func overrulesAdoptedZone(_ record: MirrorRecord) -> Bool {
         configuration.timeZone != nil && record.timeZoneSource != nil && record.activated == nil
     }
 
-    /// Returns the host in the human's verified name, which completes local names and may differ from the server's
-    /// host.
+    /// Returns the host in the human's verified name, which completes local names and may differ
+    /// from the server's host.
     ///
     /// Nil before the account is verified, or where names have no hosts.
     package func humanHost() async throws -> String? { try await table.record().human?.addressHost }
@@ -431,12 +474,15 @@ package struct HumanMirror: Sendable {
     /// - Throws: `ConfigurationError` for an unusable login; the store's error.
     package func botHost() async throws -> String? {
         if let bot = try await table.record().bot { return bot.addressHost }
-        return try await account(.bot).flatMap { $0.network.traits.namesAreIdentities ? $0.host : nil }
+        return try await account(.bot).flatMap {
+            $0.network.traits.namesAreIdentities ? $0.host : nil
+        }
     }
 
     /// Returns the error for a mirror without a zone, with a proposal from the archive if possible.
     package func missingTimeZone() async throws -> ConfigurationError {
-        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())", part: .timeZone)
+        ConfigurationError(
+            Setting.timeZone.name, "is not set; \(try await timeZoneProposal())", part: .timeZone)
     }
 
     // MARK: Networks
@@ -444,11 +490,12 @@ package struct HumanMirror: Sendable {
     /// The mirror as the servers that it asks see it.
     package var origin: RequestOrigin {
         RequestOrigin(
-            mirror: name, contact: contact, gates: installation.gates, uptime: { [clock] in clock.uptime })
+            mirror: name, contact: contact, gates: installation.gates,
+            uptime: { [clock] in clock.uptime })
     }
 
-    /// Brings the contact in the user agent of requests up to date after a verification, which may have told the bot's
-    /// handle: `OPERATOR_CONTACT`, else that handle.
+    /// Brings the contact in the user agent of requests up to date after a verification, which may
+    /// have told the bot's handle: `OPERATOR_CONTACT`, else that handle.
     ///
     /// - Throws: The store's error.
     package func tellContact() async throws {
@@ -471,7 +518,8 @@ package struct HumanMirror: Sendable {
         try await measuredNetwork(for: try await requiredAccount(role))
     }
 
-    /// Returns the network of one account, which goes by the findings of `doctor --probe` about its server.
+    /// Returns the network of one account, which goes by the findings of `doctor --probe` about its
+    /// server.
     ///
     /// - Parameters:
     ///   - account: The account's server and credentials.
@@ -484,10 +532,13 @@ package struct HumanMirror: Sendable {
         try network(for: account, sessions: sessions, findings: try await findings(about: account))
     }
 
-    /// The findings of `doctor --probe` about an account's server: that of the bot, which the human's may be too.
-    private func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool] {
+    /// The findings of `doctor --probe` about an account's server: that of the bot, which the
+    /// human's may be too.
+    private func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool]
+    {
         if account.role == .human {
-            guard let address = account.address, try await self.account(.bot)?.address == address else { return [:] }
+            guard let address = account.address, try await self.account(.bot)?.address == address
+            else { return [:] }
         }
         return try await probes.measured()
     }
@@ -508,7 +559,8 @@ package struct HumanMirror: Sendable {
         return try account.network.descriptor.connect(
             .init(
                 account: account, settings: configuration,
-                sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }), book: spending,
+                sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }),
+                book: spending,
                 client: installation.client, origin: origin, findings: findings, now: { clock.now },
                 uptime: { clock.uptime }))
     }
@@ -537,7 +589,9 @@ extension HumanMirror {
     ///   - apiBaseURL: Where calls go instead of X.
     /// - Returns: The steps of the login.
     /// - Throws: `NetworkError` for an address that cannot be used.
-    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws -> XLogin {
+    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws
+        -> XLogin
+    {
         try XLogin(
             consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL,
             client: installation.client, origin: origin, now: { [clock] in clock.now })

@@ -27,9 +27,11 @@ package struct HumanStanding: Equatable, Sendable {
     /// Whether nothing is sent until a person, or the network, says otherwise.
     package var isHold: Bool { goesOn == nil && state.holdsMirror }
 
-    /// Whether a person is to be asked about the copies: the network said twice that the account is gone, and nobody
-    /// wants the mirror to go on.
-    package var isToBeFollowed: Bool { isHold && state == .deleted && confirmed != nil && asked == nil }
+    /// Whether a person is to be asked about the copies: the network said twice that the account is
+    /// gone, and nobody wants the mirror to go on.
+    package var isToBeFollowed: Bool {
+        isHold && state == .deleted && confirmed != nil && asked == nil
+    }
 
     /// The state in a stable word, for programs.
     package var name: String { state.stored.state ?? "active" }
@@ -62,9 +64,13 @@ package struct HumanStanding: Equatable, Sendable {
     /// - Parameters:
     ///   - found: What the network names now.
     ///   - known: The state before the look; nil for the usual one.
-    static func after(_ found: AccountStanding, _ known: HumanStanding?, at now: Date) -> HumanStanding? {
+    static func after(_ found: AccountStanding, _ known: HumanStanding?, at now: Date)
+        -> HumanStanding?
+    {
         if let known, found == known.state {
-            guard known.confirmed == nil, now.timeIntervalSince(known.since) >= confirmation else { return known }
+            guard known.confirmed == nil, now.timeIntervalSince(known.since) >= confirmation else {
+                return known
+            }
             var confirmed = known
             confirmed.confirmed = Date(milliseconds: now.milliseconds)
             return confirmed
@@ -75,7 +81,8 @@ package struct HumanStanding: Equatable, Sendable {
 
     /// Whether only a person ends the hold, and not a network that calls the account active.
     ///
-    /// A deletion that the next look contradicts was a mistake: an account that was deleted does not come back.
+    /// A deletion that the next look contradicts was a mistake: an account that was deleted does
+    /// not come back.
     private var waitsForPerson: Bool {
         guard isHold else { return false }
         return switch state {
@@ -129,10 +136,13 @@ extension HumanStanding {
 
     /// The state in a row of `mirrors`; nil for the usual one.
     init?(row: SQLRow) throws {
-        guard let stored = try row.optionalText("standing"), let since = try row.optionalDate("standing_ms") else {
+        guard let stored = try row.optionalText("standing"),
+            let since = try row.optionalDate("standing_ms")
+        else {
             return nil
         }
-        self.init(AccountStanding(stored: stored, to: try row.optionalText("standing_to")), since: since)
+        self.init(
+            AccountStanding(stored: stored, to: try row.optionalText("standing_to")), since: since)
         confirmed = try row.optionalDate("standing_again_ms")
         asked = try row.optionalDate("standing_asked_ms")
         goesOn = try row.optionalDate("standing_goes_on_ms")
@@ -140,7 +150,8 @@ extension HumanStanding {
 }
 
 extension MirrorRecord {
-    /// The digest of the pause that holds and of the state of the human's account, which `resume` ends.
+    /// The digest of the pause that holds and of the state of the human's account, which `resume`
+    /// ends.
     package func pauseSeen(at now: Date) -> Seen {
         let pauseSeen = Pause.seen(pause(at: now))
         guard let standing, standing.isHold else { return pauseSeen }
@@ -156,8 +167,11 @@ extension MirrorTable {
     ///   - seen: ``HumanStanding/seen(_:)`` of the state before the look.
     ///   - now: When the network was asked.
     /// - Returns: The state afterwards; nil for the usual one.
-    /// - Throws: `SeenChanged`, without any change, if the stored state is another one; the store's error.
-    package func noteStanding(_ found: AccountStanding?, seen: Seen, now: Date) async throws -> HumanStanding? {
+    /// - Throws: `SeenChanged`, without any change, if the stored state is another one; the store's
+    ///   error.
+    package func noteStanding(_ found: AccountStanding?, seen: Seen, now: Date) async throws
+        -> HumanStanding?
+    {
         let mirror = mirror
         return try await storage.transaction { connection in
             guard let record = try Self.record(mirror, connection) else { return nil }
@@ -166,7 +180,8 @@ extension MirrorTable {
             let next = found.map { HumanStanding.after($0, known, at: now) } ?? known
             if next == known {
                 try connection.execute(
-                    "UPDATE mirrors SET standing_look_ms = \(now.milliseconds) WHERE mirror = \(mirror)")
+                    "UPDATE mirrors SET standing_look_ms = \(now.milliseconds) WHERE mirror = \(mirror)"
+                )
             } else {
                 try connection.execute(
                     """

@@ -6,7 +6,8 @@ extension Installation {
     /// Stored logins that are read at a time.
     private static let loginsAtOnce = 500
 
-    /// Requires that the key of this process opens one of the logins that are stored, if there are any.
+    /// Requires that the key of this process opens one of the logins that are stored, if there are
+    /// any.
     ///
     /// A worker with another key could do nothing for the mirrors that it holds.
     ///
@@ -17,7 +18,9 @@ extension Installation {
         var last: (mirror: String, role: String)?
         while true {
             let place: SQL =
-                last.map { " AND (mirror > \($0.mirror) OR mirror = \($0.mirror) AND role > \($0.role))" } ?? ""
+                last.map {
+                    " AND (mirror > \($0.mirror) OR mirror = \($0.mirror) AND role > \($0.role))"
+                } ?? ""
             let rows = try await storage.query(
                 """
                 SELECT mirror, role, sealed FROM credentials WHERE role IN \(list: roles)\(place)
@@ -28,13 +31,17 @@ extension Installation {
                 let (mirror, role) = (try row.text("mirror"), try row.text("role"))
                 last = (mirror, role)
                 guard let role = AccountRole(rawValue: role) else { continue }
-                // One that cannot be opened is a mirror's own trouble, unless it is the trouble of all.
-                if (try? vault.of(mirror).opened(try row.text("sealed"), of: role)) != nil { return }
+                // One that cannot be opened is a mirror's own trouble, unless it is the trouble of
+                // all.
+                if (try? vault.of(mirror).opened(try row.text("sealed"), of: role)) != nil {
+                    return
+                }
             }
         }
         guard last != nil else { return }
         throw ConfigurationError(
             Setting.secretKey.name,
-            "opens none of the logins in the database; give every process of it the same key, or log in again")
+            "opens none of the logins in the database; give every process of it the same key, or log in again"
+        )
     }
 }

@@ -13,24 +13,27 @@ package enum Version {
     package static let current = "0.2.0"
 }
 
-/// What all mirrors of a process share: the database, Redis, the HTTP client and the gates of hosts, the dictionary, the
-/// clock and the log.
+/// What all mirrors of a process share: the database, Redis, the HTTP client and the gates of
+/// hosts, the dictionary, the clock and the log.
 ///
-/// Opened once in a process; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them, and ``close()`` ends the
-/// shared parts after the last one. Closing a mirror ends none of them.
+/// Opened once in a process; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them,
+/// and ``close()`` ends the shared parts after the last one. Closing a mirror ends none of them.
 package final class Installation: Sendable {
     package let storage: any StorageEngine
     /// The settings of the process.
     package let process: ProcessSettings
-    /// What the process is told of its mirrors: everything of the one that it names, the defaults of all others.
+    /// What the process is told of its mirrors: everything of the one that it names, the defaults
+    /// of all others.
     private let given: MirrorSettings
     /// Where events go that are about no single mirror.
     package let logger: Logger
-    /// Whether every line of the log that is about a mirror says which, and not only those of a named mirror.
+    /// Whether every line of the log that is about a mirror says which, and not only those of a
+    /// named mirror.
     private let logsEveryName: Bool
     /// Tells the time and waits; a mirror that rehearses has its own.
     package let clock: any WallClock
-    package let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    package let client = HTTPClient(
+        configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
     /// The limits by address of the hosts that the mirrors send requests to.
     let gates: HostGates
     /// Whether any server answers the requests of this process.
@@ -51,24 +54,29 @@ package final class Installation: Sendable {
 
     /// Opens the database and checks its tables.
     ///
-    /// The embedded database, which nobody else looks after, is migrated here; a server's is only checked.
+    /// The embedded database, which nobody else looks after, is migrated here; a server's is only
+    /// checked.
     ///
     /// - Parameters:
     ///   - configuration: Where the data is, and what the process is told of its mirrors.
-    ///   - logsEveryName: Whether the log names the mirror of a line even if it has the usual name: for a process that works
-    ///     for several.
+    ///   - logsEveryName: Whether the log names the mirror of a line even if it has the usual name:
+    ///     for a process that works for several.
     ///   - clock: Tells the time and waits.
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
     /// - Returns: The installation, to be closed with ``close()``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
     package static func open(
-        _ configuration: MirrorConfiguration, logsEveryName: Bool = false, clock: any WallClock = SystemClock(),
+        _ configuration: MirrorConfiguration, logsEveryName: Bool = false,
+        clock: any WallClock = SystemClock(),
         logger: Logger = Logger(label: "mirror-bot"),
-        opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
+        opening: (StorageLocation) async throws -> any StorageEngine = {
+            try await Storage.open($0)
+        }
     ) async throws -> Installation {
         let installation = Installation(
-            try await opening(configuration.process.storage), configuration, logsEveryName: logsEveryName, clock: clock,
+            try await opening(configuration.process.storage), configuration,
+            logsEveryName: logsEveryName, clock: clock,
             logger: logger)
         do {
             switch configuration.process.storage {
@@ -86,23 +94,26 @@ package final class Installation: Sendable {
     /// Opens an empty database in memory, of which nothing is kept.
     ///
     /// - Throws: `StorageError`.
-    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> Installation {
+    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> Installation
+    {
         try await open(configuration) { _ in try await Storage.openInMemory() }
     }
 
-    /// Opens the database as ``open(_:logsEveryName:clock:logger:opening:)`` does, and waits for an unreachable server, as
-    /// when both start at once.
+    /// Opens the database as ``open(_:logsEveryName:clock:logger:opening:)`` does, and waits for an
+    /// unreachable server, as when both start at once.
     ///
     /// - Throws: As that, once the patience of `RetryRule.opening` is over; `CancellationError`.
     package static func openWhenReachable(
-        _ configuration: MirrorConfiguration, logsEveryName: Bool = false, logger: Logger = Logger(label: "mirror-bot")
+        _ configuration: MirrorConfiguration, logsEveryName: Bool = false,
+        logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> Installation {
         try await whenReachable(configuration.process, logger: logger) {
             try await open(configuration, logsEveryName: logsEveryName, logger: logger)
         }
     }
 
-    /// Runs `opening`, again after waits as long as the database server is unreachable; an embedded database always is.
+    /// Runs `opening`, again after waits as long as the database server is unreachable; an embedded
+    /// database always is.
     static func whenReachable<Value: Sendable>(
         _ process: ProcessSettings, logger: Logger, _ opening: () async throws -> Value
     ) async throws -> Value {
@@ -115,11 +126,15 @@ package final class Installation: Sendable {
                 return try await opening()
             } catch let error as StorageError where error.isTransient {
                 failures += 1
-                let next = RetryRule.opening.next(after: failures, of: "open", error, now: clock.now)
+                let next = RetryRule.opening.next(
+                    after: failures, of: "open", error, now: clock.now)
                 guard !RetryRule.opening.isOver(since: begun, now: next) else { throw error }
                 logger.warning(
                     "Database not reached, trying again",
-                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])
+                    metadata: [
+                        LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)",
+                        LogKeys.until: "\(next)",
+                    ])
                 try await clock.sleep(until: next)
             }
         }
@@ -127,7 +142,8 @@ package final class Installation: Sendable {
 
     /// An installation on a database that is open, and has the tables of this version.
     init(
-        _ storage: any StorageEngine, _ configuration: MirrorConfiguration, logsEveryName: Bool = false,
+        _ storage: any StorageEngine, _ configuration: MirrorConfiguration,
+        logsEveryName: Bool = false,
         clock: any WallClock, logger: Logger
     ) {
         (self.storage, process, given) = (storage, configuration.process, configuration.mirror)
@@ -137,17 +153,19 @@ package final class Installation: Sendable {
 
     /// Opens a mirror that is stored in the database, with one statement.
     ///
-    /// Its settings are those that are stored for it, over what the process is told. The accounts and networks that the
-    /// process is told are those of the mirror that it names (`MIRROR`); every other mirror has its stored logins only.
-    /// Closing the mirror ends nothing that is shared; it may as well be let go.
+    /// Its settings are those that are stored for it, over what the process is told. The accounts
+    /// and networks that the process is told are those of the mirror that it names (`MIRROR`);
+    /// every other mirror has its stored logins only. Closing the mirror ends nothing that is
+    /// shared; it may as well be let go.
     ///
     /// - Parameters:
     ///   - name: The mirror's name.
     ///   - rehearsal: Differences from normal operation, unless the environment sets them.
     /// - Returns: The opened mirror.
-    /// - Throws: `ConfigurationError` if there is no such mirror, or for a stored setting that cannot be used; the store's
-    ///   error.
-    package func mirror(named name: String, rehearsal: Rehearsal = .off) async throws -> HumanMirror {
+    /// - Throws: `ConfigurationError` if there is no such mirror, or for a stored setting that
+    ///   cannot be used; the store's error.
+    package func mirror(named name: String, rehearsal: Rehearsal = .off) async throws -> HumanMirror
+    {
         guard MirrorSettings.isName(name) else {
             throw ConfigurationError(
                 Setting.mirror.name,
@@ -163,12 +181,14 @@ package final class Installation: Sendable {
         CredentialVault(of: mirror, process, storage: storage, logger: logger(of: mirror))
     }
 
-    /// Whether a mirror is the one that the settings of the process name, so that their accounts are its accounts.
+    /// Whether a mirror is the one that the settings of the process name, so that their accounts
+    /// are its accounts.
     package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
 
     /// What the process is told of a mirror.
     ///
-    /// - Throws: `ConfigurationError` for a value that is not usable for other mirrors than the one that is named.
+    /// - Throws: `ConfigurationError` for a value that is not usable for other mirrors than the one
+    ///   that is named.
     package func settings(of name: String) throws -> MirrorSettings {
         guard name != given.mirror else { return given }
         return try lock.withLock {
@@ -179,7 +199,8 @@ package final class Installation: Sendable {
         }
     }
 
-    /// The flags without which a proposed command would mean another mirror; see `MirrorSettings.flagWords`.
+    /// The flags without which a proposed command would mean another mirror; see
+    /// `MirrorSettings.flagWords`.
     package func flagWords(of mirror: String) -> [String] {
         // Settings that cannot be used for it end nothing here.
         (try? settings(of: mirror))?.flagWords ?? []
@@ -187,8 +208,8 @@ package final class Installation: Sendable {
 
     /// Where the events of a mirror go.
     ///
-    /// Each line has the mirror's name under ``LogKeys/mirror``, but for the only mirror of a process that has the usual
-    /// name.
+    /// Each line has the mirror's name under ``LogKeys/mirror``, but for the only mirror of a
+    /// process that has the usual name.
     package func logger(of mirror: String) -> Logger {
         guard logsEveryName || mirror != MirrorSettings.usualMirror else { return logger }
         var named = logger
@@ -196,7 +217,8 @@ package final class Installation: Sendable {
         return named
     }
 
-    /// The fault points of the process, which count for all its mirrors together: those of the first that opens.
+    /// The fault points of the process, which count for all its mirrors together: those of the
+    /// first that opens.
     func faultPoints(_ own: FaultPoints) -> FaultPoints {
         lock.withLock {
             let points = sharedFaultPoints ?? own
@@ -222,7 +244,9 @@ package final class Installation: Sendable {
     /// Whether the accounts of a mirror are on this machine is checked when the mirror is opened.
     ///
     /// - Throws: `ConfigurationError` if a variable of the rehearsal has no meaning.
-    package func rehearsal() throws -> Rehearsal { try Rehearsal(variables: process.rehearsal, accounts: [:]) }
+    package func rehearsal() throws -> Rehearsal {
+        try Rehearsal(variables: process.rehearsal, accounts: [:])
+    }
 
     /// The client of the Redis server that is configured; nil if none is.
     ///
@@ -233,13 +257,15 @@ package final class Installation: Sendable {
             if let redisClient { return redisClient }
             let verification = try RedisTLSVerification(
                 parsing: process.redisTLSVerify, isSelfSignedHost: process.isDyno)
-            let client = RedisClient(configuration: try RedisConfiguration(url: url, tlsVerification: verification))
+            let client = RedisClient(
+                configuration: try RedisConfiguration(url: url, tlsVerification: verification))
             redisClient = client
             return client
         }
     }
 
-    /// Stores when feeds were read, as far as that was kept; a store that does not take it loses the times.
+    /// Stores when feeds were read, as far as that was kept; a store that does not take it loses
+    /// the times.
     package func storeReadTimes() async { try? await readTimes.store(in: storage) }
 
     /// Stores the same for the last time, at the end of a worker.

@@ -16,19 +16,22 @@ package struct LeaseKeeper: Sendable {
     private let logger: Logger
 
     package init(
-        table: LeaseTable, clock: any WallClock, timing: LeaseTiming = LeaseTiming(), faultPoints: FaultPoints = .none,
+        table: LeaseTable, clock: any WallClock, timing: LeaseTiming = LeaseTiming(),
+        faultPoints: FaultPoints = .none,
         logger: Logger
     ) {
         self.table = table
         self.faultPoints = faultPoints
         self.logger = logger
         claims = Claims(
-            storage: table.storage, version: Version.current, scope: .listed, timing: timing, now: { clock.now })
+            storage: table.storage, version: Version.current, scope: .listed, timing: timing,
+            now: { clock.now })
     }
 
     private var interval: Duration { claims.timing.interval }
 
-    /// Takes the lease if nobody holds it, or if its holder has been silent for the patience; nil otherwise.
+    /// Takes the lease if nobody holds it, or if its holder has been silent for the patience; nil
+    /// otherwise.
     private func claim() async throws -> Lease? {
         _ = try await claims.claim([table.mirror])
         return claims.lease(of: table.mirror)
@@ -39,7 +42,8 @@ package struct LeaseKeeper: Sendable {
     /// A holder that lives shows it within seconds; one that died is replaced after the patience.
     package func acquireNow() async throws -> Lease? {
         claims.drop(table.mirror)
-        // Some more than a silent holder takes: what may not be taken for another reason is not waited for.
+        // Some more than a silent holder takes: what may not be taken for another reason is not
+        // waited for.
         let end = ContinuousClock.now + claims.timing.patience * 2
         var seen: LeaseRecord?
         while true {
@@ -53,10 +57,11 @@ package struct LeaseKeeper: Sendable {
 
     /// Beats until cancelled.
     ///
-    /// A database that cannot be reached does not end the lease: nobody else can take it there either.
+    /// A database that cannot be reached does not end the lease: nobody else can take it there
+    /// either.
     ///
-    /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease, and with `.outdated` if a newer
-    ///   program has migrated the database.
+    /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease, and
+    ///   with `.outdated` if a newer program has migrated the database.
     package func beat(_ lease: Lease) async throws {
         while !Task.isCancelled {
             do {
@@ -76,8 +81,8 @@ package struct LeaseKeeper: Sendable {
     /// Does work that needs the lease, beating beside it.
     ///
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws; `OutboxError` as soon as another worker has taken the lease, and then the work
-    ///   is cancelled.
+    /// - Throws: What the work throws; `OutboxError` as soon as another worker has taken the lease,
+    ///   and then the work is cancelled.
     package func holding<Value: Sendable>(
         _ lease: Lease, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

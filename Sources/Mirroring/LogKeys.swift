@@ -24,7 +24,8 @@ package enum LogKeys {
 }
 
 extension People {
-    /// What every line of the log says that is about an action: which it is, where it stands, and whom it is about.
+    /// What every line of the log says that is about an action: which it is, where it stands, and
+    /// whom it is about.
     package func metadata(of action: Action) async -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
@@ -37,7 +38,8 @@ extension People {
     /// The person an action is about, as they are called where they live: for the log.
     ///
     /// - Parameter action: What was decided or done.
-    /// - Returns: The handle, or the identity where no handle is known; nil for what is about nobody.
+    /// - Returns: The handle, or the identity where no handle is known; nil for what is about
+    ///   nobody.
     package func name(of action: Action) async -> String? {
         guard let target = action.target else { return nil }
         if let name = target.name { return "@\(name)" }

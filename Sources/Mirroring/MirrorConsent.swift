@@ -10,7 +10,8 @@ package enum OwnerLogin: Sendable {
     /// By a login that a person has just made, with other secrets than those that were there.
     case fresh
 
-    /// The login of an account in the settings or of an earlier login; nil without one, or if it needs no secret.
+    /// The login of an account in the settings or of an earlier login; nil without one, or if it
+    /// needs no secret.
     init?(of account: AccountConfiguration?) {
         guard account?.credentials.opensAccount == true else { return nil }
         self = .standing
@@ -33,23 +34,27 @@ extension HumanConsent {
 
 /// Who agreed that the human is mirrored, and who took that back.
 extension MirrorTable {
-    /// Stores the statement that the settings of a starting process make, unless the human's account agreed itself.
+    /// Stores the statement that the settings of a starting process make, unless the human's
+    /// account agreed itself.
     ///
-    /// After a stop it is not heard: nobody knows when it was made. `mirror-bot set` makes a new one.
+    /// After a stop it is not heard: nobody knows when it was made. `mirror-bot set` makes a new
+    /// one.
     ///
     /// - Throws: The store's error.
     package func noteStatement(_ ground: HumanConsent.Ground?, now: Date) async throws {
         guard let ground else { return }
         try await update(now: now) { record, _ in
-            guard record.stopped == nil, record.consent?.isByAccount != true, record.consent?.ground != ground else {
+            guard record.stopped == nil, record.consent?.isByAccount != true,
+                record.consent?.ground != ground
+            else {
                 return
             }
             record.consent = HumanConsent(ground, at: now)
         }
     }
 
-    /// Notes that the human's account said the words with which it agrees, in the transaction that records the mention;
-    /// from another account nothing follows.
+    /// Notes that the human's account said the words with which it agrees, in the transaction that
+    /// records the mention; from another account nothing follows.
     static func agree(
         by account: AccountID, to mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -91,7 +96,8 @@ extension MirrorTable {
         let account = account.canonical
         guard !account.value.isEmpty else { return false }
         if try record(mirror, connection)?.human?.canonical == account { return true }
-        // An archive has at most ARCHIVE_LIMIT posts, and only who says the words makes anybody look.
+        // An archive has at most ARCHIVE_LIMIT posts, and only who says the words makes anybody
+        // look.
         return try !connection.query(
             """
             SELECT 1 AS found FROM posts

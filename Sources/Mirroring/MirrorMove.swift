@@ -7,10 +7,11 @@ package import Storage
 
 /// Takes everything of one mirror from one database to another.
 ///
-/// The rows of every table are compared key by key, in both directions, and what is missing, different or too much at the
-/// new place is put right, until a whole look finds nothing. So a move that was interrupted goes on by being begun again.
-/// Then the old copy is marked as left, in one transaction that finds in it exactly what the new one has; only after that
-/// is the new one marked as being there. Of the two copies no worker accepts one that is marked, so that at every moment
+/// The rows of every table are compared key by key, in both directions, and what is missing,
+/// different or too much at the new place is put right, until a whole look finds nothing. So a move
+/// that was interrupted goes on by being begun again. Then the old copy is marked as left, in one
+/// transaction that finds in it exactly what the new one has; only after that is the new one marked
+/// as being there. Of the two copies no worker accepts one that is marked, so that at every moment
 /// one at most is used.
 package struct MirrorMove: Sendable {
     /// What came of a move.
@@ -28,7 +29,8 @@ package struct MirrorMove: Sendable {
         package var to: String
         /// How many rows there are in each table; tables without any are left out.
         package var rows: [String: Int] = [:]
-        /// How many of them were written by this call; those of an interrupted move before it are not counted again.
+        /// How many of them were written by this call; those of an interrupted move before it are
+        /// not counted again.
         package var written = 0
     }
 
@@ -51,14 +53,17 @@ package struct MirrorMove: Sendable {
         /// What people call it; holds no password.
         package let name: String
 
-        package init(_ storage: any StorageEngine, name: String) { (self.storage, self.name) = (storage, name) }
+        package init(_ storage: any StorageEngine, name: String) {
+            (self.storage, self.name) = (storage, name)
+        }
     }
 
     /// - Parameters:
     ///   - mirror: The mirror's name, in both databases.
     ///   - source: Where it lives.
     ///   - target: Where it shall live; has the tables of this program.
-    ///   - replaces: Whether a copy at the new place that is not in use may be written over, see ``leftover()``.
+    ///   - replaces: Whether a copy at the new place that is not in use may be written over, see
+    ///     ``leftover()``.
     ///   - clock: Tells when it moved.
     ///   - timing: How long a silent worker is waited for.
     ///   - report: Told how many rows of which table are compared.
@@ -70,22 +75,24 @@ package struct MirrorMove: Sendable {
         (self.source, self.target, self.mirror, self.replaces) = (source, target, mirror, replaces)
         (self.clock, self.report) = (clock, report)
         keeper = LeaseKeeper(
-            table: LeaseTable(storage: source.storage, mirror: mirror), clock: clock, timing: timing,
+            table: LeaseTable(storage: source.storage, mirror: mirror), clock: clock,
+            timing: timing,
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// What is at the new place of an earlier move and would be written over; nil if nothing is.
     package func leftover() async throws -> MoveMark? {
         let (here, there) = try await marks()
-        guard let there, there.state == .left || (there.state == .arriving && there.id != here?.id) else { return nil }
+        guard let there, there.state == .left || (there.state == .arriving && there.id != here?.id)
+        else { return nil }
         return there
     }
 
     /// Moves the mirror, or goes on with a move that was interrupted.
     ///
     /// - Returns: What came of it; `.held` has moved nothing.
-    /// - Throws: `ConfigurationError` for a mirror that does not live here, or a place where it cannot go; the error of
-    ///   either store. Nothing is lost then, and the same call goes on.
+    /// - Throws: `ConfigurationError` for a mirror that does not live here, or a place where it
+    ///   cannot go; the error of either store. Nothing is lost then, and the same call goes on.
     package func run() async throws -> Outcome {
         try await keeper.holdingNow { _ in try await move() } ?? .held
     }
@@ -115,32 +122,41 @@ package struct MirrorMove: Sendable {
 
     // MARK: The marks
 
-    /// Makes the tables at the new place, and in the same transaction marks the mirrors that are not there yet as
-    /// arriving: at no moment is there a database in which a worker could begin a mirror of its own.
+    /// Makes the tables at the new place, and in the same transaction marks the mirrors that are
+    /// not there yet as arriving: at no moment is there a database in which a worker could begin a
+    /// mirror of its own.
     ///
     /// - Parameters:
     ///   - mirrors: The names of all mirrors that are to be moved.
     ///   - source: Where they live.
     ///   - target: Where they shall live; empty, or a database of this program or an older one.
     ///   - now: Noted with the marks.
-    /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is then left as it was; the error of
-    ///   either store.
-    package static func announce(_ mirrors: [String], from source: Place, to target: Place, now: Date) async throws {
+    /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is then left as
+    ///   it was; the error of either store.
+    package static func announce(
+        _ mirrors: [String], from source: Place, to target: Place, now: Date
+    ) async throws {
         for mirror in mirrors { try MirrorSettings.requireName(mirror, of: "the database") }
         let isEmpty = try await Migrations.isEmpty(target.storage)
         var marks: [(mirror: String, id: String, bot: String?)] = []
         for mirror in mirrors {
             if !isEmpty, try await MirrorTable.isKnown(mirror, in: target.storage) { continue }
-            if let problem = try await MirrorTable(storage: source.storage, mirror: mirror).record().move?.problem {
+            if let problem = try await MirrorTable(storage: source.storage, mirror: mirror).record()
+                .move?.problem
+            {
                 throw ConfigurationError("mirror \(mirror)", problem)
             }
             let id = UUID().uuidString.lowercased()
-            marks.append((mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
+            marks.append(
+                (mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
         }
         try await AccountSpelling.migrate(target.storage) { [marks] connection in
             for (mirror, id, bot) in marks {
                 // Somebody may have begun one meanwhile.
-                guard try connection.query("SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror)").isEmpty else {
+                guard
+                    try connection.query("SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror)")
+                        .isEmpty
+                else {
                     continue
                 }
                 try mark(mirror, id, bot: bot, from: source.name, on: connection, now: now)
@@ -152,7 +168,8 @@ package struct MirrorMove: Sendable {
     ///
     /// - Throws: `ConfigurationError` if another mirror there has the same bot; the store's error.
     private static func mark(
-        _ mirror: String, _ id: String, bot: String?, from place: String, on connection: any StorageConnection,
+        _ mirror: String, _ id: String, bot: String?, from place: String,
+        on connection: any StorageConnection,
         now: Date
     ) throws {
         let now = now.milliseconds
@@ -166,7 +183,8 @@ package struct MirrorMove: Sendable {
             """)
     }
 
-    /// Gives the copy of a mirror a number, so that an earlier copy elsewhere can never be taken for this one.
+    /// Gives the copy of a mirror a number, so that an earlier copy elsewhere can never be taken
+    /// for this one.
     ///
     /// - Returns: The mirror's bot.
     private static func number(
@@ -198,21 +216,25 @@ package struct MirrorMove: Sendable {
         return false
     }
 
-    /// Gives both copies a new number, so that an earlier copy elsewhere can never be taken for this one.
+    /// Gives both copies a new number, so that an earlier copy elsewhere can never be taken for
+    /// this one.
     ///
     /// - Parameter known: What is noted of the mirror at the new place.
-    /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either store.
+    /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either
+    ///   store.
     private func tie(over known: MoveMark?) async throws {
         let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now)
         let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)
         // Two ways may lead to one database; its own number tells.
         guard try await marks().there?.id != id else {
-            throw ConfigurationError("--to", "is the database where mirror \(mirror) lives already, \(target.name)")
+            throw ConfigurationError(
+                "--to", "is the database where mirror \(mirror) lives already, \(target.name)")
         }
         let isKnown = try await MirrorTable.isKnown(mirror, in: target.storage)
         guard !isKnown || (replaces && known?.state != nil) else {
             throw ConfigurationError(
-                "--to", "has a mirror \(mirror) of its own at \(target.name); name another database")
+                "--to", "has a mirror \(mirror) of its own at \(target.name); name another database"
+            )
         }
         let from = source.name
         try await target.storage.transaction { connection in
@@ -220,15 +242,18 @@ package struct MirrorMove: Sendable {
         }
     }
 
-    /// Marks the old copy as left if it holds just what the new one does, at the moment of the mark.
+    /// Marks the old copy as left if it holds just what the new one does, at the moment of the
+    /// mark.
     private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
         let (mirror, place, now) = (mirror, target.name, clock.now.milliseconds)
-        // Whoever writes at this moment is waited for, and who comes then waits until the mark can be seen. SQLite has one
-        // writer anyway.
+        // Whoever writes at this moment is waited for, and who comes then waits until the mark can
+        // be seen. SQLite has one writer anyway.
         let tables = shapes.map(\.name).sorted().joined(separator: ", ")
         let locks = source.storage.kind == .postgres
         return try await source.storage.run(.exclusive) { connection in
-            if locks { try connection.execute("LOCK TABLE \(unsafe: tables) IN SHARE ROW EXCLUSIVE MODE") }
+            if locks {
+                try connection.execute("LOCK TABLE \(unsafe: tables) IN SHARE ROW EXCLUSIVE MODE")
+            }
             guard try Census(of: mirror, shapes, on: connection) == there else { return false }
             try connection.execute(
                 """
@@ -241,7 +266,8 @@ package struct MirrorMove: Sendable {
 
     private func arrive() async throws {
         try await target.storage.execute(
-            "UPDATE mirrors SET move_state = NULL WHERE mirror = \(mirror) AND move_state = 'arriving'")
+            "UPDATE mirrors SET move_state = NULL WHERE mirror = \(mirror) AND move_state = 'arriving'"
+        )
     }
 
     private func marks() async throws -> (here: MoveMark?, there: MoveMark?) {
@@ -259,9 +285,11 @@ package struct MirrorMove: Sendable {
         let there = try await TableShape.ofMirrors(in: target.storage)
         guard Set(here.map(\.contents)) == Set(there.map(\.contents)) else {
             throw ConfigurationError(
-                "--to", "has other tables at \(target.name); something else than mirror-bot made them")
+                "--to",
+                "has other tables at \(target.name); something else than mirror-bot made them")
         }
-        // Who works for a mirror, and which copy is the one, is about the copy and not about the mirror.
+        // Who works for a mirror, and which copy is the one, is about the copy and not about the
+        // mirror.
         return here.filter { $0.duty.removal != .ofCopy }.map { $0.without(MoveMark.columns) }
     }
 
@@ -332,7 +360,8 @@ private struct MirrorRows: Sendable {
 
     func remove(_ keys: [Key]) async throws {
         guard !keys.isEmpty else { return }
-        try await storage.execute("DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror) AND \(condition(keys))")
+        try await storage.execute(
+            "DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror) AND \(condition(keys))")
     }
 
     /// Writes rows, over those with the same keys.
@@ -341,7 +370,8 @@ private struct MirrorRows: Sendable {
         let key = shape.key.map(\.name)
         let batch = BulkInsert(
             into: shape.name, columns: shape.columns.map { ($0.name, $0.type) }, rows: rows,
-            onConflict: .update(key: key, set: shape.columns.map(\.name).filter { !key.contains($0) }))
+            onConflict: .update(
+                key: key, set: shape.columns.map(\.name).filter { !key.contains($0) }))
         try await storage.transaction { try $0.insert(batch) }
     }
 
@@ -372,7 +402,8 @@ private struct MirrorRows: Sendable {
     }
 }
 
-/// How many rows of a mirror each table has, and what tells those rows from any others, in whatever order they come.
+/// How many rows of a mirror each table has, and what tells those rows from any others, in whatever
+/// order they come.
 private struct Census: Equatable, Sendable {
     /// Tables without a row are left out.
     private(set) var rows: [String: Int] = [:]
@@ -391,7 +422,8 @@ private struct Census: Equatable, Sendable {
         }
     }
 
-    /// No two rows make the same text: each value says what it is, and none holds the NUL that stands between them.
+    /// No two rows make the same text: each value says what it is, and none holds the NUL that
+    /// stands between them.
     private static func digest(_ row: [SQLValue]) -> (UInt64, UInt64) {
         let digest = StableHash.digest(
             of: row.map { value in
@@ -403,7 +435,9 @@ private struct Census: Equatable, Sendable {
                 case .boolean(let truth): truth ? "1" : "0"
                 }
             })
-        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        }
         return (number(digest[0..<8]), number(digest[8..<16]))
     }
 }

@@ -62,8 +62,9 @@ package enum TimeZoneSource: String, Codable, Sendable {
 
 /// How much of what the human posted before the mirror began is known.
 ///
-/// Of a worker's first looks the archive has only the newest posts, which nobody should see again at once. So nothing is
-/// planned or answered before the past was read, and only what is known whole may be used for want of older posts.
+/// Of a worker's first looks the archive has only the newest posts, which nobody should see again
+/// at once. So nothing is planned or answered before the past was read, and only what is known
+/// whole may be used for want of older posts.
 package enum KnownPast: String, Codable, Sendable {
     /// What the network or the money let be read.
     case some
@@ -71,7 +72,8 @@ package enum KnownPast: String, Codable, Sendable {
     case whole
 }
 
-/// A wish that the mirror does nothing for a while: a person's, or its own until a person has looked.
+/// A wish that the mirror does nothing for a while: a person's, or its own until a person has
+/// looked.
 package struct Pause: Equatable, Sendable {
     /// Why a mirror pauses by itself.
     package enum Code: String, Sendable {
@@ -111,7 +113,8 @@ package struct Pause: Equatable, Sendable {
     /// - Parameter pause: Nil where none holds.
     package static func seen(_ pause: Pause?) -> Seen {
         Seen(
-            of: "pause", pause?.since.milliseconds.description, pause?.until?.milliseconds.description, pause?.reason,
+            of: "pause", pause?.since.milliseconds.description,
+            pause?.until?.milliseconds.description, pause?.reason,
             pause?.code?.rawValue)
     }
 
@@ -150,7 +153,8 @@ package struct MoveMark: Equatable, Sendable {
             lives at \(place)\(day); give DATABASE_URL or MIRROR_BOT_HOME of that place, or, if that is lost, let it live \
             here again: mirror-bot move --stay
             """
-        case .arriving: "is not all here yet; go on with moving it from \(place): mirror-bot move --to this database"
+        case .arriving:
+            "is not all here yet; go on with moving it from \(place): mirror-bot move --to this database"
         case nil: nil
         }
     }

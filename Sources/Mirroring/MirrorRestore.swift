@@ -7,10 +7,12 @@ package import Storage
 
 /// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
 ///
-/// What was done and said since the backup cannot be undone by an older state: `TableDuty` tells for each table
-/// whether its rows are replaced, kept, or added to. An effect that was taken back since is looked for once more.
+/// What was done and said since the backup cannot be undone by an older state: `TableDuty` tells
+/// for each table whether its rows are replaced, kept, or added to. An effect that was taken back
+/// since is looked for once more.
 ///
-/// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot that has passed is sent.
+/// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot
+/// that has passed is sent.
 package struct MirrorRestore: Sendable {
     /// The outcome for one mirror.
     package struct Receipt: Equatable, Sendable {
@@ -19,7 +21,8 @@ package struct MirrorRestore: Sendable {
         package var rows: [String: Int] = [:]
         /// When the mirror of the backup last did anything; nil if it never did.
         package var knownUntil: Date?
-        /// Whether what the mirror did since is known from the database; if not, its network is asked with the next start.
+        /// Whether what the mirror did since is known from the database; if not, its network is
+        /// asked with the next start.
         package var knowsRest = false
         /// Actions that waited and were left out.
         package var leftOut = 0
@@ -31,16 +34,20 @@ package struct MirrorRestore: Sendable {
 
     /// The schema name of the attached backup, see `Storage.open(_:beside:)`.
     private static let backup = "restored"
-    /// The counter that says until when a restored mirror knows what it did; see ``MirrorTable/gap()``.
+    /// The counter that says until when a restored mirror knows what it did; see
+    /// ``MirrorTable/gap()``.
     static let gap = "restored.known-until"
 
     private let storage: any StorageEngine
     private let now: Date
 
     /// - Parameters:
-    ///   - storage: The database, with a prepared backup as `restored` beside it, see ``prepare(_:now:)``.
+    ///   - storage: The database, with a prepared backup as `restored` beside it, see
+    ///     ``prepare(_:now:)``.
     ///   - now: When it is done.
-    package init(into storage: any StorageEngine, now: Date) { (self.storage, self.now) = (storage, now) }
+    package init(into storage: any StorageEngine, now: Date) {
+        (self.storage, self.now) = (storage, now)
+    }
 
     /// Brings the tables of a copied backup up to date, and ends what waits in it.
     ///
@@ -58,7 +65,8 @@ package struct MirrorRestore: Sendable {
     ///
     /// The caller holds their leases.
     ///
-    /// - Throws: `ConfigurationError` for a mirror that lives elsewhere or has other accounts; the store's error.
+    /// - Throws: `ConfigurationError` for a mirror that lives elsewhere or has other accounts; the
+    ///   store's error.
     ///
     /// - Parameter knowsPeople: Whether ``salvage()`` found out what people said.
     package func run(_ mirrors: [String], knowsPeople: Bool = false) async throws -> [Receipt] {
@@ -68,7 +76,8 @@ package struct MirrorRestore: Sendable {
         }
     }
 
-    /// Copies what can be read of another database's actions and people, whatever else is wrong with it.
+    /// Copies what can be read of another database's actions and people, whatever else is wrong
+    /// with it.
     ///
     /// - Returns: Whether all of the people and of what is forgotten was read.
     package func salvage() async -> Bool {
@@ -90,7 +99,8 @@ package struct MirrorRestore: Sendable {
     }
 
     private func restore(
-        _ mirror: String, _ shapes: [TableShape], knowsPeople: Bool, on connection: any StorageConnection
+        _ mirror: String, _ shapes: [TableShape], knowsPeople: Bool,
+        on connection: any StorageConnection
     ) throws -> Receipt {
         var receipt = Receipt(mirror)
         let here = try row(of: mirror, in: "main", on: connection)
@@ -110,7 +120,9 @@ package struct MirrorRestore: Sendable {
             }
             try add(shape, of: mirror, on: connection)
         }
-        if let mirrors = shapes.first(where: { $0.name == "mirrors" }) { try bind(mirror, mirrors, on: connection) }
+        if let mirrors = shapes.first(where: { $0.name == "mirrors" }) {
+            try bind(mirror, mirrors, on: connection)
+        }
         try MirrorTable.removeLoginsIfRetired(mirror, on: connection)
         receipt.leftOut = try OutboxStore.leaveOut(of: mirror, on: connection, now: now)
         try Archive.forgetAgain(of: mirror, on: connection, now: now)
@@ -123,19 +135,24 @@ package struct MirrorRestore: Sendable {
         for shape in shapes {
             let count = try connection.query(
                 "SELECT COUNT(*) AS rows FROM \(unsafe: shape.name) WHERE mirror = \(mirror)")
-            if let number = try count.first?.int("rows"), number > 0 { receipt.rows[shape.name] = number }
+            if let number = try count.first?.int("rows"), number > 0 {
+                receipt.rows[shape.name] = number
+            }
         }
         return receipt
     }
 
-    /// Whether the mirror worked here from before the backup ends, so that nothing it did can be missing.
+    /// Whether the mirror worked here from before the backup ends, so that nothing it did can be
+    /// missing.
     private func isKnown(until end: Date?, _ started: Date?) -> Bool {
         guard let end else { return true }
         return started.map { $0 <= end } ?? false
     }
 
     /// - Parameter mirror: The mirror whose rows are copied; nil for all mirrors.
-    private func add(_ shape: TableShape, of mirror: String?, on connection: any StorageConnection) throws {
+    private func add(_ shape: TableShape, of mirror: String?, on connection: any StorageConnection)
+        throws
+    {
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
         let ours: SQL = mirror.map { "mirror = \($0)" } ?? "TRUE"
         try connection.execute(
@@ -148,8 +165,11 @@ package struct MirrorRestore: Sendable {
 
     // MARK: The mirror itself
 
-    private func row(of mirror: String, in database: String, on connection: any StorageConnection) throws -> SQLRow? {
-        try connection.query("SELECT * FROM \(unsafe: database).mirrors WHERE mirror = \(mirror)").first
+    private func row(of mirror: String, in database: String, on connection: any StorageConnection)
+        throws -> SQLRow?
+    {
+        try connection.query("SELECT * FROM \(unsafe: database).mirrors WHERE mirror = \(mirror)")
+            .first
     }
 
     /// Fails where the database's mirror of that name is another one, or is not to be changed here.
@@ -164,18 +184,25 @@ package struct MirrorRestore: Sendable {
             guard let old, let new, old != new else { continue }
             throw ConfigurationError(
                 "mirror \(mirror)",
-                "has the account \(old), and in the backup \(new); restore that into another folder, named by --home")
+                "has the account \(old), and in the backup \(new); restore that into another folder, named by --home"
+            )
         }
         try MirrorTable.requireOwnBot(
             try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
     }
 
-    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses; nor the
-    /// state of the human's account, who agreed to it or stopped it, and whether it retires, where that is known here.
-    private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection) throws {
+    /// Takes over what the backup says of the mirror, but not when it began, where it lives and
+    /// that it pauses; nor the state of the human's account, who agreed to it or stopped it, and
+    /// whether it retires, where that is known here.
+    private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection)
+        throws
+    {
         let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
-        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(consent)
-        let isKnown: Set = ["human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past"]
+        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(
+            consent)
+        let isKnown: Set = [
+            "human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past",
+        ]
         let isUnsaid = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
         let names = shape.columns.map(\.name)
         let retirement = names.filter { $0.hasPrefix(Retirement.prefix) }
@@ -185,9 +212,12 @@ package struct MirrorRestore: Sendable {
         let changes =
             taken.map { name in
                 isKnown.contains(name)
-                    ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
+                    ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))"
+                    : "\(name) = excluded.\(name)"
             }
-            + consent.map { "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END" }
+            + consent.map {
+                "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END"
+            }
             + standing.map {
                 "\($0) = CASE WHEN mirrors.standing_look_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
             }
@@ -212,7 +242,8 @@ package struct MirrorRestore: Sendable {
 
     /// Lets the mirror pause until a person has looked, and listen to nothing older than now.
     private func pause(
-        _ mirror: String, _ receipt: Receipt, knowsPeople: Bool, on connection: any StorageConnection
+        _ mirror: String, _ receipt: Receipt, knowsPeople: Bool,
+        on connection: any StorageConnection
     ) throws {
         let end = receipt.knownUntil.map { " that ends at \($0.rfc3339.prefix(19))Z" } ?? ""
         let rest =
@@ -248,7 +279,9 @@ package struct MirrorRestore: Sendable {
         ).first?.optionalDate("last_ms")
     }
 
-    private func denied(of mirror: String, on connection: any StorageConnection) throws -> [AccountID] {
+    private func denied(of mirror: String, on connection: any StorageConnection) throws
+        -> [AccountID]
+    {
         try connection.query(
             """
             SELECT network, account_id FROM main.people AS known
@@ -275,7 +308,8 @@ package struct MirrorRestore: Sendable {
 }
 
 extension MirrorTable {
-    /// From when on the database does not know what the mirror did, after an older state was put back; nil if it knows all.
+    /// From when on the database does not know what the mirror did, after an older state was put
+    /// back; nil if it knows all.
     ///
     /// - Throws: The store's error.
     package func gap() async throws -> Date? {
@@ -283,14 +317,17 @@ extension MirrorTable {
     }
 
     static func gap(of mirror: String, on connection: any StorageConnection) throws -> Date? {
-        try connection.query("SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
-            .first?.optionalDate("value")
+        try connection.query(
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)"
+        )
+        .first?.optionalDate("value")
     }
 
     /// Notes that the database knows all that the mirror did.
     ///
     /// - Throws: The store's error.
     package func closeGap() async throws {
-        try await storage.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
+        try await storage.execute(
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
     }
 }

@@ -29,10 +29,12 @@ package struct MirrorStores: Sendable {
     package let spending: SpendingTable
 
     init(
-        _ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault, times: ReadTimes
+        _ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault,
+        times: ReadTimes
     ) {
         self.init(
-            configuration, in: storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
+            configuration, in: storage, vault: vault,
+            spending: SpendingTable(configuration, storage: storage),
             times: times)
     }
 
@@ -55,7 +57,8 @@ package struct MirrorStores: Sendable {
 
     /// The tables of a scratch copy, with the real logins and the real spending.
     func scratch(_ configuration: MirrorSettings, in storage: any StorageEngine) -> MirrorStores {
-        MirrorStores(configuration, in: storage, vault: vault, spending: spending, times: ReadTimes())
+        MirrorStores(
+            configuration, in: storage, vault: vault, spending: spending, times: ReadTimes())
     }
 }
 

@@ -20,15 +20,19 @@ package struct MirrorTable: Sendable {
         try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
     }
 
-    /// Fails for a mirror that is not in the database, unless it is the first one and has the usual name.
+    /// Fails for a mirror that is not in the database, unless it is the first one and has the usual
+    /// name.
     ///
     /// - Throws: `ConfigurationError` that names the mirrors of the database; the store's error.
-    static func requireFirst(_ configuration: MirrorSettings, in storage: any StorageEngine) async throws {
+    static func requireFirst(_ configuration: MirrorSettings, in storage: any StorageEngine)
+        async throws
+    {
         let mirror = configuration.mirror
         let known = try await names(in: storage, limit: named)
         if known.isEmpty, mirror == MirrorSettings.usualMirror { return }
         let there =
-            known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
+            known.isEmpty
+            ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.mirrorSetting,
             "is \(mirror), but there is no such mirror: \(there); mirror-bot setup, login, train and set make one",
@@ -36,7 +40,9 @@ package struct MirrorTable: Sendable {
     }
 
     /// Whether anything is stored under this name.
-    package static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
+    package static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws
+        -> Bool
+    {
         try await !storage.query("SELECT 1 AS found WHERE \(isKnown(mirror))").isEmpty
     }
 
@@ -52,15 +58,17 @@ package struct MirrorTable: Sendable {
 
     /// The names of the mirrors in a database, in order.
     ///
-    /// A mirror of which only an archive was imported may have no row of its own. The large tables are not read for it:
-    /// each name leads to the next one by the index.
+    /// A mirror of which only an archive was imported may have no row of its own. The large tables
+    /// are not read for it: each name leads to the next one by the index.
     ///
     /// - Parameters:
     ///   - storage: The database.
     ///   - limit: How many at most.
     /// - Returns: The names.
     /// - Throws: The store's error.
-    package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws -> [String] {
+    package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws
+        -> [String]
+    {
         let rows = try await storage.query(
             """
             WITH RECURSIVE archived(mirror) AS (
@@ -82,10 +90,11 @@ package struct MirrorTable: Sendable {
         return try rows.map { try $0.text("mirror") }
     }
 
-    /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by name.
+    /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by
+    /// name.
     ///
-    /// Those that moved away, are not all here yet or have retired are left out, and so are those that pause, unless
-    /// something of theirs is to be taken back or finished: they need no worker.
+    /// Those that moved away, are not all here yet or have retired are left out, and so are those
+    /// that pause, unless something of theirs is to be taken back or finished: they need no worker.
     ///
     /// - Parameter names: Those that are asked about; nil for all.
     /// - Throws: The store's error.
@@ -102,13 +111,17 @@ package struct MirrorTable: Sendable {
                 OR EXISTS (
                     SELECT 1 FROM effects WHERE effects.mirror = mirrors.mirror AND next_ms IS NOT NULL))
             """)
-        return Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("version")) }) { first, _ in first }
+        return Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("version")) }) {
+            first, _ in first
+        }
     }
 
     /// What is stored about each mirror of a database, by name.
     ///
     /// - Throws: The store's error.
-    package static func all(in storage: any StorageEngine) async throws -> [(name: String, record: MirrorRecord)] {
+    package static func all(in storage: any StorageEngine) async throws -> [(
+        name: String, record: MirrorRecord
+    )] {
         var records: [String: MirrorRecord] = [:]
         for row in try await storage.query("SELECT mirror, \(columns) FROM mirrors") {
             records[try row.text("mirror")] = try record(in: [row])
@@ -116,7 +129,8 @@ package struct MirrorTable: Sendable {
         return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
-    /// What is stored about some mirrors, in the order of their names; an empty record of one that is not stored.
+    /// What is stored about some mirrors, in the order of their names; an empty record of one that
+    /// is not stored.
     ///
     /// - Throws: The store's error.
     package static func records(
@@ -124,7 +138,8 @@ package struct MirrorTable: Sendable {
     ) async throws -> [(name: String, record: MirrorRecord)] {
         var records: [String: MirrorRecord] = [:]
         for part in names.portions {
-            let rows = try await storage.query("SELECT mirror, \(columns) FROM mirrors WHERE mirror IN \(list: part)")
+            let rows = try await storage.query(
+                "SELECT mirror, \(columns) FROM mirrors WHERE mirror IN \(list: part)")
             for row in rows { records[try row.text("mirror")] = try record(in: [row]) }
         }
         return names.map { ($0, records[$0] ?? MirrorRecord()) }
@@ -147,7 +162,8 @@ package struct MirrorTable: Sendable {
     /// - Throws: The store's error.
     package func stay() async throws -> String? {
         guard let move = try await record().move, move.state == .left else { return nil }
-        // Without the number the copy at the other place can never come to be taken for the one that goes on.
+        // Without the number the copy at the other place can never come to be taken for the one
+        // that goes on.
         try await storage.execute(
             """
             UPDATE mirrors SET move_id = NULL, move_state = NULL, move_place = NULL, move_ms = NULL
@@ -163,14 +179,15 @@ package struct MirrorTable: Sendable {
         try await record().pause(at: now)
     }
 
-    /// Lets the mirror pause: once this returns, no further request is recorded as leaving; `LastWord` waits for those
-    /// that are.
+    /// Lets the mirror pause: once this returns, no further request is recorded as leaving;
+    /// `LastWord` waits for those that are.
     ///
     /// - Parameters:
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
     ///   - reason: What a person wants to be told of later.
     ///   - code: Why the mirror pauses by itself; nil for a person's wish.
-    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without comparing.
+    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
+    ///     comparing.
     ///   - now: Since when.
     /// - Returns: The stored pause.
     /// - Throws: `SeenChanged`; the store's error.
@@ -196,7 +213,8 @@ package struct MirrorTable: Sendable {
                 """)
         }
         return Pause(
-            since: Date(milliseconds: now.milliseconds), until: until.map { Date(milliseconds: $0.milliseconds) },
+            since: Date(milliseconds: now.milliseconds),
+            until: until.map { Date(milliseconds: $0.milliseconds) },
             reason: reason, code: code)
     }
 
@@ -204,27 +222,35 @@ package struct MirrorTable: Sendable {
     package struct Resumption: Equatable, Sendable {
         /// The pause, which has ended.
         package let pause: Pause?
-        /// The state of the human's account that holds the mirror, which ends only if the person knew of it; or one that
-        /// a person knew and wants to hear no more of.
+        /// The state of the human's account that holds the mirror, which ends only if the person
+        /// knew of it; or one that a person knew and wants to hear no more of.
         package let standing: HumanStanding?
     }
 
     /// Ends a pause.
     ///
     /// - Parameters:
-    ///   - knowing: Whether the person knows the state of the human's account, and wants the mirror to go on all the same.
-    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without comparing.
+    ///   - knowing: Whether the person knows the state of the human's account, and wants the mirror
+    ///     to go on all the same.
+    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
+    ///     comparing.
     /// - Returns: What held the mirror; nil if nothing did.
-    /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's error.
-    package func resume(knowing: Bool = false, seen: Seen? = nil, now: Date) async throws -> Resumption? {
+    /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's
+    ///   error.
+    package func resume(knowing: Bool = false, seen: Seen? = nil, now: Date) async throws
+        -> Resumption?
+    {
         let mirror = mirror
         return try await storage.transaction { connection in
             let record = try Self.record(mirror, connection) ?? MirrorRecord()
             try seen.require(record.pauseSeen(at: now))
             let pause = record.pause(at: now)
-            let standing = record.standing.flatMap { $0.isHold || knowing && $0.goesOn == nil ? $0 : nil }
+            let standing = record.standing.flatMap {
+                $0.isHold || knowing && $0.goesOn == nil ? $0 : nil
+            }
             if pause?.code == .removing {
-                throw ChangeRefusal(.over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
+                throw ChangeRefusal(
+                    .over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
             }
             try connection.execute(
                 """
@@ -233,11 +259,13 @@ package struct MirrorTable: Sendable {
                 WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 """)
             if knowing { try Self.goOn(mirror, on: connection, now: now) }
-            return pause == nil && standing == nil ? nil : Resumption(pause: pause, standing: standing)
+            return pause == nil && standing == nil
+                ? nil : Resumption(pause: pause, standing: standing)
         }
     }
 
-    /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.
+    /// Lets whatever was prepared to be sent be checked once more: a person has changed what may
+    /// be.
     ///
     /// - Throws: The store's error.
     package func raiseVersion() async throws {
@@ -278,11 +306,13 @@ package struct MirrorTable: Sendable {
     /// - Parameters:
     ///   - human: The human's account; nil if it was not asked.
     ///   - bot: The bot's account; nil if it was not asked.
-    ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
+    ///   - settings: What decides whose account each is, for errors; nil for the usual setting of
+    ///     its network.
     ///   - credentials: What tells those that opened the accounts from others.
     ///   - login: How the human's account was opened by its owner's login; nil if it was only read.
     ///   - now: Recorded for a new mirror, and with a consent.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows
+    ///   other accounts.
     package func bind(
         human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
         credentials: [AccountRole: String] = [:], login: OwnerLogin? = nil, now: Date
@@ -304,7 +334,8 @@ package struct MirrorTable: Sendable {
             record.human = found[.human] ?? record.human?.canonical
             record.bot = found[.bot] ?? record.bot?.canonical
             if let known = record.human, known == record.bot {
-                throw Self.sameAccount(as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
+                throw Self.sameAccount(
+                    as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
             }
             try Self.requireOwnBot(record.bot, of: mirror, setting: botSetting, connection)
             record.humanHandle = human?.handle ?? record.humanHandle
@@ -315,9 +346,10 @@ package struct MirrorTable: Sendable {
 
     /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
     ///
-    /// Where feeds were read up to is forgotten. Another human has agreed by the login alone that opened their account.
-    /// For another bot, nothing older than `now` is answered or favorited, and what was still to be done for the one
-    /// before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
+    /// Where feeds were read up to is forgotten. Another human has agreed by the login alone that
+    /// opened their account. For another bot, nothing older than `now` is answered or favorited,
+    /// and what was still to be done for the one before never happens, see
+    /// ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
     ///
     /// - Parameters:
     ///   - accounts: The verified accounts; a role that is missing stays as it is.
@@ -325,9 +357,11 @@ package struct MirrorTable: Sendable {
     ///   - credentials: What tells those that opened the accounts from others.
     ///   - login: As for ``bind(human:bot:settings:credentials:login:now:)``.
     ///   - now: When it is done.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this
+    ///   bot.
     func rebind(
-        _ accounts: [AccountRole: Account], settings: [AccountRole: String], credentials: [AccountRole: String],
+        _ accounts: [AccountRole: Account], settings: [AccountRole: String],
+        credentials: [AccountRole: String],
         login: OwnerLogin? = nil, now: Date
     ) async throws {
         let mirror = mirror
@@ -350,22 +384,26 @@ package struct MirrorTable: Sendable {
                 record.consent = nil
                 try Self.forgetStanding(mirror, on: connection)
                 try connection.execute(
-                    "DELETE FROM settings WHERE mirror = \(mirror) AND name = \(Setting.humanConsent.name)")
+                    "DELETE FROM settings WHERE mirror = \(mirror) AND name = \(Setting.humanConsent.name)"
+                )
                 if let login { record.agree(by: login, at: now) }
             }
             if let known = record.human, known == record.bot {
                 throw Self.sameAccount(
-                    as: settings[.bot] ?? settings[.human] ?? Setting.mirror.name, isHuman: accounts[.bot] == nil)
+                    as: settings[.bot] ?? settings[.human] ?? Setting.mirror.name,
+                    isHuman: accounts[.bot] == nil)
             }
             guard accounts[.bot] != nil else { return }
-            try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
+            try Self.requireOwnBot(
+                record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
             if record.activated != nil { record.activated = now }
             record.profileSettled = nil
             try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
         }
     }
 
-    /// Forgets where the feeds of a role were read up to, what waited in them, and what was noted of its credentials.
+    /// Forgets where the feeds of a role were read up to, what waited in them, and what was noted
+    /// of its credentials.
     private static func forgetFeeds(
         of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
     ) throws {
@@ -396,7 +434,8 @@ package struct MirrorTable: Sendable {
     ) throws {
         guard let bot else { return }
         let others = try connection.query(
-            "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1")
+            "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1"
+        )
         guard let other = try others.first?.text("mirror") else { return }
         throw ConfigurationError(
             setting,
@@ -413,7 +452,9 @@ package struct MirrorTable: Sendable {
     static func sameAccount(as setting: String, isHuman: Bool = false) -> ConfigurationError {
         ConfigurationError(
             setting,
-            isHuman ? "belongs to the bot's own account" : "belongs to the human's own account; the bot needs another")
+            isHuman
+                ? "belongs to the bot's own account"
+                : "belongs to the human's own account; the bot needs another")
     }
 
     /// Stores the zone of the human's clock.
@@ -423,8 +464,12 @@ package struct MirrorTable: Sendable {
     ///   - source: Why it is that one; nil if a person named it.
     ///   - now: Recorded for a new mirror.
     /// - Throws: The store's error.
-    package func setTimeZone(_ identifier: String, from source: TimeZoneSource? = nil, now: Date) async throws {
-        try await update(now: now) { record, _ in (record.timeZone, record.timeZoneSource) = (identifier, source) }
+    package func setTimeZone(_ identifier: String, from source: TimeZoneSource? = nil, now: Date)
+        async throws
+    {
+        try await update(now: now) { record, _ in
+            (record.timeZone, record.timeZoneSource) = (identifier, source)
+        }
     }
 
     /// Keeps the zone that an archive names, to be proposed where none is set.
@@ -434,19 +479,24 @@ package struct MirrorTable: Sendable {
 
     /// Records that the bot's profile was written, or that a person leaves it as it is.
     package func settleProfile(now: Date) async throws {
-        try await update(now: now) { record, _ in record.profileSettled = record.profileSettled ?? now }
+        try await update(now: now) { record, _ in
+            record.profileSettled = record.profileSettled ?? now
+        }
     }
 
     /// Records the first start, once; one that is still to come was told by a clock that ran ahead.
     package func activate(now: Date) async throws -> Date {
         if let activated = try await record().activated, activated <= now { return activated }
-        try await update(now: now) { record, _ in record.activated = min(record.activated ?? now, now) }
+        try await update(now: now) { record, _ in
+            record.activated = min(record.activated ?? now, now)
+        }
         return try await record().activated ?? now
     }
 
     /// - Parameters:
     ///   - now: Recorded for a new mirror.
-    ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing, nothing is written at all.
+    ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing,
+    ///     nothing is written at all.
     ///   - change: Changes the record, or throws.
     /// - Throws: What `change` throws; the store's error.
     func update(
@@ -530,7 +580,8 @@ package struct MirrorTable: Sendable {
         return AccountID(network: network, value: String(text[text.index(after: colon)...]))
     }
 
-    /// The consent in a row; one on a ground that only a newer version knows counts as an earlier one.
+    /// The consent in a row; one on a ground that only a newer version knows counts as an earlier
+    /// one.
     private static func consent(in row: SQLRow) throws -> HumanConsent? {
         guard let ground = try row.optionalText("consent") else { return nil }
         return HumanConsent(
@@ -539,7 +590,9 @@ package struct MirrorTable: Sendable {
             wording: try row.optionalText("consent_words"))
     }
 
-    static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
+    static func record(_ mirror: String, _ connection: any StorageConnection) throws
+        -> MirrorRecord?
+    {
         try record(in: try connection.query(selection(of: mirror)))
     }
 
@@ -557,20 +610,25 @@ package struct MirrorTable: Sendable {
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
         try rows.first.map { row in
             let verified = [
-                AccountRole.human: try row.optionalText("human_verified"), .bot: try row.optionalText("bot_verified"),
+                AccountRole.human: try row.optionalText("human_verified"),
+                .bot: try row.optionalText("bot_verified"),
             ]
             return MirrorRecord(
                 human: Self.account(try row.optionalText("human_account")),
                 bot: Self.account(try row.optionalText("bot_account")),
-                humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
+                humanHandle: try row.optionalText("human_handle"),
+                botHandle: try row.optionalText("bot_handle"),
                 timeZone: try row.optionalText("time_zone"),
-                timeZoneSource: try row.optionalText("time_zone_source").flatMap(TimeZoneSource.init(rawValue:)),
+                timeZoneSource: try row.optionalText("time_zone_source").flatMap(
+                    TimeZoneSource.init(rawValue:)),
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
-                activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
+                activated: try row.optionalDate("activated_ms"),
+                verified: verified.compactMapValues(\.self),
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
                 profileSettled: try row.optionalDate("profile_ms"),
                 consent: try consent(in: row), stopped: try row.optionalDate("stopped_ms"),
-                standing: try HumanStanding(row: row), standingLook: try row.optionalDate("standing_look_ms"),
+                standing: try HumanStanding(row: row),
+                standingLook: try row.optionalDate("standing_look_ms"),
                 retirement: try Retirement(row: row),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }
@@ -579,7 +637,8 @@ package struct MirrorTable: Sendable {
     private static func pause(in row: SQLRow) throws -> Pause? {
         guard let since = try row.optionalDate("paused_ms") else { return nil }
         return Pause(
-            since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"),
+            since: since, until: try row.optionalDate("paused_until_ms"),
+            reason: try row.optionalText("pause_reason"),
             code: try row.optionalText("pause_code").flatMap(Pause.Code.init(rawValue:)))
     }
 
@@ -589,12 +648,15 @@ package struct MirrorTable: Sendable {
     private static func moveMark(in row: SQLRow) throws -> MoveMark? {
         guard let id = try row.optionalText("move_id") else { return nil }
         return MoveMark(
-            id: id, state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
-            place: try row.optionalText("move_place") ?? "another database", since: try row.optionalDate("move_ms"))
+            id: id,
+            state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
+            place: try row.optionalText("move_place") ?? "another database",
+            since: try row.optionalDate("move_ms"))
     }
 }
 
-/// The stored part of a mirror's configuration: one statement reads all of it when the mirror is opened.
+/// The stored part of a mirror's configuration: one statement reads all of it when the mirror is
+/// opened.
 struct StoredConfiguration {
     /// Whether anything is stored under the mirror's name.
     private(set) var isKnown = false

@@ -11,9 +11,12 @@ package struct ProbeTable: Sendable {
 
     /// Reads the findings about an account's server.
     ///
-    /// - Returns: Nil as a value where the server does not let it be seen; nil if nothing was found.
+    /// - Returns: Nil as a value where the server does not let it be seen; nil if nothing was
+    ///   found.
     /// - Throws: The store's error.
-    package func findings(of account: AccountID) async throws -> (kept: [ServerPromise: Bool?], at: Date)? {
+    package func findings(of account: AccountID) async throws -> (
+        kept: [ServerPromise: Bool?], at: Date
+    )? {
         let rows = try await storage.query(
             """
             SELECT promise, kept, noted_ms FROM probes
@@ -55,7 +58,8 @@ package struct ProbeTable: Sendable {
     /// A worker goes by it from its next look on.
     ///
     /// - Throws: The store's error.
-    package func note(_ kept: [ServerPromise: Bool?], of account: AccountID, now: Date) async throws {
+    package func note(_ kept: [ServerPromise: Bool?], of account: AccountID, now: Date) async throws
+    {
         try await storage.transaction { [mirror] connection in
             for (promise, holds) in kept {
                 try connection.execute(

@@ -6,14 +6,16 @@ package import Storage
 
 /// Proofs that an account belongs to a visitor of the public page.
 ///
-/// A visitor types an account and is shown three words. Once the bot reads them in a mention by that account, the visitor
-/// is shown what is stored about its owner. A visitor is known by the secret of a cookie, of which a digest is stored; the
-/// words follow from the secret and a stored random number, so that a page can be loaded again and a leaked database does
-/// not show words that are still good.
+/// A visitor types an account and is shown three words. Once the bot reads them in a mention by
+/// that account, the visitor is shown what is stored about its owner. A visitor is known by the
+/// secret of a cookie, of which a digest is stored; the words follow from the secret and a stored
+/// random number, so that a page can be loaded again and a leaked database does not show words that
+/// are still good.
 package struct ProofTable: Sendable {
     /// Seconds in which the words must be said.
     package static let wordsLast: TimeInterval = 600
-    /// Seconds for which a proof holds, and for which a mention that was written in time may be read late.
+    /// Seconds for which a proof holds, and for which a mention that was written in time may be
+    /// read late.
     package static let proofLasts: TimeInterval = 3_600
     /// Limit of the open proofs of one visitor.
     package static let mostOfVisitor = 5
@@ -32,7 +34,9 @@ package struct ProofTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
 
-    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+    package init(storage: any StorageEngine, mirror: String) {
+        (self.storage, self.mirror) = (storage, mirror)
+    }
 
     /// A proof as its visitor sees it.
     package struct Proof: Equatable, Sendable {
@@ -56,17 +60,19 @@ package struct ProofTable: Sendable {
 
     /// Stores that a visitor wants to prove an account.
     ///
-    /// An open proof of the same account by the same visitor with more than half of its time left stays as it is, so that
-    /// pressing a button twice asks once.
+    /// An open proof of the same account by the same visitor with more than half of its time left
+    /// stays as it is, so that pressing a button twice asks once.
     ///
     /// - Parameters:
     ///   - visitor: The secret of the visitor's cookie.
-    ///   - agrees: Whether the visitor says to be the human, and agrees to the mirror by saying the words.
+    ///   - agrees: Whether the visitor says to be the human, and agrees to the mirror by saying the
+    ///     words.
     ///   - nonce: ``nonceSize`` random bytes.
-    /// - Throws: `ChangeRefusal` with `.full` if too many proofs are open, or with `.unknown` if the mirror is not in this
-    ///   database any more; the store's error.
+    /// - Throws: `ChangeRefusal` with `.full` if too many proofs are open, or with `.unknown` if
+    ///   the mirror is not in this database any more; the store's error.
     package func ask(
-        for account: ProvedAccount, by visitor: String, agrees: Bool = false, nonce: [UInt8], now: Date
+        for account: ProvedAccount, by visitor: String, agrees: Bool = false, nonce: [UInt8],
+        now: Date
     ) async throws {
         let (mirror, nonce, owner) = (mirror, nonce.hexadecimal, digest(of: visitor))
         let words = Self.digest(of: words(of: visitor, nonce: nonce))
@@ -81,14 +87,18 @@ package struct ProofTable: Sendable {
             let open: SQL = """
                 FROM proofs WHERE mirror = \(mirror) AND proven_ms IS NULL AND asked_ms > \(begin)
                 """
-            let ofAccount: SQL = " AND network = \(account.network.rawValue) AND name = \(account.name)"
+            let ofAccount: SQL =
+                " AND network = \(account.network.rawValue) AND name = \(account.name)"
             let fresh = (now - Self.wordsLast / 2).milliseconds
             let same = try connection.query(
                 "SELECT nonce " + open + ofAccount
                     + " AND visitor = \(owner) AND asked_ms > \(fresh) AND agrees = \(agrees)")
             guard same.isEmpty else { return }
-            let all = try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
-            let some = try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int("number") ?? 0
+            let all =
+                try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
+            let some =
+                try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int(
+                    "number") ?? 0
             let own =
                 try connection.query(
                     "SELECT COUNT(*) AS number " + open + " AND visitor = \(owner)"
@@ -106,7 +116,8 @@ package struct ProofTable: Sendable {
         }
     }
 
-    /// Returns the latest proof that a visitor asked for; nil if there is none, or an hour has passed since it ended.
+    /// Returns the latest proof that a visitor asked for; nil if there is none, or an hour has
+    /// passed since it ended.
     ///
     /// - Parameter visitor: The secret of the visitor's cookie.
     /// - Throws: The store's error.
@@ -116,7 +127,8 @@ package struct ProofTable: Sendable {
             SELECT network, name, nonce, asked_ms, account_id, proven_ms, agrees FROM proofs
             WHERE mirror = \(mirror) AND visitor = \(digest(of: visitor)) ORDER BY asked_ms DESC, nonce LIMIT 1
             """)
-        guard let row = rows.first, let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+        guard let row = rows.first, let network = NetworkName(rawValue: try row.text("network"))
+        else { return nil }
         let asked = try row.date("asked_ms")
         let account = ProvedAccount(network: network, name: try row.text("name"))
         let agrees = try row.boolean("agrees")
@@ -127,9 +139,12 @@ package struct ProofTable: Sendable {
             let words = self.words(of: visitor, nonce: try row.text("nonce"))
             return Proof(account: account, progress: .open(words, until: end), agrees: agrees)
         }
-        guard now < proven + Self.proofLasts, let id = try row.optionalText("account_id") else { return nil }
+        guard now < proven + Self.proofLasts, let id = try row.optionalText("account_id") else {
+            return nil
+        }
         return Proof(
-            account: account, progress: .proven(AccountID(network: network, value: id)), agrees: agrees)
+            account: account, progress: .proven(AccountID(network: network, value: id)),
+            agrees: agrees)
     }
 
     // MARK: Mentions
@@ -166,12 +181,13 @@ package struct ProofTable: Sendable {
 
     /// Returns the open proofs that some mentions prove, by the identities of the mentions.
     ///
-    /// A proof is matched only by a mention of the account for which it was asked, written while its words were good or
-    /// read by then.
+    /// A proof is matched only by a mention of the account for which it was asked, written while
+    /// its words were good or read by then.
     ///
     /// - Throws: The store's error.
     package static func matches(
-        _ candidates: [Candidate], of mirror: String, on connection: any StorageConnection, now: Date
+        _ candidates: [Candidate], of mirror: String, on connection: any StorageConnection,
+        now: Date
     ) throws -> [String: Match] {
         guard !candidates.isEmpty else { return [:] }
         let oldest = (now - wordsLast - proofLasts).milliseconds
@@ -193,7 +209,8 @@ package struct ProofTable: Sendable {
             }
             for candidate in proving {
                 matches[candidate.mention] = Match(
-                    nonce: try row.text("nonce"), author: candidate.author.id, agrees: try row.boolean("agrees"))
+                    nonce: try row.text("nonce"), author: candidate.author.id,
+                    agrees: try row.boolean("agrees"))
             }
         }
         return matches
@@ -213,7 +230,9 @@ package struct ProofTable: Sendable {
                 UPDATE proofs SET account_id = \(match.author.value), proven_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND nonce = \(match.nonce) AND proven_ms IS NULL
                 """) == 1
-        if isNew, match.agrees { try MirrorTable.agree(by: match.author, to: mirror, on: connection, now: now) }
+        if isNew, match.agrees {
+            try MirrorTable.agree(by: match.author, to: mirror, on: connection, now: now)
+        }
     }
 
     // MARK: Removing
@@ -223,12 +242,15 @@ package struct ProofTable: Sendable {
     /// - Throws: The store's error.
     package func tidy(now: Date) async throws {
         // Most of the time there is nothing, and reading takes no lock.
-        let ended = try await storage.query("SELECT 1 AS found FROM proofs WHERE \(Self.ended(mirror, now)) LIMIT 1")
+        let ended = try await storage.query(
+            "SELECT 1 AS found FROM proofs WHERE \(Self.ended(mirror, now)) LIMIT 1")
         guard !ended.isEmpty else { return }
         try await storage.transaction { [mirror] in try Self.tidy(mirror, on: $0, now: now) }
     }
 
-    private static func tidy(_ mirror: String, on connection: any StorageConnection, now: Date) throws {
+    private static func tidy(_ mirror: String, on connection: any StorageConnection, now: Date)
+        throws
+    {
         try connection.execute("DELETE FROM proofs WHERE \(ended(mirror, now))")
     }
 
@@ -240,7 +262,8 @@ package struct ProofTable: Sendable {
         """
     }
 
-    /// Removes the proofs of some accounts, under their identities and the names that they were seen under.
+    /// Removes the proofs of some accounts, under their identities and the names that they were
+    /// seen under.
     ///
     /// - Throws: The store's error.
     package func forget(_ accounts: [AccountID: Set<String>]) async throws {
@@ -272,7 +295,8 @@ package struct ProofTable: Sendable {
     }
 
     private func words(of visitor: String, nonce: String) -> ProofWords {
-        let code = HashFunction.sha256.code(of: "mirror-bot proof\0\(mirror)\0\(nonce)".utf8, key: visitor.utf8)
+        let code = HashFunction.sha256.code(
+            of: "mirror-bot proof\0\(mirror)\0\(nonce)".utf8, key: visitor.utf8)
         return ProofWords(bits: code.prefix(ProofWords.byteCount))
     }
 }
@@ -292,7 +316,8 @@ package struct ProvedAccount: Hashable, Sendable {
     /// - Parameters:
     ///   - text: As a person types it: `@ann@social.example`, `@ann`, `x:12345`, a DID.
     ///   - network: Where the bot is.
-    ///   - localHost: The host of the bot's server, which completes a name without a host; nil where there is none.
+    ///   - localHost: The host of the bot's server, which completes a name without a host; nil
+    ///     where there is none.
     /// - Throws: `ChangeRefusal` with `.unusable` for what is no account of that network.
     package init(_ text: String, on network: NetworkName, localHost: String?) throws {
         let (traits, shown) = (network.traits, text.prefix(60))
@@ -306,9 +331,12 @@ package struct ProvedAccount: Hashable, Sendable {
             traits.namesAreIdentities ? traits.isHandle(id.value) : traits.isIdentity(id.value)
         else {
             let example =
-                traits.namesAreIdentities ? "@ann@social.example" : "the name that \(traits.displayName) shows, as @ann"
+                traits.namesAreIdentities
+                ? "@ann@social.example" : "the name that \(traits.displayName) shows, as @ann"
             throw ChangeRefusal(
-                .unusable, "\"\(shown)\" is no account on \(traits.displayName), where the bot is; expected \(example)")
+                .unusable,
+                "\"\(shown)\" is no account on \(traits.displayName), where the bot is; expected \(example)"
+            )
         }
         self.init(network: network, name: id.value)
     }
@@ -323,6 +351,7 @@ package struct ProvedAccount: Hashable, Sendable {
     /// Whether the author of a post is this account.
     func isNamed(by author: Account) -> Bool {
         guard author.id.network == network else { return false }
-        return author.id.value == name || !network.traits.namesAreIdentities && author.handle.lowercased() == name
+        return author.id.value == name
+            || !network.traits.namesAreIdentities && author.handle.lowercased() == name
     }
 }

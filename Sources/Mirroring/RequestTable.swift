@@ -2,7 +2,8 @@ import Foundation
 package import Networks
 package import Storage
 
-/// How long the calls of a mirror took, and what its networks let it ask still: for metrics, as named numbers.
+/// How long the calls of a mirror took, and what its networks let it ask still: for metrics, as
+/// named numbers.
 package struct RequestTable: Sendable {
     /// Everything that was counted.
     package struct Counted: Sendable {
@@ -43,7 +44,9 @@ package struct RequestTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
 
-    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+    package init(storage: any StorageEngine, mirror: String) {
+        (self.storage, self.mirror) = (storage, mirror)
+    }
 
     /// Adds what was counted since the last time.
     ///
@@ -66,7 +69,8 @@ package struct RequestTable: Sendable {
                 added.append("(\(mirror), \("\(name)/\(milliseconds)"), \(durations.milliseconds))")
             }
             for (limit, number) in changes.remaining {
-                replaced.append("(\(mirror), \("\(remaining)/\(limit.network)/\(limit.window)"), \(number))")
+                replaced.append(
+                    "(\(mirror), \("\(remaining)/\(limit.network)/\(limit.window)"), \(number))")
             }
         }
         let statements: [(rows: [SQL], value: SQL)] = [
@@ -85,7 +89,8 @@ package struct RequestTable: Sendable {
         }
     }
 
-    /// Returns everything that was counted of some mirrors, by name, in one statement; mirrors without any are missing.
+    /// Returns everything that was counted of some mirrors, by name, in one statement; mirrors
+    /// without any are missing.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.
@@ -111,7 +116,9 @@ package struct RequestTable: Sendable {
                 counted.limits.append((parts[1], parts[2], Int(value)))
             } else if parts[2] == milliseconds {
                 durations[parts[1], default: .init()].milliseconds = value
-            } else if let place = Int(parts[2]), RequestTally.Durations().counts.indices.contains(place) {
+            } else if let place = Int(parts[2]),
+                RequestTally.Durations().counts.indices.contains(place)
+            {
                 durations[parts[1], default: .init()].counts[place] = value
             }
         }
@@ -142,7 +149,8 @@ extension Installation {
     /// How many mirrors' counts one transaction stores: each has up to 40 rows of three values.
     private static let mirrorsAtOnce = 200
 
-    /// Stores what was counted of the calls of all mirrors, as `HumanMirror.storeRequests` does for one.
+    /// Stores what was counted of the calls of all mirrors, as `HumanMirror.storeRequests` does for
+    /// one.
     package func storeRequests() async {
         let tallies = requests.all.sorted { $0.key < $1.key }
         for part in tallies.portions(of: Self.mirrorsAtOnce) {
@@ -155,7 +163,8 @@ extension HumanMirror {
     /// Counts the calls that this process makes for the mirror.
     package var requests: RequestTally { installation.requests.of(name) }
 
-    /// Stores what was counted of calls, for metrics; a store that does not take it loses the count.
+    /// Stores what was counted of calls, for metrics; a store that does not take it loses the
+    /// count.
     package func storeRequests() async {
         try? await RequestTable(storage: storage, mirror: name).add(requests.take())
     }

@@ -6,7 +6,8 @@ import Storage
 
 /// That a mirror ends, as a person asked for it, and how far that has come.
 ///
-/// All of it is in the mirror's row, so that whoever works for the mirror next goes on where the last one was cut.
+/// All of it is in the mirror's row, so that whoever works for the mirror next goes on where the
+/// last one was cut.
 package struct Retirement: Equatable, Sendable {
     /// The last thing that the bot posts.
     package enum Last: Equatable, Sendable {
@@ -52,7 +53,8 @@ package struct Retirement: Equatable, Sendable {
     package static func seen(_ retirement: Retirement?) -> Seen {
         Seen(
             of: "retirement", retirement?.date.milliseconds.description, retirement?.stored.text,
-            retirement?.stored.source, retirement?.takesBack.description, retirement?.begun?.milliseconds.description,
+            retirement?.stored.source, retirement?.takesBack.description,
+            retirement?.begun?.milliseconds.description,
             retirement?.ended?.milliseconds.description)
     }
 
@@ -78,7 +80,9 @@ package struct Retirement: Equatable, Sendable {
         guard let date = try row.optionalDate("retire_ms") else { return nil }
         var last: Last?
         if let text = try row.optionalText("retire_text") { last = .text(text) }
-        if let source = try row.optionalText("retire_source"), let post = Self.post(source) { last = .post(post) }
+        if let source = try row.optionalText("retire_source"), let post = Self.post(source) {
+            last = .post(post)
+        }
         self.init(
             date: date, asked: try row.optionalDate("retire_asked_ms") ?? date, last: last,
             takesBack: try row.boolean("retire_undo"))
@@ -106,9 +110,11 @@ package struct Retirement: Equatable, Sendable {
 }
 
 extension MirrorTable {
-    /// Stores that the mirror is to retire: once this returns, nothing else is recorded as leaving from its date on.
+    /// Stores that the mirror is to retire: once this returns, nothing else is recorded as leaving
+    /// from its date on.
     ///
-    /// - Parameter seen: ``Retirement/seen(_:)`` that the person was shown; nil to change without comparing.
+    /// - Parameter seen: ``Retirement/seen(_:)`` that the person was shown; nil to change without
+    ///   comparing.
     /// - Throws: ``ChangeRefusal`` if it has begun to; `SeenChanged`; the store's error.
     package func retire(_ retirement: Retirement, seen: Seen? = nil, now: Date) async throws {
         let (mirror, last) = (mirror, retirement.stored)
@@ -154,9 +160,12 @@ extension MirrorTable {
 
     private static func requireNotBegun(_ retirement: Retirement?) throws {
         guard let retirement else { return }
-        if retirement.isOver { throw ChangeRefusal(.over, "the mirror has retired, which is for good") }
+        if retirement.isOver {
+            throw ChangeRefusal(.over, "the mirror has retired, which is for good")
+        }
         if retirement.begun != nil {
-            throw ChangeRefusal(.over, "the mirror is retiring already, which cannot be called off any more")
+            throw ChangeRefusal(
+                .over, "the mirror is retiring already, which cannot be called off any more")
         }
     }
 
@@ -198,7 +207,8 @@ extension MirrorTable {
     }
 
     /// Removes the logins of a mirror that has retired: no backup brings them back.
-    static func removeLoginsIfRetired(_ mirror: String, on connection: any StorageConnection) throws {
+    static func removeLoginsIfRetired(_ mirror: String, on connection: any StorageConnection) throws
+    {
         try connection.execute(
             """
             DELETE FROM credentials WHERE mirror = \(mirror)

@@ -28,14 +28,15 @@ package enum Retry {
 }
 
 extension RetryRule {
-    /// When to try something again that failed so many times in a row, the last time with this error.
+    /// When to try something again that failed so many times in a row, the last time with this
+    /// error.
     package func next(after failures: Int, of name: String, _ error: any Error, now: Date) -> Date {
         next(after: failures, key: name, asked: (error as? NetworkError)?.retryAfter, now: now)
     }
 }
 
-/// Somebody logged in or out, bound the mirror anew, paused it or changed a setting while the worker ran; it begins
-/// again with what is stored now.
+/// Somebody logged in or out, bound the mirror anew, paused it or changed a setting while the
+/// worker ran; it begins again with what is stored now.
 package struct MirrorChanged: Error {
     package init() {}
 }

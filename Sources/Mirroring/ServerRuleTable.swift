@@ -5,7 +5,8 @@ package import Posts
 import Settings
 package import Storage
 
-/// The sentences of the bot's server that concern a bot, as they were last read, and what a person was shown of them.
+/// The sentences of the bot's server that concern a bot, as they were last read, and what a person
+/// was shown of them.
 package struct ServerRuleTable: Sendable {
     /// A sentence of the server.
     package struct Sentence: Codable, Equatable, Sendable {
@@ -57,7 +58,9 @@ package struct ServerRuleTable: Sendable {
     ///   - isShown: Whether a person is shown the result now.
     /// - Returns: The result, as it was before a person was shown it.
     /// - Throws: The store's error.
-    package func note(_ texts: [String], of account: AccountID, isShown: Bool, now: Date) async throws -> Look {
+    package func note(_ texts: [String], of account: AccountID, isShown: Bool, now: Date)
+        async throws -> Look
+    {
         try await storage.transaction { [mirror] connection in
             let reference = account.canonical.reference
             let ours: SQL = "mirror = \(mirror) AND account = \(reference)"
@@ -77,7 +80,8 @@ package struct ServerRuleTable: Sendable {
                 "DELETE FROM server_rules WHERE mirror = \(mirror) AND account <> \(reference)")
             // What no person was ever shown need not be told to be gone.
             try connection.execute(
-                "DELETE FROM server_rules WHERE \(ours) AND digest NOT IN \(list: entries) AND shown_ms IS NULL")
+                "DELETE FROM server_rules WHERE \(ours) AND digest NOT IN \(list: entries) AND shown_ms IS NULL"
+            )
             try connection.execute(
                 """
                 UPDATE server_rules SET gone_ms = COALESCE(gone_ms, \(now.milliseconds))
@@ -85,9 +89,11 @@ package struct ServerRuleTable: Sendable {
                 """)
             let sentences = try Self.sentences(where: ours, on: connection)
             if isShown {
-                try connection.execute("DELETE FROM server_rules WHERE \(ours) AND gone_ms IS NOT NULL")
                 try connection.execute(
-                    "UPDATE server_rules SET shown_ms = COALESCE(shown_ms, \(now.milliseconds)) WHERE \(ours)")
+                    "DELETE FROM server_rules WHERE \(ours) AND gone_ms IS NOT NULL")
+                try connection.execute(
+                    "UPDATE server_rules SET shown_ms = COALESCE(shown_ms, \(now.milliseconds)) WHERE \(ours)"
+                )
             }
             return Look(sentences: sentences, read: now)
         }
@@ -103,13 +109,14 @@ package struct ServerRuleTable: Sendable {
             """
         ).map { row in
             Sentence(
-                text: try row.text("text"), since: try row.date("since_ms"), gone: try row.optionalDate("gone_ms"),
+                text: try row.text("text"), since: try row.date("since_ms"),
+                gone: try row.optionalDate("gone_ms"),
                 wasShown: try row.optionalDate("shown_ms") != nil)
         }
     }
 
-    /// The number of sentences that a mirror's bot has and its operator was not shown, and of those that are gone, as
-    /// part of a statement.
+    /// The number of sentences that a mirror's bot has and its operator was not shown, and of those
+    /// that are gone, as part of a statement.
     ///
     /// - Parameter mirror: An SQL expression for the mirror's name.
     package static func news(of mirror: SQL) -> SQL {
@@ -131,7 +138,8 @@ extension HumanMirror {
 
 /// Reads what the bot's server says that concerns a bot.
 package enum ServerRuleReader {
-    /// Asks the server, and finds the sentences; a network with one set of rules has none of its own.
+    /// Asks the server, and finds the sentences; a network with one set of rules has none of its
+    /// own.
     ///
     /// An address of terms is a sentence too, for a person has to read them.
     ///

@@ -12,13 +12,15 @@ package protocol WallClock: Sendable {
     var uptime: TimeInterval { get }
     /// The most seconds that it shows to pass in a real one; 1 for a clock in real time.
     ///
-    /// What happens in real time, such as the beats of a worker, seems that much rarer by this clock.
+    /// What happens in real time, such as the beats of a worker, seems that much rarer by this
+    /// clock.
     var rate: Double { get }
     /// Waits until `deadline`; returns at once if it has passed.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date) async throws
-    /// Whether it stands still while a loop that has joined works, and jumps to the next wake-up when all wait.
+    /// Whether it stands still while a loop that has joined works, and jumps to the next wake-up
+    /// when all wait.
     var jumps: Bool { get }
     /// Counts one more loop whose waiting a clock that jumps must wait for.
     ///
@@ -27,7 +29,8 @@ package protocol WallClock: Sendable {
     func join() -> Int
     /// Counts one loop less, so that the others go on without it.
     func leave()
-    /// Waits until `deadline`; of several who wait for the same instant, who has the earlier turn goes on first.
+    /// Waits until `deadline`; of several who wait for the same instant, who has the earlier turn
+    /// goes on first.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date, turn: Int) async throws
@@ -52,7 +55,9 @@ extension WallClock {
 
     package func leave() {}
 
-    package func sleep(until deadline: Date, turn: Int) async throws { try await sleep(until: deadline) }
+    package func sleep(until deadline: Date, turn: Int) async throws {
+        try await sleep(until: deadline)
+    }
 }
 
 /// The system's clock that nobody sets.
@@ -75,17 +80,18 @@ package struct SystemClock: WallClock {
 
 /// Waiting for a wall clock that may be set while one waits.
 struct Nap: Sendable {
-    /// The wall clock is read again at least this often, in real seconds, so that a clock that was set or a machine that
-    /// slept is noticed.
+    /// The wall clock is read again at least this often, in real seconds, so that a clock that was
+    /// set or a machine that slept is noticed.
     private static let longest: TimeInterval = 30
 
     /// How fast the wall clock runs, as a multiple of real time.
     let rate: Double
 
-    /// Waits until the clock shows `deadline`, but no longer than that was away when the waiting began.
+    /// Waits until the clock shows `deadline`, but no longer than that was away when the waiting
+    /// began.
     ///
-    /// A clock that is set back meanwhile therefore wakes the sleeper early, who looks at the time again, and does not
-    /// keep it asleep for as long as it was set back.
+    /// A clock that is set back meanwhile therefore wakes the sleeper early, who looks at the time
+    /// again, and does not keep it asleep for as long as it was set back.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date, on clock: some WallClock) async throws {
@@ -127,9 +133,11 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     /// - Parameters:
     ///   - start: What it shows first.
     ///   - rate: How fast it goes at most, if a loop that has joined sees to that.
-    ///   - onAdvance: Told what it shows next, before anybody sees that; must return soon and not ask the clock.
+    ///   - onAdvance: Told what it shows next, before anybody sees that; must return soon and not
+    ///     ask the clock.
     package init(
-        startingAt start: Date, rate: Double = 1, onAdvance: @escaping @Sendable (Date) -> Void = { _ in }
+        startingAt start: Date, rate: Double = 1,
+        onAdvance: @escaping @Sendable (Date) -> Void = { _ in }
     ) {
         current = start
         self.rate = rate
@@ -147,15 +155,16 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     /// Sets the clock ahead, or back if `seconds` is negative, as a person or a time server does.
     ///
-    /// Whoever sleeps wakes when the clock shows the deadline or the length of the sleep has passed, whichever comes
-    /// first.
+    /// Whoever sleeps wakes when the clock shows the deadline or the length of the sleep has
+    /// passed, whichever comes first.
     package func jump(by seconds: TimeInterval) {
         lock.withLock {
             offset += seconds
             guard seconds > 0 else { return }
             for (order, sleeper) in sleepers {
                 sleepers[order] = Sleeper(
-                    deadline: sleeper.deadline - seconds, order: order, continuation: sleeper.continuation)
+                    deadline: sleeper.deadline - seconds, order: order,
+                    continuation: sleeper.continuation)
             }
         }
     }
@@ -211,10 +220,12 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         }
     }
 
-    /// Removes the sleeper to wake, if all participants sleep, or the only one while nobody joined; call under the lock.
+    /// Removes the sleeper to wake, if all participants sleep, or the only one while nobody joined;
+    /// call under the lock.
     private func nextToWake() -> Sleeper? {
         guard sleepers.count >= max(participants, 1),
-            let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) })
+            let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) }
+            )
         else { return nil }
         sleepers[next.order] = nil
         if next.deadline > current {

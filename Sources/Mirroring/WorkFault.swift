@@ -20,12 +20,15 @@ package struct WorkFault: Codable, Equatable, Sendable {
     /// When it failed last.
     package var noted: Date
     package var error: String
-    /// `store-` and the label of a `StorageError.Code`, `counts`, `dictionary`, `configuration`, or the raw value of a
-    /// `NetworkError.Code`; nil for another error, and of rows that an earlier version wrote.
+    /// `store-` and the label of a `StorageError.Code`, `counts`, `dictionary`, `configuration`, or
+    /// the raw value of a `NetworkError.Code`; nil for another error, and of rows that an earlier
+    /// version wrote.
     package var code: String?
 
     package init(part: String, since: Date, noted: Date, error: String, code: String? = nil) {
-        (self.part, self.since, self.noted, self.error, self.code) = (part, since, noted, error, code)
+        (self.part, self.since, self.noted, self.error, self.code) = (
+            part, since, noted, error, code
+        )
     }
 
     /// Whether it failed again and again for so long that it is not expected to recover.

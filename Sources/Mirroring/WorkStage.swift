@@ -5,9 +5,9 @@ package import Tracing
 
 /// A stage of a mirror's work, of which `swift-distributed-tracing` is told as a span.
 ///
-/// The program sets no tracer, so that nothing is recorded; a process that bootstraps one gets the spans. Their attributes
-/// are the mirror's name, what the stage is about, the host of the network, how it ended and the kind of an error, never a
-/// text, a person, or the words of an error.
+/// The program sets no tracer, so that nothing is recorded; a process that bootstraps one gets the
+/// spans. Their attributes are the mirror's name, what the stage is about, the host of the network,
+/// how it ended and the kind of an error, never a text, a person, or the words of an error.
 package enum WorkStage: String, Sendable {
     /// Reading what is new in a feed.
     case observe
@@ -51,7 +51,9 @@ package enum WorkStage: String, Sendable {
         }
         do {
             let value = try await InstrumentationContext.withValue(span.context, operation: work)
-            if span.isRecording, let outcome = outcome(value) { span.attributes[Attribute.outcome] = outcome }
+            if span.isRecording, let outcome = outcome(value) {
+                span.attributes[Attribute.outcome] = outcome
+            }
             return value
         } catch {
             span.attributes[Attribute.error] = Self.kind(of: error)

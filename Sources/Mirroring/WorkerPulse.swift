@@ -15,7 +15,8 @@ package final class WorkerPulse: @unchecked Sendable {
 
     package init() {}
 
-    /// Whether the process does the mirror's work now; one that waits for another says nothing of it.
+    /// Whether the process does the mirror's work now; one that waits for another says nothing of
+    /// it.
     package var holdsMirror: Bool {
         get { lock.withLock { holds } }
         set { lock.withLock { holds = newValue } }
@@ -27,7 +28,8 @@ package final class WorkerPulse: @unchecked Sendable {
     /// The parts whose last try failed, the oldest fault first.
     package var faults: [WorkFault] { lock.withLock { failing } }
 
-    /// Whether ``faults`` includes those that earlier processes stored; before that, an empty list means nothing.
+    /// Whether ``faults`` includes those that earlier processes stored; before that, an empty list
+    /// means nothing.
     package var knowsEarlierFaults: Bool { lock.withLock { hasReadFaults } }
 
     /// Replaces the faults.
@@ -39,7 +41,8 @@ package final class WorkerPulse: @unchecked Sendable {
         lock.withLock { (failing, hasReadFaults) = (faults, isComplete) }
     }
 
-    /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while that is not known.
+    /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while
+    /// that is not known.
     package var clockLead: TimeInterval? { lock.withLock { lead } }
 
     /// Notes that what is due was sent, or that a person wants nothing to be sent.

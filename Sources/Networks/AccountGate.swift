@@ -7,15 +7,17 @@ import ServiceLifecycle
 ///
 /// Five things make it wait.
 ///
-/// - The network refuses the credentials. That may be a mistake of the server, or of what stands before it, so a refusal
-///   only makes a pause. After it the credentials are verified, and after every further refusal again, with growing
-///   waits, until the gate's patience ends. A success of what was refused ends the doubt. A refusal that is about one
-///   post alone says nothing of the credentials if the account is verified.
-/// - The answer to a change was lost with its connection. Nothing else is changed until the network has answered a
-///   question.
-/// - The network wants no more requests for a while (429), whichever call it answers so. Then none is made, but on X,
-///   which counts each kind of call for itself.
-/// - The network's share of requests is used up, or nearly: then feeds wait, and what is left is for publishing.
+/// - The network refuses the credentials. That may be a mistake of the server, or of what stands
+///   before it, so a refusal only makes a pause. After it the credentials are verified, and after
+///   every further refusal again, with growing waits, until the gate's patience ends. A success of
+///   what was refused ends the doubt. A refusal that is about one post alone says nothing of the
+///   credentials if the account is verified.
+/// - The answer to a change was lost with its connection. Nothing else is changed until the network
+///   has answered a question.
+/// - The network wants no more requests for a while (429), whichever call it answers so. Then none
+///   is made, but on X, which counts each kind of call for itself.
+/// - The network's share of requests is used up, or nearly: then feeds wait, and what is left is
+///   for publishing.
 /// - What a call costs is not there.
 ///
 /// Questions end with a graceful shutdown; what changes something at the network is finished.
@@ -47,7 +49,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var error: NetworkError
         var refusals: Int
         var pause: Pause
-        /// The network took the credentials after the pause, but nobody knows yet whether for what it refused.
+        /// The network took the credentials after the pause, but nobody knows yet whether for what
+        /// it refused.
         var isVerified = false
         var isVerifying = false
     }
@@ -101,7 +104,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private static let verificationLasts: TimeInterval = 60
     /// The part of the server's share that is left for what cannot wait, such as publishing.
     private static let reserve = 0.1
-    /// No announced period is waited for longer than this, in seconds: clocks and headers may be wrong.
+    /// No announced period is waited for longer than this, in seconds: clocks and headers may be
+    /// wrong.
     private static let longestPeriod: TimeInterval = 900
     /// How long to wait for money where the network does not say how long, and at least: seconds.
     private static let usualLack: TimeInterval = 3_600
@@ -123,9 +127,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   - previous: A gate that stood before the same account; what it knows is still true.
     ///   - logger: Told of every pause and of its end.
     ///   - tally: Counts how long calls take; nil for nobody.
-    ///   - kept: The waits that an earlier process stored; ignored if there is a gate before this one.
-    ///   - onWait: Told of every wait that is to be stored, and with nil that the stored one is over.
-    ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken again.
+    ///   - kept: The waits that an earlier process stored; ignored if there is a gate before this
+    ///     one.
+    ///   - onWait: Told of every wait that is to be stored, and with nil that the stored one is
+    ///     over.
+    ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken
+    ///     again.
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
@@ -146,7 +153,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         } else {
             state = State()
             for wait in kept {
-                state.waits[wait.scope] = Hold(wait: wait, error: Self.held(wait, at: network), written: wait)
+                state.waits[wait.scope] = Hold(
+                    wait: wait, error: Self.held(wait, at: network), written: wait)
             }
         }
     }
@@ -175,9 +183,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package var clockLead: TimeInterval? { network.clockLead }
 
-    package func price(ofReading items: Int, from feed: Feed) -> Money? { network.price(ofReading: items, from: feed) }
+    package func price(ofReading items: Int, from feed: Feed) -> Money? {
+        network.price(ofReading: items, from: feed)
+    }
 
-    package func surveyStart(at address: String) -> FeedPosition { network.surveyStart(at: address) }
+    package func surveyStart(at address: String) -> FeedPosition {
+        network.surveyStart(at: address)
+    }
 
     package var priceOfOwnPost: Money? { network.priceOfOwnPost }
 
@@ -205,7 +217,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     package func pause(of feed: Feed, at now: Date) -> Date? {
         let state = known
         let pauses = [state.accountPause, state.feedPauses[feed], state.doubt?.pause]
-        let waits = [AccountWait.Scope.everything, .operation(feed.operation)].map { state.waits[$0]?.end(at: now) }
+        let waits = [AccountWait.Scope.everything, .operation(feed.operation)].map {
+            state.waits[$0]?.end(at: now)
+        }
         return (pauses.map { $0?.end(at: now) } + waits).compactMap(\.self).max()
     }
 
@@ -227,12 +241,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func verifyAccount() async throws -> Account {
         try checkWaits(.verifyAccount)
-        return try await judged(.verifyAccount) { try await self.cancellable { try await $0.verifyAccount() } }
+        return try await judged(.verifyAccount) {
+            try await self.cancellable { try await $0.verifyAccount() }
+        }
     }
 
     /// How long a text may be; what is known already while the network cannot be asked.
     ///
-    /// While calls are held back from the start on, the network's usual limits: nothing is sent before it is asked.
+    /// While calls are held back from the start on, the network's usual limits: nothing is sent
+    /// before it is asked.
     package func limits() async throws -> PublishingLimits {
         do {
             let limits = try await ask(.readLimits) { try await $0.limits() }
@@ -240,7 +257,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             return limits
         } catch let error as NetworkError {
             if let limits = known.limits { return limits }
-            guard pause(at: now()) != nil, [.rateLimited, .capReached].contains(error.code) else { throw error }
+            guard pause(at: now()) != nil, [.rateLimited, .capReached].contains(error.code) else {
+                throw error
+            }
             return .usual(of: name)
         }
     }
@@ -298,7 +317,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     @discardableResult
-    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
         try await act(.delete) { try await $0.delete(address, if: isOurs) }
     }
 
@@ -346,7 +367,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readPost) { try await $0.lookUpOwn(address) }
     }
 
-    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+    package func ownPosts(at addresses: [String]) async throws -> (
+        asked: [String], shown: [ObservedPost]
+    ) {
         try await ask(.readPost) { try await $0.ownPosts(at: addresses) }
     }
 
@@ -396,14 +419,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return try await judged(operation, tolerating: tolerated) { try await action(network) }
     }
 
-    /// What prepares a change is a question; the change itself leaves at once, whatever the gate has learned meanwhile.
+    /// What prepares a change is a question; the change itself leaves at once, whatever the gate
+    /// has learned meanwhile.
     private func prepared<Answer: Sendable>(
         _ operation: NetworkError.Operation,
         _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
     ) async throws -> Departure<Answer> {
         try await enter(operation)
         try await requireAnswer()
-        let departure = try await judged(operation, isWhole: false) { try await self.cancellable(preparation) }
+        let departure = try await judged(operation, isWhole: false) {
+            try await self.cancellable(preparation)
+        }
         return Departure { mayLeave in
             try await self.judged(operation) { try await departure.send(while: mayLeave) }
         } withdrawal: {
@@ -413,7 +439,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     // MARK: Silence
 
-    /// Returns if the network has answered since the answer to a change was lost, asking it if that is due.
+    /// Returns if the network has answered since the answer to a change was lost, asking it if that
+    /// is due.
     ///
     /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
     private func requireAnswer() async throws {
@@ -476,7 +503,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// What only prepares a change, `isWhole` being false, says nothing of it where it succeeds.
     private func judged<Value: Sendable>(
-        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil, isWhole: Bool = true,
+        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
+        isWhole: Bool = true,
         _ call: () async throws -> Value
     ) async throws -> Value {
         do {
@@ -490,10 +518,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             }
             return value
         } catch let error as NetworkError where error.stopsActor && error.code != tolerated {
-            if operation.isAboutOnePost, try await areCredentialsTaken(despite: error) { throw error.aboutOnePost }
+            if operation.isAboutOnePost, try await areCredentialsTaken(despite: error) {
+                throw error.aboutOnePost
+            }
             throw await refuse(error, operation)
         } catch let error as NetworkError {
-            if operation.isWrite, error.outcome == .unknown, error.code == .transport { fallSilent(error) }
+            if operation.isWrite, error.outcome == .unknown, error.code == .transport {
+                fallSilent(error)
+            }
             if let wait = noted(error, operation) { await onWait(wait.scope, wait) }
             throw error
         }
@@ -509,10 +541,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///
     /// - Parameter refusal: What it said when it was asked for a post.
     /// - Returns: False where it refuses them.
-    /// - Throws: ``NetworkError`` that may pass, where the verification tells neither: then nobody knows what was refused.
+    /// - Throws: ``NetworkError`` that may pass, where the verification tells neither: then nobody
+    ///   knows what was refused.
     private func areCredentialsTaken(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
-        if let verified = known.verified, (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified)) {
+        if let verified = known.verified,
+            (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified))
+        {
             return true
         }
         do {
@@ -546,19 +581,24 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// What was under way at the time of a refusal, and is refused too, counts as one with it.
     ///
     /// - Returns: The error with when to try again.
-    private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async -> NetworkError {
+    private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async
+        -> NetworkError
+    {
         let now = now()
         let (noted, isNew) = lock.withLock { () -> (Doubt, Bool) in
             let known = state.doubt
             var noted =
-                known ?? Doubt(operations: [], error: error, refusals: 0, pause: Pause(begun: now, until: now))
+                known
+                ?? Doubt(
+                    operations: [], error: error, refusals: 0, pause: Pause(begun: now, until: now))
             noted.operations.insert(operation)
             let isNew = known == nil || noted.isVerified || operation == .verifyAccount
             if isNew {
                 noted.refusals += 1
                 noted.error = error
                 noted.pause = Pause(
-                    begun: now, until: patience.rule.next(after: noted.refusals, key: account, now: now))
+                    begun: now,
+                    until: patience.rule.next(after: noted.refusals, key: account, now: now))
                 (noted.isVerified, noted.isVerifying) = (false, false)
             }
             state.doubt = noted
@@ -569,7 +609,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             logger.warning(
                 "Credentials refused, verifying them again",
                 metadata: [
-                    "account": "\(account)", "error": "\(error)", "retry.attempt": "\(noted.refusals)",
+                    "account": "\(account)", "error": "\(error)",
+                    "retry.attempt": "\(noted.refusals)",
                     "until": "\(noted.pause.until)",
                 ])
             await onRefusal(error)
@@ -582,7 +623,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         lock.withLock {
             guard state.doubt?.isVerifying == true else { return }
             state.doubt?.isVerifying = false
-            state.doubt?.pause = Pause(begun: now, until: patience.rule.next(after: 1, key: account, now: now))
+            state.doubt?.pause = Pause(
+                begun: now, until: patience.rule.next(after: 1, key: account, now: now))
         }
     }
 
@@ -602,15 +644,21 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// The calls that an error puts off, or that it shows to fail; `nil` if it is about this one call.
-    private func scope(of error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait.Scope? {
-        // A call that was held back here tells nothing new. A login is part of another call, which did not leave.
-        let isAnswer = error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
+    /// The calls that an error puts off, or that it shows to fail; `nil` if it is about this one
+    /// call.
+    private func scope(of error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait
+        .Scope?
+    {
+        // A call that was held back here tells nothing new. A login is part of another call, which
+        // did not leave.
+        let isAnswer =
+            error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
         // What the gate of the host holds back are reads; what it lets through may still be sent.
         guard isAnswer, !error.isOfAddress else { return nil }
         switch error.code {
         case .rateLimited where !network.capabilities.countsEachFeed: return .everything
-        case .rateLimited, .capReached: return error.concernsAccount ? .everything : .operation(operation)
+        case .rateLimited, .capReached:
+            return error.concernsAccount ? .everything : .operation(operation)
         default:
             let mayPass = !error.isPermanent && ![.conflict, .overBudget].contains(error.code)
             return operation == .publish && mayPass ? .operation(.publish) : nil
@@ -627,13 +675,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return lock.withLock {
             let earlier = state.waits[scope]
             var wait = AccountWait(
-                scope: scope, code: error.code, error: "\(error)", since: earlier?.wait.since ?? now, noted: now,
+                scope: scope, code: error.code, error: "\(error)",
+                since: earlier?.wait.since ?? now, noted: now,
                 until: until)
             // A clock that was set back tells nothing of how long it has lasted.
             wait.since = min(wait.since, now)
             if let end = earlier?.end(at: now) { wait.until = max(end, until) }
             let isKnown = earlier.map { wait.isKnown(from: $0.written) } ?? false
-            state.waits[scope] = Hold(wait: wait, error: error, written: isKnown ? earlier?.written ?? wait : wait)
+            state.waits[scope] = Hold(
+                wait: wait, error: error, written: isKnown ? earlier?.written ?? wait : wait)
             return isKnown ? nil : wait
         }
     }
@@ -644,7 +694,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         case .rateLimited:
             let asked = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
             return RetryRule.pause.honoured(asked, key: account, now: now) ?? asked
-        case .capReached: return max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack)
+        case .capReached:
+            return max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack)
         default: return max(error.retryAfter ?? now, now)
         }
     }
@@ -654,7 +705,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         return lock.withLock {
             // What was under way when the wait began says nothing of it.
-            let ended = state.waits.filter { $0.key.covers(operation) && $0.value.end(at: now) == nil }.map(\.key)
+            let ended = state.waits.filter {
+                $0.key.covers(operation) && $0.value.end(at: now) == nil
+            }.map(\.key)
             for scope in ended { state.waits[scope] = nil }
             return ended
         }
@@ -665,7 +718,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         if let remaining = limit?.remaining {
             let window = network.capabilities.countsEachFeed ? feed.rawValue : account
-            tally?.note(remaining: remaining, of: .init(network: network.name.rawValue, window: window))
+            tally?.note(
+                remaining: remaining, of: .init(network: network.name.rawValue, window: window))
         }
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
             Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve
@@ -678,9 +732,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         switch error.code {
         case .rateLimited:
-            hold(feed, until: after(error.retryAfter ?? now + RetryRule.pause.first, feed, now), now)
+            hold(
+                feed, until: after(error.retryAfter ?? now + RetryRule.pause.first, feed, now), now)
         case .overBudget, .capReached, .creditsDepleted:
-            lack(error, feed, until: max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack), now)
+            lack(
+                error, feed,
+                until: max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack), now)
         default: break
         }
     }
@@ -692,8 +749,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     private func hold(_ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let known = (network.capabilities.countsEachFeed ? state.feedPauses[feed] : state.accountPause)?.end(
-                at: now)
+            let known =
+                (network.capabilities.countsEachFeed ? state.feedPauses[feed] : state.accountPause)?
+                .end(
+                    at: now)
             guard until > known ?? now else { return false }
             let pause = Pause(begun: now, until: until)
             if network.capabilities.countsEachFeed {
@@ -707,7 +766,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
     }
 
-    /// What a single feed may cost pauses that feed alone: another one may be cheaper, or have a share of its own.
+    /// What a single feed may cost pauses that feed alone: another one may be cheaper, or have a
+    /// share of its own.
     ///
     /// The log tells it once, however many feeds meet it, and not a wait of a moment.
     private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
@@ -737,8 +797,8 @@ struct Pause {
     let begun: Date
     let until: Date
 
-    /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is then anybody's
-    /// guess.
+    /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is
+    /// then anybody's guess.
     func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
 }
 

@@ -50,8 +50,8 @@ package protocol ProfiledNetwork: SocialNetwork {
     ///
     /// - Parameters:
     ///   - known: What it was when `wanted` was made of it.
-    /// - Throws: ``NetworkError`` with code `.conflict` if somebody else changed it in between, as far as the network
-    ///   lets one see that; nothing is changed then.
+    /// - Throws: ``NetworkError`` with code `.conflict` if somebody else changed it in between, as
+    ///   far as the network lets one see that; nothing is changed then.
     func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
 }
 

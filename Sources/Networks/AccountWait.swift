@@ -1,8 +1,10 @@
 package import Foundation
 
-/// Calls of an account that its network has put off, or that have failed, since the last one that succeeded.
+/// Calls of an account that its network has put off, or that have failed, since the last one that
+/// succeeded.
 ///
-/// The wait is stored, so that the next process knows of it, and its ``length`` decides how grave it is.
+/// The wait is stored, so that the next process knows of it, and its ``length`` decides how grave
+/// it is.
 package struct AccountWait: Equatable, Sendable {
     /// The calls that the wait is about; the raw value is stored.
     package enum Scope: Hashable, Sendable, RawRepresentable {

@@ -2,7 +2,8 @@ package import Posts
 
 /// Keeps the tokens that a network gives out while it is used, sealed and out of sight.
 ///
-/// The text is the network's own business. It belongs to one account: whoever reads it back checks whose it is.
+/// The text is the network's own business. It belongs to one account: whoever reads it back checks
+/// whose it is.
 package protocol CredentialStore: Sendable {
     /// What was saved last; nil if there is nothing, or nothing that can be opened.
     func load() async throws -> Secret?
@@ -12,8 +13,9 @@ package protocol CredentialStore: Sendable {
 
 /// Lets many tasks wait for one piece of work, so that it is done once.
 ///
-/// The work goes on when a task that waits is cancelled, even when nobody waits any more: others may need what it
-/// yields, and a server that has been asked for new tokens has given away the old ones.
+/// The work goes on when a task that waits is cancelled, even when nobody waits any more: others
+/// may need what it yields, and a server that has been asked for new tokens has given away the old
+/// ones.
 actor SingleFlight<Value: Sendable> {
     private var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
     private var nextNumber = 0
@@ -21,7 +23,8 @@ actor SingleFlight<Value: Sendable> {
 
     /// What the work under way yields, or that of `work` where none is under way.
     ///
-    /// - Throws: What the work throws; `CancellationError` at once when the waiting task is cancelled.
+    /// - Throws: What the work throws; `CancellationError` at once when the waiting task is
+    ///   cancelled.
     func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let number = nextNumber
         nextNumber += 1

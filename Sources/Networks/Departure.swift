@@ -1,12 +1,13 @@
-/// A change at a network that is ready to leave: what had to be read, renewed and reserved for it is done.
+/// A change at a network that is ready to leave: what had to be read, renewed and reserved for it
+/// is done.
 ///
-/// Between the moment in which the change is recorded as leaving and its first byte there is no other request. So a person
-/// who forbids it in time waits for one request at most.
+/// Between the moment in which the change is recorded as leaving and its first byte there is no
+/// other request. So a person who forbids it in time waits for one request at most.
 ///
 /// A departure is used once: either ``send(while:)`` or ``withdraw()``.
 package struct Departure<Answer: Sendable>: Sendable {
-    /// Whether a request may still leave; asked right before its first byte, on the thread of the HTTP
-    /// client.
+    /// Whether a request may still leave; asked right before its first byte, on the thread of the
+    /// HTTP client.
     package typealias Condition = @Sendable () -> Bool
 
     private let request: @Sendable (Condition?) async throws -> Answer
@@ -35,9 +36,11 @@ package struct Departure<Answer: Sendable>: Sendable {
     /// Makes the request, at once.
     ///
     /// - Parameter mayLeave: Whether it may still leave; nil for always.
-    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the change may have happened;
-    ///   `CancellationError`.
-    package func send(while mayLeave: Condition? = nil) async throws -> Answer { try await request(mayLeave) }
+    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the change may have
+    ///   happened; `CancellationError`.
+    package func send(while mayLeave: Condition? = nil) async throws -> Answer {
+        try await request(mayLeave)
+    }
 
     /// Gives back what was reserved for a request that will not be made.
     package func withdraw() async { await withdrawal() }
@@ -45,11 +48,17 @@ package struct Departure<Answer: Sendable>: Sendable {
 
 extension SocialNetwork {
     /// Prepares a draft and publishes it at once; see ``prepare(_:)-(Draft)``.
-    package func publish(_ draft: Draft) async throws -> PublishedPost { try await prepare(draft).send() }
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        try await prepare(draft).send()
+    }
 
     /// Prepares a favorite and gives it at once; see ``prepare(_:)-(FavoriteDraft)``.
-    package func favorite(_ favorite: FavoriteDraft) async throws { try await prepare(favorite).send() }
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        try await prepare(favorite).send()
+    }
 
     /// Prepares another text and publishes it at once; see ``prepareEdit(_:_:)``.
-    package func edit(_ address: String, _ draft: Draft) async throws { try await prepareEdit(address, draft).send() }
+    package func edit(_ address: String, _ draft: Draft) async throws {
+        try await prepareEdit(address, draft).send()
+    }
 }

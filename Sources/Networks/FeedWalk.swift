@@ -2,12 +2,12 @@ import Posts
 
 /// Goes through a feed page by page until its end.
 ///
-/// From ``FeedPosition/newest`` or an older cursor it goes into the past; from
-/// a newer cursor it goes toward the present, so that nothing is missed where
-/// more than one page arrived. Items that a server repeats come once. A server
-/// that answers every page with the same items cannot keep it going. Where a
-/// page is too large an answer, smaller ones are asked for, down to single items;
-/// a careful walk does so for every page that breaks the server or its answer, and searches for the items that do.
+/// From ``FeedPosition/newest`` or an older cursor it goes into the past; from a newer cursor it
+/// goes toward the present, so that nothing is missed where more than one page arrived. Items that
+/// a server repeats come once. A server that answers every page with the same items cannot keep it
+/// going. Where a page is too large an answer, smaller ones are asked for, down to single items; a
+/// careful walk does so for every page that breaks the server or its answer, and searches for the
+/// items that do.
 ///
 /// After an error the same page may be asked for again with ``next()``.
 package struct FeedWalk: Sendable {
@@ -29,7 +29,8 @@ package struct FeedWalk: Sendable {
 
     /// What to keep for asking later for what arrives; nil: keep the cursor that you have.
     package private(set) var newer: String?
-    /// Whether the walk came to the end of the feed, and not to its page limit or to pages that repeat.
+    /// Whether the walk came to the end of the feed, and not to its page limit or to pages that
+    /// repeat.
     package private(set) var isComplete = false
 
     /// Whether the walk ended because it made as many requests as it may.
@@ -37,10 +38,11 @@ package struct FeedWalk: Sendable {
 
     /// - Parameters:
     ///   - maximumPages: The most requests that are made.
-    ///   - isCareful: Whether to begin with single items, and to go back to them where a page cannot be had: for a feed
-    ///     that cannot be read in pages of the usual size for long.
+    ///   - isCareful: Whether to begin with single items, and to go back to them where a page
+    ///     cannot be had: for a feed that cannot be read in pages of the usual size for long.
     package init(
-        of network: any SocialNetwork, _ feed: Feed, from start: FeedPosition, maximumPages: Int = 200,
+        of network: any SocialNetwork, _ feed: Feed, from start: FeedPosition,
+        maximumPages: Int = 200,
         isCareful: Bool = false
     ) {
         self.network = network
@@ -68,14 +70,16 @@ package struct FeedWalk: Sendable {
         if case .newer = position {
             // A part of what arrived may be hidden by now, and the rest is still to be read.
             let next = page.newer.map(FeedPosition.newer)
-            advance(to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
+            advance(
+                to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
             newer = page.newer ?? newer
         } else {
             newer = newer ?? (position == .newest ? page.newer : nil)
             let next = page.older.map(FeedPosition.older)
             advance(to: next, isEnd: next == nil || emptyPages >= Self.maximumEmptyPages)
         }
-        // Nothing but repetitions: the server goes round in circles. A search may have to read some items again.
+        // Nothing but repetitions: the server goes round in circles. A search may have to read some
+        // items again.
         if hasItems, page.items.isEmpty, !page.isFromBelow { self.position = nil }
         return page
     }
@@ -104,8 +108,8 @@ package struct FeedWalk: Sendable {
 
     /// Whether the walk may go on around a page that fails with this error.
     ///
-    /// Toward the present only a broken item is passed: a refused place there is replaced by the newest
-    /// page, from which the feed is read downward.
+    /// Toward the present only a broken item is passed: a refused place there is replaced by the
+    /// newest page, from which the feed is read downward.
     private func mayBePassed(_ error: NetworkError, at position: FeedPosition) -> Bool {
         if case .older = position { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
@@ -122,9 +126,9 @@ package struct FeedWalk: Sendable {
 
 /// Where a reader of what arrives stands in a feed whose newest items come first.
 ///
-/// Most networks have no way to ask for the oldest new items. So after a page that does not reach down to what is known,
-/// the cursor names the gap between them, and the next page continues there: nothing is lost when the reader stops in
-/// between, and nothing is bought twice.
+/// Most networks have no way to ask for the oldest new items. So after a page that does not reach
+/// down to what is known, the cursor names the gap between them, and the next page continues there:
+/// nothing is lost when the reader stops in between, and nothing is bought twice.
 struct Arrivals: Equatable {
     /// What was not read yet lies between these places.
     struct Gap: Equatable {
@@ -143,7 +147,8 @@ struct Arrivals: Equatable {
 
     /// Nil for a text that is not from ``text(separator:)``.
     init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
-        let places = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+        let places = text.split(separator: separator, omittingEmptySubsequences: false).map(
+            String.init)
         guard places.allSatisfy(isUsable) else { return nil }
         switch places.count {
         case 1: self.init(newest: places[0])

@@ -13,13 +13,15 @@ struct AddressCount: Sendable {
     let limit: AddressLimit
     /// Tells several limits of one host apart; empty for the one that all calls share.
     var scope = ""
-    /// Whether the numbers and the 429 of the answer are those of this limit, and not of one of the account.
+    /// Whether the numbers and the 429 of the answer are those of this limit, and not of one of the
+    /// account.
     var isAnnounced = true
 }
 
 /// The gates of the hosts that the mirrors of a process send requests to, one a limit.
 ///
-/// They stand below the gates of all accounts. Which server counts by address is decided in the folder of its network.
+/// They stand below the gates of all accounts. Which server counts by address is decided in the
+/// folder of its network.
 package final class HostGates: @unchecked Sendable {
     // Sendable because the variables are only touched under `lock`.
     private let lock = NSLock()
@@ -43,23 +45,29 @@ package final class HostGates: @unchecked Sendable {
         }
     }
 
-    /// The limit that a mirror has found out about a host; nil if the host counts by account, or none has asked.
+    /// The limit that a mirror has found out about a host; nil if the host counts by account, or
+    /// none has asked.
     func limit(of server: ServerAddress) -> AddressLimit? { lock.withLock { learned[server.base] } }
 
-    /// Keeps for all mirrors what the software of a host says about its limit; nil where it counts by account.
-    func learn(_ limit: AddressLimit?, of server: ServerAddress) { lock.withLock { learned[server.base] = limit } }
+    /// Keeps for all mirrors what the software of a host says about its limit; nil where it counts
+    /// by account.
+    func learn(_ limit: AddressLimit?, of server: ServerAddress) {
+        lock.withLock { learned[server.base] = limit }
+    }
 }
 
 /// One host's limit by address, which the mirrors of a process share.
 ///
-/// Requests of the last period are counted in slots of a thirtieth of it, so that the limit holds however the server
-/// places its own periods. What the server announces corrects the count: others may use the same address.
+/// Requests of the last period are counted in slots of a thirtieth of it, so that the limit holds
+/// however the server places its own periods. What the server announces corrects the count: others
+/// may use the same address.
 ///
-/// Reads leave a tenth of the limit for changes. A mirror that has used its share of the rest (the limit divided by the
-/// mirrors that asked within a period, at least ``quantum``) gets only what the others do not need: each of them is kept as
-/// much of its share as it asked for in the last period, at least ``quantum``. Where there is not enough for those below
-/// their share, they take turns: who was refused waits in a line, and whose turn it is may make up to ``quantum`` requests.
-/// Nothing sleeps here: who must wait is told until when.
+/// Reads leave a tenth of the limit for changes. A mirror that has used its share of the rest (the
+/// limit divided by the mirrors that asked within a period, at least ``quantum``) gets only what
+/// the others do not need: each of them is kept as much of its share as it asked for in the last
+/// period, at least ``quantum``. Where there is not enough for those below their share, they take
+/// turns: who was refused waits in a line, and whose turn it is may make up to ``quantum``
+/// requests. Nothing sleeps here: who must wait is told until when.
 final class HostGate: @unchecked Sendable {
     // Sendable because every variable is only touched under `lock`.
 
@@ -142,7 +150,8 @@ final class HostGate: @unchecked Sendable {
     /// Counts a request of a mirror if it may be made now.
     ///
     /// - Parameters:
-    ///   - isUrgent: True for what must not wait for others: it is only held back while the server wants no requests.
+    ///   - isUrgent: True for what must not wait for others: it is only held back while the server
+    ///     wants no requests.
     /// - Returns: Nil if the request may be made, else when to ask again.
     func admit(_ mirror: String, isUrgent: Bool, at now: Instant) -> Date? {
         lock.withLock {
@@ -188,12 +197,15 @@ final class HostGate: @unchecked Sendable {
             return pausedUntil.map { $0 <= now.uptime } ?? true
         }
         guard isNew else { return }
-        logger?.notice("Host wants no requests from this address", metadata: ["host": "\(host)", "until": "\(end)"])
+        logger?.notice(
+            "Host wants no requests from this address",
+            metadata: ["host": "\(host)", "until": "\(end)"])
     }
 
     // MARK: Shares; all under the lock
 
-    /// How many requests would have to be forgotten for the mirror to make one; zero or less if it may.
+    /// How many requests would have to be forgotten for the mirror to make one; zero or less if it
+    /// may.
     private func lacking(to mirror: String) -> Int {
         let room = Int(Double(count) * (1 - Self.reserve)) - total.sum
         if let turn = turns[mirror], turn.left > 0 { return 1 - room }
@@ -209,7 +221,9 @@ final class HostGate: @unchecked Sendable {
         guard let used = members[mirror]?.used.sum, used >= share else { return waiting }
         let spared = members.reduce(0) { sum, member in
             let (asked, used) = (member.value.asked.sum, member.value.used.sum)
-            return sum + (member.key == mirror ? 0 : max(0, min(share - used, max(Self.quantum, asked - used))))
+            return sum
+                + (member.key == mirror
+                    ? 0 : max(0, min(share - used, max(Self.quantum, asked - used))))
         }
         return max(waiting, spared)
     }
@@ -221,7 +235,8 @@ final class HostGate: @unchecked Sendable {
 
     /// Puts a mirror that is below its share at the end of the line, unless it stands there.
     private func join(_ mirror: String, until end: TimeInterval) {
-        guard members[mirror].map({ $0.used.sum < share }) ?? true, !line.contains(where: { $0.mirror == mirror })
+        guard members[mirror].map({ $0.used.sum < share }) ?? true,
+            !line.contains(where: { $0.mirror == mirror })
         else {
             return
         }
@@ -263,7 +278,8 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// When so many requests will have been forgotten, by the monotonic clock; a period from now if there are not so many.
+    /// When so many requests will have been forgotten, by the monotonic clock; a period from now if
+    /// there are not so many.
     private func release(of number: Int) -> TimeInterval {
         var sum = 0
         let slot = total.slots.first { entry in

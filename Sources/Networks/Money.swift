@@ -11,7 +11,9 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// No money.
     package static let zero = Money(microdollars: 0)
 
-    package static func < (first: Money, second: Money) -> Bool { first.microdollars < second.microdollars }
+    package static func < (first: Money, second: Money) -> Bool {
+        first.microdollars < second.microdollars
+    }
 
     /// The sum; the largest amount there is where it would be larger.
     package static func + (first: Money, second: Money) -> Money {
@@ -21,14 +23,17 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     /// The difference; the smallest or largest amount there is where it would be beyond.
     package static func - (first: Money, second: Money) -> Money {
-        let (difference, overflow) = first.microdollars.subtractingReportingOverflow(second.microdollars)
+        let (difference, overflow) = first.microdollars.subtractingReportingOverflow(
+            second.microdollars)
         return Money(microdollars: overflow ? (second.microdollars > 0 ? .min : .max) : difference)
     }
 
     /// So many times the amount; the largest there is where it would be larger.
     package static func * (amount: Money, count: Int) -> Money {
         let (product, overflow) = amount.microdollars.multipliedReportingOverflow(by: count)
-        return Money(microdollars: overflow ? ((amount.microdollars < 0) == (count < 0) ? .max : .min) : product)
+        return Money(
+            microdollars: overflow
+                ? ((amount.microdollars < 0) == (count < 0) ? .max : .min) : product)
     }
 
     /// `$3.20`, rounded to the cent.
@@ -73,8 +78,8 @@ package enum SpendingPurpose: Sendable, Hashable {
 
 /// Keeps account of what calls cost, and refuses what the operator's budget does not hold.
 ///
-/// Amounts are reserved before a call and corrected after it, so that a process that is killed in between counts too
-/// much and never too little.
+/// Amounts are reserved before a call and corrected after it, so that a process that is killed in
+/// between counts too much and never too little.
 package protocol SpendingBook: Sendable {
     /// Takes an amount from the budget.
     ///
@@ -85,7 +90,8 @@ package protocol SpendingBook: Sendable {
     /// - Returns: Nil if the amount is reserved; else when there may be enough again.
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
 
-    /// Counts what a call cost beside what was reserved for it, whether or not the budget holds it: it is owed already.
+    /// Counts what a call cost beside what was reserved for it, whether or not the budget holds it:
+    /// it is owed already.
     ///
     /// - Parameters:
     ///   - amount: What the call cost beyond its reservation.

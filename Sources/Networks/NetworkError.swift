@@ -43,11 +43,11 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         package static let malformedResponse = Code(rawValue: "malformed-response")
         /// The answer is larger than this program takes; a smaller page may not be.
         package static let tooLarge = Code(rawValue: "too-large")
-        /// The server sends elsewhere, where the credentials do not belong, or sends a write elsewhere: maintenance does
-        /// that, and so do servers that have moved.
+        /// The server sends elsewhere, where the credentials do not belong, or sends a write
+        /// elsewhere: maintenance does that, and so do servers that have moved.
         ///
-        /// A write has not come to where it would be done, unless the status is 303: "see other" is how HTTP says that
-        /// something is done.
+        /// A write has not come to where it would be done, unless the status is 303: "see other" is
+        /// how HTTP says that something is done.
         package static let redirected = Code(rawValue: "redirected")
         /// The network cannot do this.
         package static let capability = Code(rawValue: "capability")
@@ -105,7 +105,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var operation: Operation
     /// The status of the HTTP answer; nil without one.
     package var status: Int?
-    /// What the server itself says, in few words; nil where it does not say it as its interface promises.
+    /// What the server itself says, in few words; nil where it does not say it as its interface
+    /// promises.
     package var serverCode: String?
     /// What we know about the cause beyond the code.
     package var detail: String?
@@ -117,7 +118,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var outcome: Outcome
     /// The call was made in nobody's name, with no credentials of an account.
     package var isAnonymous: Bool
-    /// The call was held back because of the host's limit by address, of which nothing of the account is to blame.
+    /// The call was held back because of the host's limit by address, of which nothing of the
+    /// account is to blame.
     package var isOfAddress = false
     /// Whether the network puts off all calls of the account, and not only those of this kind.
     package var concernsAccount = false
@@ -136,7 +138,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.isAnonymous = isAnonymous
     }
 
-    /// Whether the item is to be dropped that the call was about: it can never succeed, whoever makes it.
+    /// Whether the item is to be dropped that the call was about: it can never succeed, whoever
+    /// makes it.
     ///
     /// Credentials that are refused tell nothing of the item.
     package var dropsItem: Bool { isPermanent && !stopsActor }
@@ -144,21 +147,23 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether the same call can never succeed; with other credentials it may, see ``stopsActor``.
     package var isPermanent: Bool {
         let passing: Set<Code> = [
-            .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected, .creditsDepleted,
+            .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected,
+            .creditsDepleted,
             .capReached, .overBudget,
         ]
         return !passing.contains(code)
     }
 
-    /// Whether a page may be missing because of one of its items, which breaks the server or its answer.
+    /// Whether a page may be missing because of one of its items, which breaks the server or its
+    /// answer.
     ///
     /// A smaller page may be had then. An overloaded server says the same.
     package var mayBeOfOneItem: Bool {
         code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
     }
 
-    /// Whether a server refuses a page, or the place where it begins: an item breaks it, the place is
-    /// gone, or something before the server takes the request for an attack.
+    /// Whether a server refuses a page, or the place where it begins: an item breaks it, the place
+    /// is gone, or something before the server takes the request for an attack.
     ///
     /// Requests that begin elsewhere may succeed.
     package var mayBeOfOnePage: Bool {
@@ -182,31 +187,38 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether the call will be made again.
     private var prospect: String {
         if stopsActor {
-            return (isAnonymous ? "no more calls are made" : "no more calls are made with these credentials")
+            return
+                (isAnonymous
+                ? "no more calls are made" : "no more calls are made with these credentials")
                 + (hint == nil ? "" : " until that is done")
         }
         if isPermanent { return "this will not be tried again" }
         if operation.isWrite, operation != .upload, outcome == .unknown {
             return "before another attempt it is looked up"
         }
-        return retryAfter.map { "this may be tried again after \($0.rfc3339)" } ?? "this may be tried again"
+        return retryAfter.map { "this may be tried again after \($0.rfc3339)" }
+            ?? "this may be tried again"
     }
 
     private var cause: String {
-        let said = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: ": ")
+        let said = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(
+            separator: ": ")
         guard let status else { return said.isEmpty ? code.rawValue : said }
-        return "the server answered \(status)" + (said.isEmpty ? " (\(code.rawValue))" : " (\(said))")
+        return "the server answered \(status)"
+            + (said.isEmpty ? " (\(code.rawValue))" : " (\(said))")
     }
 
     private var hint: String? {
         switch code {
         case .unauthorized where operation == .logIn: network.traits.wrongLogin
-        case .unauthorized where isAnonymous: "the server answers only who is logged in: configure a login"
+        case .unauthorized where isAnonymous:
+            "the server answers only who is logged in: configure a login"
         case .unauthorized: network.traits.newCredentials
         case .missingScope: "make a new access token with the scopes that docs/settings.md names"
         case .accountDisabled: "log in with a browser to see what the server wants"
         case .redirected: "if this lasts, configure the server by the address it redirects to"
-        case .malformedResponse where status != nil: "check that this is a \(network.displayName) server"
+        case .malformedResponse where status != nil:
+            "check that this is a \(network.displayName) server"
         case .creditsDepleted: "add credits in the developer console"
         case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"
         // Who is refused by the network has nothing to correct here.
@@ -220,7 +232,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 extension NetworkError.Operation {
     /// Whether the call changes something at the network.
     package var isWrite: Bool {
-        [.publish, .upload, .favorite, .labelAccount, .changeProfile, .delete, .unfavorite, .edit].contains(self)
+        [.publish, .upload, .favorite, .labelAccount, .changeProfile, .delete, .unfavorite, .edit]
+            .contains(self)
     }
 
     /// What stands after "could not".

@@ -46,7 +46,8 @@ package final class NetworkReach: @unchecked Sendable {
 
     /// Seconds without an answer after which the process counts as cut off.
     ///
-    /// Then another worker looks at the mirrors within their poll and 40 s, if connections fail within 10 s.
+    /// Then another worker looks at the mirrors within their poll and 40 s, if connections fail
+    /// within 10 s.
     package static let patience: TimeInterval = 15
     /// Requests without an answer that are needed for it.
     private static let failuresAtLeast = 3
@@ -104,7 +105,8 @@ package final class NetworkReach: @unchecked Sendable {
     /// Notes that a request ended here, without a word about the network.
     func withdrew(_ request: Int) { lock.withLock { state.pending[request] = nil } }
 
-    /// Returns the failure of all requests; nil if one was answered lately, or if few were made since.
+    /// Returns the failure of all requests; nil if one was answered lately, or if few were made
+    /// since.
     ///
     /// - Parameter uptime: The monotonic clock.
     package func failure(at uptime: TimeInterval) -> Failure? {
@@ -122,7 +124,8 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Asks the servers that did not answer for a page, without any account, and notes the first answer.
+    /// Asks the servers that did not answer for a page, without any account, and notes the first
+    /// answer.
     ///
     /// - Parameters:
     ///   - client: Sends the requests.

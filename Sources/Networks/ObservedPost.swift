@@ -11,13 +11,15 @@ package struct ObservedPost: Sendable, Equatable {
     package var replyToAddress: String?
     /// When its author last changed it; nil if never, or where the network does not tell.
     package var editedAt: Date?
-    /// When a change made the post name the account that asked; nil if it did from the beginning, or nobody knows.
+    /// When a change made the post name the account that asked; nil if it did from the beginning,
+    /// or nobody knows.
     package var mentionAddedAt: Date?
     /// Whether the account that asked has favorited the post.
     package var isFavorited = false
     /// What all posts of the conversation share, where the network tells it with each post.
     package var conversation: String?
-    /// Who wrote what stands above it in the conversation, as far as the network tells with each post.
+    /// Who wrote what stands above it in the conversation, as far as the network tells with each
+    /// post.
     package var threadAuthors: Set<AccountID> = []
     /// A reply by this account waits for the author's approval or is refused.
     package var replyNeedsApproval = false
@@ -48,29 +50,33 @@ package struct Draft: Sendable, Equatable {
     package var text: String
     /// The ``ObservedPost/address`` of the post to answer.
     package var replyTo: String?
-    /// Whom the answered post names besides its author and the account itself: the answer is not for them.
+    /// Whom the answered post names besides its author and the account itself: the answer is not
+    /// for them.
     ///
     /// Only X, which would tell them of it, is told their names.
     package var bystanders: [AccountID]
     package var visibility: Visibility
     /// A BCP 47 language tag; nil where the language is not known.
     package var language: String?
-    /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which has no place for one.
+    /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which
+    /// has no place for one.
     package var warning: String?
     /// What goes along; uploaded before.
     package var pictures: [PictureReference]
-    /// Words in the text behind which the address of a link stands in parentheses: where a network lets words lead to an
-    /// address, they do, and the address is left out.
+    /// Words in the text behind which the address of a link stands in parentheses: where a network
+    /// lets words lead to an address, they do, and the address is left out.
     package var linkWords: [String] = []
-    /// The same for every attempt to publish this draft, different for every other draft; 1 through 64 letters,
-    /// digits and hyphens.
+    /// The same for every attempt to publish this draft, different for every other draft; 1 through
+    /// 64 letters, digits and hyphens.
     package var key: String
     /// When the draft was made final: on networks where the author dates a post, its date.
     package var createdAt: Date
 
     package init(
-        text: String, replyTo: String? = nil, bystanders: [AccountID] = [], visibility: Visibility = .unlisted,
-        language: String? = nil, warning: String? = nil, pictures: [PictureReference] = [], key: String,
+        text: String, replyTo: String? = nil, bystanders: [AccountID] = [],
+        visibility: Visibility = .unlisted,
+        language: String? = nil, warning: String? = nil, pictures: [PictureReference] = [],
+        key: String,
         createdAt: Date
     ) {
         self.text = text
@@ -116,7 +122,8 @@ package struct PictureReference: Sendable, Equatable {
 package struct FavoriteDraft: Sendable, Equatable {
     /// The ``ObservedPost/address`` of the post.
     package var address: String
-    /// The same for every attempt at this favorite, different for every other one; as ``Draft/key``.
+    /// The same for every attempt at this favorite, different for every other one; as
+    /// ``Draft/key``.
     package var key: String
     /// When the favorite was decided for good: on networks where its giver dates it, its date.
     package var createdAt: Date
@@ -133,7 +140,8 @@ package struct PublishedPost: Sendable, Equatable {
     package var id: PostID
     package var address: String
     package var createdAt: Date
-    /// Published, but not as the reply that it was meant to be: the server no longer knew the answered post.
+    /// Published, but not as the reply that it was meant to be: the server no longer knew the
+    /// answered post.
     package var isMisplaced = false
 
     package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {

@@ -4,9 +4,9 @@ package import Transport
 
 /// Reads a picture from where its network shows it.
 ///
-/// The address comes from a network or an archive, so nobody believes it: only so many bytes are taken, what they are is
-/// told by themselves, and neither the address nor what it leads to may be on this machine or its network, unless that
-/// is where the operator has put the human's server.
+/// The address comes from a network or an archive, so nobody believes it: only so many bytes are
+/// taken, what they are is told by themselves, and neither the address nor what it leads to may be
+/// on this machine or its network, unless that is where the operator has put the human's server.
 package struct PictureReader: Sendable {
     /// What became of asking for a picture.
     package enum Finding: Equatable, Sendable {
@@ -30,7 +30,9 @@ package struct PictureReader: Sendable {
     /// - Parameters:
     ///   - server: The human's server as the operator configured it; nil if there is none.
     ///   - contact: The contact in the user agent.
-    package init(client: HTTPClient, trusting server: String?, contact: RequestContact = RequestContact()) {
+    package init(
+        client: HTTPClient, trusting server: String?, contact: RequestContact = RequestContact()
+    ) {
         (self.client, self.contact) = (client, contact)
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
@@ -51,9 +53,12 @@ package struct PictureReader: Sendable {
                 return Self.finding(error)
             }
             switch response.status {
-            case 200 where !response.isCut: return response.body.isEmpty ? .gone : .found(response.body)
+            case 200 where !response.isCut:
+                return response.body.isEmpty ? .gone : .found(response.body)
             case 301, 302, 303, 307, 308:
-                guard let next = response.headers["Location"], next.hasPrefix("https://") else { return .unasked }
+                guard let next = response.headers["Location"], next.hasPrefix("https://") else {
+                    return .unasked
+                }
                 url = next
             case 408, 425, 429, 500...: return .unavailable(reason: "unavailable")
             default: return .gone
@@ -67,7 +72,9 @@ package struct PictureReader: Sendable {
         let isNear = trusted.map { url.hasPrefix($0 + "/") } ?? false
         // What a name leads to is looked at when the connection is made.
         let host = URLComponents(string: url)?.host ?? ""
-        guard isNear || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else { return nil }
+        guard isNear || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else {
+            return nil
+        }
         var request = HTTPRequest(
             url: url, headers: HTTPHeaders([("Accept", "image/*")]), maximumBodyBytes: maximumBytes,
             followsRedirects: true)

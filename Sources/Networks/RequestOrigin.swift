@@ -14,7 +14,8 @@ package struct RequestOrigin: Sendable {
 
     /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
     package init(
-        mirror: String = "", contact: RequestContact = RequestContact(), gates: HostGates = HostGates(),
+        mirror: String = "", contact: RequestContact = RequestContact(),
+        gates: HostGates = HostGates(),
         uptime: (@Sendable () -> TimeInterval)? = nil
     ) {
         (self.mirror, self.contact, self.gates) = (mirror, contact, gates)
@@ -22,7 +23,8 @@ package struct RequestOrigin: Sendable {
     }
 }
 
-/// The contact that the user agent of one mirror's requests names; it may become known while requests are made.
+/// The contact that the user agent of one mirror's requests names; it may become known while
+/// requests are made.
 package final class RequestContact: @unchecked Sendable {
     // Sendable because `known` is only touched under `lock`.
     private let lock = NSLock()

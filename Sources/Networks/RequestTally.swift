@@ -1,11 +1,13 @@
 import Foundation
 import Posts
 
-/// How long the calls of a mirror took, and how many more its networks let it make, since it was last emptied.
+/// How long the calls of a mirror took, and how many more its networks let it make, since it was
+/// last emptied.
 package final class RequestTally: @unchecked Sendable {
     // Sendable because `changes` is only touched under `lock`.
 
-    /// Upper bounds of the durations that are counted together, in milliseconds; the last group has none.
+    /// Upper bounds of the durations that are counted together, in milliseconds; the last group has
+    /// none.
     package static let bounds: [Int64] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
 
     /// How many calls took how long.
@@ -23,7 +25,9 @@ package final class RequestTally: @unchecked Sendable {
         /// The scope of the limit: a feed, or the whole account.
         package let window: String
 
-        package init(network: String, window: String) { (self.network, self.window) = (network, window) }
+        package init(network: String, window: String) {
+            (self.network, self.window) = (network, window)
+        }
     }
 
     package struct Changes: Equatable, Sendable {
@@ -46,7 +50,9 @@ package final class RequestTally: @unchecked Sendable {
         }
     }
 
-    func note(remaining: Int, of limit: Limit) { lock.withLock { changes.remaining[limit] = remaining } }
+    func note(remaining: Int, of limit: Limit) {
+        lock.withLock { changes.remaining[limit] = remaining }
+    }
 
     /// Returns what was noted, and begins anew.
     package func take() -> Changes {

@@ -9,7 +9,9 @@ package struct ServerHabit: Sendable, Equatable {
     /// The promise whose measurement overrules the source; nil if nothing does.
     package let promise: ServerPromise?
 
-    package init(_ name: String, _ value: String, _ source: String, measuredAs promise: ServerPromise? = nil) {
+    package init(
+        _ name: String, _ value: String, _ source: String, measuredAs promise: ServerPromise? = nil
+    ) {
         self.name = name
         self.value = value
         self.source = source

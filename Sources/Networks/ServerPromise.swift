@@ -6,7 +6,8 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     case publishes
     /// A post has the visibility that was asked for, as far as the account itself is told.
     case visibility
-    /// A direct post is shown to nobody without a login, and the account itself is not told that it is open.
+    /// A direct post is shown to nobody without a login, and the account itself is not told that it
+    /// is open.
     case direct
     /// An unlisted post is shown to everybody.
     case open
@@ -48,16 +49,20 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     /// The consequence for the mirror where the server does not keep the promise.
     package var consequence: String {
         switch self {
-        case .publishes: "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
-        case .visibility: "posts may be shown to more or to fewer people than intended, so nothing is published there"
-        case .direct: "answers for one person would be shown to everybody, so such mentions stay unanswered"
+        case .publishes:
+            "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
+        case .visibility:
+            "posts may be shown to more or to fewer people than intended, so nothing is published there"
+        case .direct:
+            "answers for one person would be shown to everybody, so such mentions stay unanswered"
         case .open: "other people cannot see the bot's posts"
         case .lists: "a post whose answer is lost stays unconfirmed"
         case .listsDirect:
             "an answer for few whose answer from the server is lost is looked for below the answered post, and "
                 + "stays unconfirmed if it is not there"
         case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
-        case .edits, .editsKeepVisibility: "a copy is deleted, and not changed, when the human changes the original"
+        case .edits, .editsKeepVisibility:
+            "a copy is deleted, and not changed, when the human changes the original"
         case .tellsEdits: "changes are found by comparing texts"
         case .deletes: "deleted posts are recognised by the account's list alone"
         case .unlists: "a deleted post may seem to exist still"

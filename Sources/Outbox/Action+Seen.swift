@@ -8,8 +8,10 @@ extension Action {
         let shownState = state == .claimed ? .planned : state
         let wording = wording
         return Seen(
-            of: kind.rawValue, subject, shownState.rawValue, "\(due.milliseconds)", "\(isPinned)", reason,
-            wording?.source.value, wording?.text, wording?.warning, wording?.pictures.stored, payload.storedRest,
+            of: kind.rawValue, subject, shownState.rawValue, "\(due.milliseconds)", "\(isPinned)",
+            reason,
+            wording?.source.value, wording?.text, wording?.warning, wording?.pictures.stored,
+            payload.storedRest,
             remoteID, undo?.asked.milliseconds.description, undo?.outcome)
     }
 }

@@ -13,7 +13,8 @@ package enum ActionKind: String, CaseIterable, Codable, Sendable {
 
 /// The state of an action.
 ///
-/// `planned → claimed → sending → done`. The other states are final, except `suggested`, which waits for a person.
+/// `planned → claimed → sending → done`. The other states are final, except `suggested`, which
+/// waits for a person.
 package enum ActionState: String, CaseIterable, Codable, Sendable {
     case planned
     /// A worker holds the action; nothing is sent.
@@ -35,7 +36,8 @@ package enum ActionState: String, CaseIterable, Codable, Sendable {
 ///
 /// The ``payload`` holds what only a post, a reply or a favorite has.
 package struct Action: Equatable, Identifiable, Sendable {
-    /// A short identifier for people and logs: twelve hexadecimal digits, derived from kind and subject.
+    /// A short identifier for people and logs: twelve hexadecimal digits, derived from kind and
+    /// subject.
     package var id: String
     package var payload: Payload
     package var state: ActionState
@@ -49,12 +51,13 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var serverSending: Date?
     package var remoteID: String?
     package var remoteAddress: String?
-    /// The number of requests, including those that certainly did nothing; the backoff grows with it.
+    /// The number of requests, including those that certainly did nothing; the backoff grows with
+    /// it.
     package var attempts = 0
     /// The number of requests that may have acted; it limits sending again.
     package var sends = 0
-    /// The time of the next step: a request while `planned`, a look-up while `sending`, another look-up after ending
-    /// unconfirmed.
+    /// The time of the next step: a request while `planned`, a look-up while `sending`, another
+    /// look-up after ending unconfirmed.
     package var nextAttempt: Date?
     /// A stable kebab-case code of the reason why the action ended or waits.
     package var reason: String?
@@ -116,7 +119,8 @@ extension Action {
         package var pictures: [Picture]
         /// The later parts of its thread; only for a post.
         package var rest: [Part] = []
-        /// A line below the text that is not the human's: that a bot repeats old words; nil for none.
+        /// A line below the text that is not the human's: that a bot repeats old words; nil for
+        /// none.
         package var note: String?
 
         /// The text and the note, as they are published.
@@ -126,10 +130,13 @@ extension Action {
         package func published(_ text: String) -> String { note.map(text.noted) ?? text }
 
         package init(
-            source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil,
+            source: PostID, text: String, language: String? = nil, visibility: Visibility,
+            warning: String? = nil,
             pictures: [Picture] = []
         ) {
-            (self.source, self.text, self.language, self.visibility) = (source, text, language, visibility)
+            (self.source, self.text, self.language, self.visibility) = (
+                source, text, language, visibility
+            )
             (self.warning, self.pictures) = (warning, pictures)
         }
     }
@@ -145,12 +152,15 @@ extension Action {
 
         package init(_ wording: Wording) {
             (source, text, language) = (wording.source, wording.text, wording.language)
-            (visibility, warning, pictures) = (wording.visibility, wording.warning, wording.pictures)
+            (visibility, warning, pictures) = (
+                wording.visibility, wording.warning, wording.pictures
+            )
         }
 
         package var wording: Wording {
             Wording(
-                source: source, text: text, language: language, visibility: visibility, warning: warning,
+                source: source, text: text, language: language, visibility: visibility,
+                warning: warning,
                 pictures: pictures)
         }
     }
@@ -177,7 +187,9 @@ extension Action {
         /// Whether the network has processed it, so that a post may contain it.
         package var isReady: Bool
 
-        package init(source: PostID, place: Int, reference: String, made: Date, isReady: Bool = true) {
+        package init(
+            source: PostID, place: Int, reference: String, made: Date, isReady: Bool = true
+        ) {
             (self.source, self.place, self.reference) = (source, place, reference)
             (self.made, self.isReady) = (made, isReady)
         }
@@ -201,10 +213,14 @@ extension Action {
         package var address: String
         /// The author's handle without `@`; nil if it is their identity or unknown.
         package var name: String?
-        /// The text of the post, for the person who decides; stored only while the action is suggested.
+        /// The text of the post, for the person who decides; stored only while the action is
+        /// suggested.
         package var text: String?
 
-        package init(post: String, author: AccountID, address: String, name: String? = nil, text: String? = nil) {
+        package init(
+            post: String, author: AccountID, address: String, name: String? = nil,
+            text: String? = nil
+        ) {
             (self.post, self.author, self.address) = (post, author, address)
             (self.name, self.text) = (name, text)
         }
@@ -222,8 +238,12 @@ extension Action {
         /// Nil for silence.
         package var wording: Wording?
 
-        package init(to target: Target, bystanders: [AccountID] = [], thread: String, wording: Wording? = nil) {
-            (self.target, self.bystanders, self.thread, self.wording) = (target, bystanders, thread, wording)
+        package init(
+            to target: Target, bystanders: [AccountID] = [], thread: String, wording: Wording? = nil
+        ) {
+            (self.target, self.bystanders, self.thread, self.wording) = (
+                target, bystanders, thread, wording
+            )
         }
     }
 }
@@ -284,7 +304,8 @@ package struct Intent: Equatable, Sendable {
     package var isPinned = false
 
     package init(
-        _ payload: Action.Payload, state: ActionState = .planned, due: Date, expires: Date, reason: String? = nil,
+        _ payload: Action.Payload, state: ActionState = .planned, due: Date, expires: Date,
+        reason: String? = nil,
         explanation: Explanation? = nil
     ) {
         (self.payload, self.state, self.due, self.expires) = (payload, state, due, expires)
@@ -295,7 +316,8 @@ package struct Intent: Equatable, Sendable {
 extension Action {
     /// Makes the action of a decision.
     ///
-    /// Its id and key are digests, so that every attempt has the same ones, also after a crash or in another process.
+    /// Its id and key are digests, so that every attempt has the same ones, also after a crash or
+    /// in another process.
     package init(_ intent: Intent, of mirror: String, at now: Date) {
         let (kind, subject) = (intent.payload.kind.rawValue, intent.payload.subject)
         id = Self.id(of: intent.payload.kind, subject: subject)
@@ -366,7 +388,8 @@ extension Action {
         package static let restored = "restored"
         /// The previous part of the thread was not published.
         package static let threadEnded = "thread-ended"
-        /// A part of the thread could not be published, and a thread is published whole or not at all.
+        /// A part of the thread could not be published, and a thread is published whole or not at
+        /// all.
         package static let threadCut = "thread-cut"
         /// The network is still processing a picture.
         package static let processing = "processing"

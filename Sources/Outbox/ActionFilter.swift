@@ -14,7 +14,8 @@ package struct ActionFilter: Sendable {
     package var since: Date?
     /// The time before which the last change was; nil for no end.
     package var until: Date?
-    /// The position after which to continue, in the order of ``OutboxStore/history(_:limit:where:)``.
+    /// The position after which to continue, in the order of
+    /// ``OutboxStore/history(_:limit:where:)``.
     package var place: Place?
 
     package init(kinds: [ActionKind] = [], states: [ActionState] = [], since: Date? = nil) {
@@ -28,18 +29,23 @@ package struct ActionFilter: Sendable {
 
         package init(_ action: Action) { (changed, id) = (action.updated.milliseconds, action.id) }
 
-        init(_ row: SQLRow) throws { (changed, id) = (try row.integer("updated_ms"), try row.text("id")) }
+        init(_ row: SQLRow) throws {
+            (changed, id) = (try row.integer("updated_ms"), try row.text("id"))
+        }
 
         /// Parses a position as it is handed out; nil if it is invalid.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit) else { return nil }
+            guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit)
+            else { return nil }
             (self.changed, id) = (changed, String(parts[1]))
         }
 
         package var text: String { "\(changed)-\(id)" }
 
-        fileprivate var condition: SQL { "(updated_ms < \(changed) OR (updated_ms = \(changed) AND id > \(id)))" }
+        fileprivate var condition: SQL {
+            "(updated_ms < \(changed) OR (updated_ms = \(changed) AND id > \(id)))"
+        }
     }
 
     /// The condition of the actions behind a position.
@@ -65,7 +71,9 @@ package struct ActionFilter: Sendable {
             let each = people.map { person -> SQL in
                 "(target_network = \(person.network.rawValue) AND target_author = \(person.value))"
             }
-            parts.append(each.isEmpty ? "FALSE" : "(" + each.dropFirst().reduce(each[0]) { $0 + " OR " + $1 } + ")")
+            parts.append(
+                each.isEmpty
+                    ? "FALSE" : "(" + each.dropFirst().reduce(each[0]) { $0 + " OR " + $1 } + ")")
         }
         return parts
     }

@@ -29,7 +29,8 @@ extension Action {
 
     /// Reads a row.
     ///
-    /// - Throws: ``OutboxError`` with code `.unfitting` if this version cannot have written the row.
+    /// - Throws: ``OutboxError`` with code `.unfitting` if this version cannot have written the
+    ///   row.
     init(row: SQLRow) throws {
         let fields = ActionFields(row: row, id: try row.text("id"))
         id = fields.id
@@ -49,7 +50,9 @@ extension Action {
         explanation = Explanation(json: try row.optionalText("explanation"))
         isPinned = try row.boolean("pinned")
         uploads = Self.uploads(stored: try row.optionalText("uploads"))
-        if let post = try row.optionalText("parent_id"), let address = try row.optionalText("parent_address") {
+        if let post = try row.optionalText("parent_id"),
+            let address = try row.optionalText("parent_address")
+        {
             parent = Parent(post: post, address: address)
         }
         let outcome = try row.optionalText("undo_outcome")
@@ -67,9 +70,14 @@ extension Action.Wording {
 }
 
 extension Action.Payload {
-    /// The later parts of the thread as stored; an empty list for the last part, whose end concerns the earlier ones.
+    /// The later parts of the thread as stored; an empty list for the last part, whose end concerns
+    /// the earlier ones.
     var storedRest: String? {
-        if case .post(let slot, let wording?) = self, slot.part > 1 { wording.rest.stored } else { wording?.storedRest }
+        if case .post(let slot, let wording?) = self, slot.part > 1 {
+            wording.rest.stored
+        } else {
+            wording?.storedRest
+        }
     }
 }
 
@@ -96,7 +104,8 @@ extension Undo {
         guard let asked = try row.optionalDate("undo_asked_ms") else { return nil }
         self.init(
             reason: try row.optionalText("undo_reason") ?? Action.Reason.byPerson, asked: asked,
-            attempts: Int(try row.optionalInteger("undo_attempts") ?? 0), next: try row.optionalDate("undo_next_ms"),
+            attempts: Int(try row.optionalInteger("undo_attempts") ?? 0),
+            next: try row.optionalDate("undo_next_ms"),
             outcome: outcome)
     }
 }
@@ -107,7 +116,9 @@ private struct ActionFields {
         "source_network", "source_post_id", "text", "visibility", "language", "warning", "note",
         "pictures", "rest",
     ]
-    private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
+    private static let ofTarget = [
+        "target_post_id", "target_network", "target_author", "target_address",
+    ]
     private static let ofReply = ["bystanders", "thread"]
 
     let row: SQLRow
@@ -121,14 +132,17 @@ private struct ActionFields {
             guard let slot = Slot.Name(subject) else { throw misfit("subject names no slot") }
             return .post(slot, try wording())
         case .reply:
-            if try row.text("state") == ActionState.skipped.rawValue, try Self.ofTarget.allSatisfy(isEmpty) {
+            if try row.text("state") == ActionState.skipped.rawValue,
+                try Self.ofTarget.allSatisfy(isEmpty)
+            {
                 try refuse(Self.ofWording + Self.ofReply)
                 return .undecidable(mention: subject)
             }
             let target = try target(subject)
             return .reply(
                 Action.Reply(
-                    to: target, bystanders: try bystanders(on: target.author.network), thread: try present("thread"),
+                    to: target, bystanders: try bystanders(on: target.author.network),
+                    thread: try present("thread"),
                     wording: try wording()))
         case .favorite:
             try refuse(Self.ofWording + Self.ofReply)
@@ -139,8 +153,10 @@ private struct ActionFields {
     private func wording() throws -> Action.Wording? {
         if try Self.ofWording.allSatisfy(isEmpty) { return nil }
         var wording = Action.Wording(
-            source: PostID(network: try word("source_network"), value: try present("source_post_id")),
-            text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"),
+            source: PostID(
+                network: try word("source_network"), value: try present("source_post_id")),
+            text: try present("text"), language: try row.optionalText("language"),
+            visibility: try word("visibility"),
             warning: try row.optionalText("warning"),
             pictures: [Picture](stored: try row.optionalText("pictures")))
         wording.rest = try rest()
@@ -151,7 +167,8 @@ private struct ActionFields {
     /// The later parts of a thread must not be lost silently.
     private func rest() throws -> [Action.Part] {
         guard let stored = try row.optionalText("rest") else { return [] }
-        guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8)) else {
+        guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8))
+        else {
             throw misfit("rest is no list of texts")
         }
         return rest
@@ -161,7 +178,9 @@ private struct ActionFields {
         let post = try present("target_post_id")
         guard post == subject else { throw misfit("target_post_id is another post than subject") }
         return Action.Target(
-            post: post, author: AccountID(network: try word("target_network"), value: try present("target_author")),
+            post: post,
+            author: AccountID(
+                network: try word("target_network"), value: try present("target_author")),
             address: try present("target_address"), name: try row.optionalText("target_name"),
             text: try row.optionalText("target_text"))
     }
@@ -175,7 +194,9 @@ private struct ActionFields {
 
     /// Reads a word that this version knows.
     func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
-        guard let word = Word(rawValue: try present(column)) else { throw misfit("\(column) is an unknown word") }
+        guard let word = Word(rawValue: try present(column)) else {
+            throw misfit("\(column) is an unknown word")
+        }
         return word
     }
 
@@ -236,7 +257,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     package let description: String
 
     package static let leaseLost = OutboxError(
-        code: .leaseLost, description: "could not change an action: another worker holds this mirror now")
+        code: .leaseLost,
+        description: "could not change an action: another worker holds this mirror now")
 
     /// - Parameter cause: The error of the check of the tables.
     static func outdated(_ cause: StorageError) -> OutboxError {
@@ -249,34 +271,45 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     }
 
     static let paused = OutboxError(
-        code: .paused, description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
+        code: .paused,
+        description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
 
     static let unagreed = OutboxError(
         code: .unagreed,
-        description: "could not send an action: nobody said that the human agreed; mirror-bot status says how")
+        description:
+            "could not send an action: nobody said that the human agreed; mirror-bot status says how"
+    )
 
     static let humanAway = OutboxError(
         code: .humanAway,
-        description: "could not send an action: the human's account is not as it was; mirror-bot status says more")
+        description:
+            "could not send an action: the human's account is not as it was; mirror-bot status says more"
+    )
 
     static let retired = OutboxError(
         code: .retired,
-        description: "could not send an action: the mirror has retired; mirror-bot status says since when")
+        description:
+            "could not send an action: the mirror has retired; mirror-bot status says since when")
 
     static func denied(_ id: String) -> OutboxError {
-        OutboxError(code: .denied, description: "could not send action \(id): its person is to be left alone")
+        OutboxError(
+            code: .denied,
+            description: "could not send action \(id): its person is to be left alone")
     }
 
     static func superseded(_ id: String) -> OutboxError {
         OutboxError(
             code: .superseded,
-            description: "could not send action \(id): a person changed what may be sent since it was prepared")
+            description:
+                "could not send action \(id): a person changed what may be sent since it was prepared"
+        )
     }
 
     static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
         OutboxError(
             code: .stateChanged,
-            description: "could not set action \(id) to \(state.rawValue): it was changed meanwhile")
+            description: "could not set action \(id) to \(state.rawValue): it was changed meanwhile"
+        )
     }
 
     static func unfitting(_ id: String, as kind: String, _ why: String) -> OutboxError {

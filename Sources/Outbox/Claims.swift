@@ -2,25 +2,30 @@ package import Foundation
 import Posts
 package import Storage
 
-/// The mirrors that this process holds: one object, one row of `workers` and one beat a process, however many mirrors.
+/// The mirrors that this process holds: one object, one row of `workers` and one beat a process,
+/// however many mirrors.
 ///
-/// The owner of the object runs one loop, every ``LeaseTiming/interval``: ``beat()``, then ``claim(_:)``; ``end()`` comes
-/// after the last of them. Only that loop may call these three, one after the other. Everything else may be called from
-/// anywhere, as ``release(_:)`` once the work of a mirror has stopped. Every call that waits may throw the store's error,
-/// and may be repeated then.
+/// The owner of the object runs one loop, every ``LeaseTiming/interval``: ``beat()``, then
+/// ``claim(_:)``; ``end()`` comes after the last of them. Only that loop may call these three, one
+/// after the other. Everything else may be called from anywhere, as ``release(_:)`` once the work
+/// of a mirror has stopped. Every call that waits may throw the store's error, and may be repeated
+/// then.
 ///
-/// - A mirror is taken only if it was released, if it never had a lease, or if this object has seen the beat of its worker
-///   stand still for the patience; see `LeaseWatch`. Wall clocks decide nothing.
-/// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its fence in the transaction
-///   of each change (`OutboxStore`), never here.
-/// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker hands all of its mirrors back,
-///   and takes none, while another one of its version or a newer one that shares can do more. Where all are equally unable,
-///   all have their share. A worker with ``Scope/listed`` keeps its mirrors.
-/// - A mirror that a newer version held is not taken while a worker of that version or a newer one lives. Once none has
-///   lived for the patience, as after a rollback, an older one may take it.
-/// - A migration removes the rows of all workers and revokes all leases (``LeaseTable/revokeAll(on:)``). A worker without a
-///   row enters it again, and checks the tables before it takes anything: after a newer program's migration ``beat()`` and
-///   ``claim(_:)`` throw ``OutboxError/Code/outdated``, and the process must end.
+/// - A mirror is taken only if it was released, if it never had a lease, or if this object has seen
+///   the beat of its worker stand still for the patience; see `LeaseWatch`. Wall clocks decide
+///   nothing.
+/// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its
+///   fence in the transaction of each change (`OutboxStore`), never here.
+/// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker
+///   hands all of its mirrors back, and takes none, while another one of its version or a newer one
+///   that shares can do more. Where all are equally unable, all have their share. A worker with
+///   ``Scope/listed`` keeps its mirrors.
+/// - A mirror that a newer version held is not taken while a worker of that version or a newer one
+///   lives. Once none has lived for the patience, as after a rollback, an older one may take it.
+/// - A migration removes the rows of all workers and revokes all leases
+///   (``LeaseTable/revokeAll(on:)``). A worker without a row enters it again, and checks the tables
+///   before it takes anything: after a newer program's migration ``beat()`` and ``claim(_:)`` throw
+///   ``OutboxError/Code/outdated``, and the process must end.
 package final class Claims: Sendable {
     /// How many mirrors a worker takes.
     package enum Scope: Sendable {
@@ -28,12 +33,13 @@ package final class Claims: Sendable {
         case listed
         /// Its fair share: the mirrors, divided by the workers of this scope that live, rounded up.
         ///
-        /// What was released, or is new, a worker takes up to its share at once, and up to 5 % more of what the look before
-        /// left over; what nobody has taken for the patience it takes in any case. Nobody works for the mirrors of a silent
-        /// worker: they are divided at once, among the workers that have been there for the patience, for a newer one
-        /// cannot know yet who is silent; what the look before left over of them it takes in any case.
-        /// With more than 5 % above its share a worker hands mirrors back, slowly. Workers of older versions do not count
-        /// for what is left over and handed back: they may not take it.
+        /// What was released, or is new, a worker takes up to its share at once, and up to 5 % more
+        /// of what the look before left over; what nobody has taken for the patience it takes in
+        /// any case. Nobody works for the mirrors of a silent worker: they are divided at once,
+        /// among the workers that have been there for the patience, for a newer one cannot know yet
+        /// who is silent; what the look before left over of them it takes in any case. With more
+        /// than 5 % above its share a worker hands mirrors back, slowly. Workers of older versions
+        /// do not count for what is left over and handed back: they may not take it.
         case shared
     }
 
@@ -41,7 +47,8 @@ package final class Claims: Sendable {
     package struct Turn: Sendable {
         /// The mirrors that this process holds since the last turn.
         package var taken: [String: Lease] = [:]
-        /// Mirrors to hand back to workers that have too few: stop their work, then call ``Claims/release(_:)``.
+        /// Mirrors to hand back to workers that have too few: stop their work, then call
+        /// ``Claims/release(_:)``.
         ///
         /// Each is named once. Until it is released it stays held, and its work may go on.
         package var surplus: [String] = []
@@ -78,7 +85,8 @@ package final class Claims: Sendable {
         var unreleased: Set<String> = []
         /// Taken, and not yet told by a turn.
         var untold: [String: Lease] = [:]
-        /// Whether the worker has its row, and the tables were those of this program after it was entered.
+        /// Whether the worker has its row, and the tables were those of this program after it was
+        /// entered.
         var isEntered = false
         var beat: Int64 = 0
         var lastBeat: ContinuousClock.Instant?
@@ -102,8 +110,10 @@ package final class Claims: Sendable {
     ///   - now: The wall clock, noted for display.
     ///   - instant: The monotonic clock, by which other workers are silent.
     package init(
-        storage: any StorageEngine, worker: String = UUID().uuidString.lowercased(), version: String, scope: Scope,
-        timing: LeaseTiming = LeaseTiming(), lateness: @escaping @Sendable () -> TimeInterval = { 0 },
+        storage: any StorageEngine, worker: String = UUID().uuidString.lowercased(),
+        version: String, scope: Scope,
+        timing: LeaseTiming = LeaseTiming(),
+        lateness: @escaping @Sendable () -> TimeInterval = { 0 },
         disability: @escaping @Sendable () -> WorkerRecord.Disability? = { nil },
         now: @escaping @Sendable () -> Date,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -126,7 +136,8 @@ package final class Claims: Sendable {
     /// The mirrors of a worker that died count only once it has been silent for the patience.
     package var unowned: Int { lock.withLock { state.unowned } }
 
-    /// Forgets a lease that a change has found lost, and changes nothing in the database; a later turn looks for itself.
+    /// Forgets a lease that a change has found lost, and changes nothing in the database; a later
+    /// turn looks for itself.
     package func drop(_ mirror: String) {
         lock.withLock {
             state.held[mirror] = nil
@@ -139,7 +150,8 @@ package final class Claims: Sendable {
     private func record(on state: State) -> WorkerRecord {
         WorkerRecord(
             worker: worker, beat: state.beat, version: version, isSharing: scope == .shared,
-            mirrors: state.held.count, lateness: lateness(), updatedMilliseconds: now().milliseconds,
+            mirrors: state.held.count, lateness: lateness(),
+            updatedMilliseconds: now().milliseconds,
             disability: disability())
     }
 
@@ -157,8 +169,9 @@ package final class Claims: Sendable {
 extension Claims {
     /// Stores a beat, and releases what could not be released before.
     ///
-    /// The leases themselves are read only if others may have taken them: if more than half of the patience has passed
-    /// since the beat before, if the row of this worker was removed, and now and then.
+    /// The leases themselves are read only if others may have taken them: if more than half of the
+    /// patience has passed since the beat before, if the row of this worker was removed, and now
+    /// and then.
     ///
     /// - Returns: The mirrors whose leases other workers have taken; their work must end.
     /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
@@ -174,7 +187,8 @@ extension Claims {
             let gap = state.lastBeat.map { $0.duration(to: instant()) } ?? .zero
             state.beatsSinceCheck += 1
             return !state.held.isEmpty
-                && (wasRemoved || gap > timing.patience / 2 || state.beatsSinceCheck >= Self.thoroughness)
+                && (wasRemoved || gap > timing.patience / 2
+                    || state.beatsSinceCheck >= Self.thoroughness)
         }
         let lost = mayBeLost ? try await dropLost() : []
         // Only now: if the leases could not be read, the next beat reads them.
@@ -224,10 +238,14 @@ extension Claims {
         let believed = held
         let rows = try await storage.query(
             "SELECT mirror, fence FROM leases WHERE worker = \(worker) AND NOT released")
-        let fences = Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("fence")) }) { first, _ in first }
+        let fences = Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("fence")) }) {
+            first, _ in first
+        }
         return lock.withLock {
             state.beatsSinceCheck = 0
-            let lost = believed.filter { fences[$0.key] != $0.value.fence && state.held[$0.key] == $0.value }.keys
+            let lost = believed.filter {
+                fences[$0.key] != $0.value.fence && state.held[$0.key] == $0.value
+            }.keys
             for mirror in lost {
                 state.held[mirror] = nil
                 state.untold[mirror] = nil
@@ -278,13 +296,16 @@ private struct Company {
 }
 
 extension Claims {
-    /// Looks at the other workers, and takes those of the mirrors that are free and belong to this process's share.
+    /// Looks at the other workers, and takes those of the mirrors that are free and belong to this
+    /// process's share.
     ///
-    /// Most looks are two statements; taking is one transaction for each 500 mirrors. With ``Scope/listed`` it asks
-    /// nothing while every mirror is held.
+    /// Most looks are two statements; taking is one transaction for each 500 mirrors. With
+    /// ``Scope/listed`` it asks nothing while every mirror is held.
     ///
-    /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` they are what is divided.
-    /// - Returns: What was taken since the last turn, also by a call that threw, and what to hand back.
+    /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` they are
+    ///   what is divided.
+    /// - Returns: What was taken since the last turn, also by a call that threw, and what to hand
+    ///   back.
     /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
     package func claim(_ wanted: [String]) async throws -> Turn {
         let candidates = lock.withLock {
@@ -298,7 +319,9 @@ extension Claims {
         // A listed mirror is mostly free or held by this process, so that nobody else matters.
         var company = try await scope == .shared ? self.company() : nil
         let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, company)
-        if company == nil, leases.contains(where: { needsCompany($0) }) { company = try await self.company() }
+        if company == nil, leases.contains(where: { needsCompany($0) }) {
+            company = try await self.company()
+        }
         let found = company ?? Company()
         let share = scope == .shared ? Share(of: wanted.count, found) : nil
         let free = self.free(candidates, leases, found, share)
@@ -343,20 +366,25 @@ extension Claims {
                 guard record.severity <= severity else { continue }
                 if record.severity < severity, version >= mine { company.isAnyAbler = true }
                 company.sharing += 1
-                if state.watch.hasLivedForPatience(record.worker) { company.seasoned.append(record.worker) }
+                if state.watch.hasLivedForPatience(record.worker) {
+                    company.seasoned.append(record.worker)
+                }
                 if version >= mine { company.peers += 1 }
             }
             return company
         }
     }
 
-    /// Reads the leases that may be taken, or all of those that are claimed where that costs no more.
-    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [LeaseRow] {
+    /// Reads the leases that may be taken, or all of those that are claimed where that costs no
+    /// more.
+    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [LeaseRow]
+    {
         let isWhole = lock.withLock {
             state.looksSinceWhole += 1
             let isWhole =
                 company == nil || candidates.count <= 500 || state.isUncertain
-                || state.looksSinceWhole >= Self.thoroughness || !candidates.isSubset(of: state.known)
+                || state.looksSinceWhole >= Self.thoroughness
+                || !candidates.isSubset(of: state.known)
             if isWhole { state.looksSinceWhole = 0 }
             return isWhole
         }
@@ -405,7 +433,8 @@ extension Claims {
         let fair: Int
         /// What it takes at once of what silent workers held.
         let inherited: Int
-        /// What it keeps, and takes if others leave it: divided by the workers that are not older, and 5 % more.
+        /// What it keeps, and takes if others leave it: divided by the workers that are not older,
+        /// and 5 % more.
         let most: Int
         /// What it keeps once it hands mirrors back.
         let least: Int
@@ -414,7 +443,9 @@ extension Claims {
 
         init(of mirrors: Int, _ company: Company) {
             isNone = company.isAnyAbler
-            func part(_ others: Int) -> Int { (max(0, mirrors - company.listed) + others) / (others + 1) }
+            func part(_ others: Int) -> Int {
+                (max(0, mirrors - company.listed) + others) / (others + 1)
+            }
             (fair, least) = (part(company.sharing), part(company.peers))
             inherited = part(company.seasoned.count)
             most = least + least / 20
@@ -437,7 +468,9 @@ extension Claims {
                         // It is not waited for as long as a worker of that version lives.
                         state.freeFor[lease.mirror] = nil
                         barred.insert(lease.mirror)
-                    } else if state.freeFor[lease.mirror].map({ $0 + state.watch.step < timing.patience }) ?? true {
+                    } else if state.freeFor[lease.mirror].map({
+                        $0 + state.watch.step < timing.patience
+                    }) ?? true {
                         barred.insert(lease.mirror)
                     }
                 }
@@ -447,7 +480,9 @@ extension Claims {
             }
             let waited = state.freeFor
             state.freeFor = Dictionary(
-                uniqueKeysWithValues: free.map { ($0.mirror, waited[$0.mirror].map { $0 + state.watch.step } ?? .zero) }
+                uniqueKeysWithValues: free.map {
+                    ($0.mirror, waited[$0.mirror].map { $0 + state.watch.step } ?? .zero)
+                }
             )
             let taken = chosen(
                 free.filter { !barred.contains($0.mirror) }, abandoned: abandoned, company, share)
@@ -460,23 +495,28 @@ extension Claims {
     private func isFree(_ lease: LeaseRow) -> Bool {
         guard !lease.isReleased, let holder = lease.worker else { return true }
         guard holder != worker else { return false }
-        // One that holds leases and has no row is watched as well; one whose row was seen in this look is not seen twice.
+        // One that holds leases and has no row is watched as well; one whose row was seen in this
+        // look is not seen twice.
         state.watch.see(holder, beat: nil)
         return state.watch.isSilent(holder)
     }
 
-    /// Chooses the mirrors to take among the free ones, some of which a silent worker held; the caller holds the lock.
+    /// Chooses the mirrors to take among the free ones, some of which a silent worker held; the
+    /// caller holds the lock.
     private func chosen(
         _ free: [FreeMirror], abandoned: Set<String>, _ company: Company, _ share: Share?
     ) -> [FreeMirror] {
         let sorted = free.sorted { $0.mirror < $1.mirror }
         guard let share else { return sorted }
         guard !share.isNone else { return [] }
-        // Workers that look at the same time want different mirrors first: each begins with its own part of the list, and
-        // goes on with those of the others from their end.
+        // Workers that look at the same time want different mirrors first: each begins with its own
+        // part of the list, and goes on with those of the others from their end.
         let parts = company.seasoned.count + 1
         let part = company.seasoned.count { $0 < worker }
-        let (own, others) = (sorted.indices.filter { $0 % parts == part }, sorted.indices.filter { $0 % parts != part })
+        let (own, others) = (
+            sorted.indices.filter { $0 % parts == part },
+            sorted.indices.filter { $0 % parts != part }
+        )
         var count = state.held.count - state.leaving.count
         var chosen: [FreeMirror] = []
         for mirror in (own + others.reversed()).map({ sorted[$0] }) {
@@ -497,17 +537,21 @@ extension Claims {
 
     /// Takes some mirrors, and removes the rows of workers that are gone.
     ///
-    /// A worker is there before it holds anything, so that nobody takes it for a silent one; one whose row was removed
-    /// takes nothing before it has entered again.
+    /// A worker is there before it holds anything, so that nobody takes it for a silent one; one
+    /// whose row was removed takes nothing before it has entered again.
     private func take(_ free: [FreeMirror], _ company: Company) async throws {
         if !lock.withLock({ state.isEntered }) { try await enter() }
         let (beat, began) = (nextBeat(), instant())
         let ordered = free.sorted { $0.mirror < $1.mirror }
-        let taken: [String: Lease]? = try await storage.transaction { [worker, version] connection in
+        let taken: [String: Lease]? = try await storage.transaction {
+            [worker, version] connection in
             guard try connection.execute(WorkerTable.beatOfEntered(beat)) > 0 else { return nil }
             let taken = try LeaseTable.take(
-                ordered, for: worker, version: version, now: beat.updatedMilliseconds, on: connection)
-            for gone in company.silent { try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat)) }
+                ordered, for: worker, version: version, now: beat.updatedMilliseconds,
+                on: connection)
+            for gone in company.silent {
+                try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat))
+            }
             return taken
         }
         lock.withLock {
@@ -531,10 +575,13 @@ extension Claims {
                 return names
             }
             // What was handed back before must have found a new worker.
-            let isLeftAlone = state.freeFor.contains { $0.value >= timing.patience / 2 && state.held[$0.key] == nil }
+            let isLeftAlone = state.freeFor.contains {
+                $0.value >= timing.patience / 2 && state.held[$0.key] == nil
+            }
             guard count > share.most, !isLeftAlone else { return [] }
             let number = min(count - share.least, max(4, (count - share.least) / 12))
-            let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted().suffix(number)
+            let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted().suffix(
+                number)
             state.leaving.formUnion(names)
             return Array(names)
         }
@@ -546,7 +593,8 @@ extension Claims {
 extension Claims {
     /// Releases mirrors whose work has stopped, so that the next worker need not wait.
     ///
-    /// They are not held any more, also if it throws; the next beat tries again to tell the database.
+    /// They are not held any more, also if it throws; the next beat tries again to tell the
+    /// database.
     package func release(_ mirrors: [String]) async throws {
         let released = lock.withLock {
             let released = mirrors.filter { state.held.removeValue(forKey: $0) != nil }
@@ -563,7 +611,8 @@ extension Claims {
         do {
             while !left.isEmpty {
                 let portion = Array(left.prefix(500))
-                try await storage.note(LeaseTable.releasing(portion, of: worker, now: now().milliseconds))
+                try await storage.note(
+                    LeaseTable.releasing(portion, of: worker, now: now().milliseconds))
                 left = left.dropFirst(portion.count)
                 lock.withLock { state.releasing.subtract(portion) }
             }
@@ -573,7 +622,8 @@ extension Claims {
         }
     }
 
-    /// Releases everything and removes this process's row; it may claim again afterwards, as a new worker would.
+    /// Releases everything and removes this process's row; it may claim again afterwards, as a new
+    /// worker would.
     package func end() async throws {
         lock.withLock {
             let (beat, watch) = (state.beat, state.watch)
@@ -587,8 +637,8 @@ extension Claims {
         }
     }
 
-    /// As ``end()``, for a process that ends: also if the calling task is cancelled, for the next worker would have to wait
-    /// for the silence, and for ``endLimit`` at most.
+    /// As ``end()``, for a process that ends: also if the calling task is cancelled, for the next
+    /// worker would have to wait for the silence, and for ``endLimit`` at most.
     package func endInTime() async throws {
         let ending = Task { try await end() }
         let limit = Task {

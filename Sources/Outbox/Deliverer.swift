@@ -24,8 +24,8 @@ package struct PreparedRequest: Sendable {
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Makes the request at once, without any other request before it, if the condition
-    ///     holds when its first byte is due. A lost answer is an outcome.
+    ///   - request: Makes the request at once, without any other request before it, if the
+    ///     condition holds when its first byte is due. A lost answer is an outcome.
     ///   - withdrawal: Releases its reservations if it is not made.
     package init(
         request: @escaping @Sendable (@escaping Condition) async -> DeliveryOutcome,
@@ -35,7 +35,9 @@ package struct PreparedRequest: Sendable {
     }
 
     /// Makes the request at once, or not at all if the condition does not hold by then.
-    package func send(while mayLeave: @escaping Condition) async -> DeliveryOutcome { await request(mayLeave) }
+    package func send(while mayLeave: @escaping Condition) async -> DeliveryOutcome {
+        await request(mayLeave)
+    }
 
     /// Releases the reservations of a request that will not be made.
     package func withdraw() async { await withdrawal() }
@@ -72,7 +74,8 @@ package enum UploadOutcome: Sendable {
 
 /// The operations of a network that delivery needs.
 package protocol Deliverer: Sendable {
-    /// Prepares a request of the action: reads, renews tokens, and reserves money, up to the request itself.
+    /// Prepares a request of the action: reads, renews tokens, and reserves money, up to the
+    /// request itself.
     func prepare(_ action: Action) async -> RequestPreparation
     /// Uploads a picture of a post, or asks whether an uploaded one is ready; never throws.
     ///
@@ -83,14 +86,17 @@ package protocol Deliverer: Sendable {
     ///
     /// - Parameters:
     ///   - departure: The time of its first request, or earlier.
-    ///   - others: What else was or may have been sent at that time: posts of the bot that are not the action's.
-    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome
+    ///   - others: What else was or may have been sent at that time: posts of the bot that are not
+    ///     the action's.
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+        -> LookUpOutcome
     /// The maximum duration of a request, after which its answer counts as lost.
     var requestDeadline: Duration { get }
-    /// The time after the first request during which the network honors its key; nil if a text must never be sent
-    /// twice.
+    /// The time after the first request during which the network honors its key; nil if a text must
+    /// never be sent twice.
     var resendWindow: Duration? { get }
-    /// The lead of the local clock over the network's, in seconds, at the last answer; nil if unknown.
+    /// The lead of the local clock over the network's, in seconds, at the last answer; nil if
+    /// unknown.
     var clockLead: TimeInterval? { get }
 }
 

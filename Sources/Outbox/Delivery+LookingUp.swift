@@ -5,7 +5,8 @@ import Posts
 extension Delivery {
     /// Looks up the due actions whose answer was lost, and settles them.
     ///
-    /// Changes kept in memory are stored first. Actions that ended unconfirmed are looked up a few times more.
+    /// Changes kept in memory are stored first. Actions that ended unconfirmed are looked up a few
+    /// times more.
     ///
     /// - Parameters:
     ///   - allows: Whether an action may be sent again.
@@ -18,7 +19,9 @@ extension Delivery {
         var changed = try await payDebts()
         _ = memory.steady(now())
         for departed in try await store.unresolved() {
-            let settled = try await unlessChanged { try await settleIfRipe(departed, now: now, allows: allows) }
+            let settled = try await unlessChanged {
+                try await settleIfRipe(departed, now: now, allows: allows)
+            }
             if let settled { changed.append(settled) }
         }
         for departed in try await store.unsighted(now: now()) {
@@ -32,8 +35,8 @@ extension Delivery {
     /// Looks up actions with a request to undo and an unknown outcome; sends nothing.
     ///
     /// - Parameters:
-    ///   - ids: Actions to look up now, besides the due ones. If one is not found it is looked up again when due,
-    ///     because a lost request may act late.
+    ///   - ids: Actions to look up now, besides the due ones. If one is not found it is looked up
+    ///     again when due, because a lost request may act late.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func seekUnwanted(
@@ -45,7 +48,8 @@ extension Delivery {
             guard isDue || ids.contains(departed.id) else { continue }
             let sought = try await unlessChanged {
                 isDue && departed.state == .sending
-                    ? try await settle(departed, now: now, allows: { _ in false }) : try await sight(departed, now: now)
+                    ? try await settle(departed, now: now, allows: { _ in false })
+                    : try await sight(departed, now: now)
             }
             if let sought { changed.append(sought) }
         }
@@ -68,13 +72,14 @@ extension Delivery {
         try await attention(kinds, heard: heard, now: now).next
     }
 
-    /// Returns the times of the next work: sending an action of these kinds, marking one as expired, a look-up, or
-    /// storing a change kept in memory, which is a look-up that is due.
+    /// Returns the times of the next work: sending an action of these kinds, marking one as
+    /// expired, a look-up, or storing a change kept in memory, which is a look-up that is due.
     package func attention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> OutboxStore.Attention {
         _ = memory.steady(now)
-        var attention = try await store.attention(kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
+        var attention = try await store.attention(
+            kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
         if memory.debt != nil { attention.lookUp = now }
         return attention
     }
@@ -84,7 +89,8 @@ extension Delivery {
     }
 
     private func settleIfRipe(
-        _ departed: Departed, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+        _ departed: Departed, now: @escaping @Sendable () -> Date,
+        allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action? {
         let time = now()
         if departed.updated > time { return try await reschedule(departed, at: time) }
@@ -94,28 +100,32 @@ extension Delivery {
 
     /// Reschedules a look-up that was planned by a clock that was ahead.
     ///
-    /// The clock was set back, or another worker's is ahead. The planned wait is kept. If the age of the first request
-    /// is unknown, sending again becomes impossible, which is recorded before the local time is overwritten; the
-    /// network's time is kept.
+    /// The clock was set back, or another worker's is ahead. The planned wait is kept. If the age
+    /// of the first request is unknown, sending again becomes impossible, which is recorded before
+    /// the local time is overwritten; the network's time is kept.
     private func reschedule(_ departed: Departed, at time: Date) async throws -> Action {
         var sends = departed.sends
         if departed.serverSending == nil, try await age(of: departed.action, at: time) == nil {
             sends = max(sends, Self.sendsAtMost)
         }
         let lookUp = lookUpTime(of: departed) - departed.updated.timeIntervalSince(time)
-        return try await store.awaitLookUp(departed, at: lookUp, reason: departed.reason, sends: sends, now: time)
+        return try await store.awaitLookUp(
+            departed, at: lookUp, reason: departed.reason, sends: sends, now: time)
     }
 
     private func settle(
-        _ departed: Departed, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+        _ departed: Departed, now: @escaping @Sendable () -> Date,
+        allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action {
         let outcome = try await lookUp(departed.action, at: now())
         let time = now()
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
+            return try await finish(
+                departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
         case .undecided(let detail):
-            return try await finish(departed, giveUp(departed, "no answer came, and \(detail)", at: time))
+            return try await finish(
+                departed, giveUp(departed, "no answer came, and \(detail)", at: time))
         case .unavailable(let reason, let cause, let asked):
             let departure = departure(of: departed.action, at: time)
             let age = time.timeIntervalSince(departure)
@@ -132,19 +142,24 @@ extension Delivery {
             return try await finish(departed, wait(of: departed, until: again, kept, at: time))
         case .absent:
             if let later = timeOfAnotherLook(for: departed.action, at: time) {
-                return try await finish(departed, wait(of: departed, until: later, departed.reason, at: time))
+                return try await finish(
+                    departed, wait(of: departed, until: later, departed.reason, at: time))
             }
             let version = try await store.wishVersion()
             if try await mayResend(departed.action, at: time), try await allows(departed.action),
                 let turn = try await store.lateTurn(of: departed.action, now: time)
             {
                 if turn > time {
-                    return try await finish(departed, wait(of: departed, until: turn, departed.reason, at: time))
+                    return try await finish(
+                        departed, wait(of: departed, until: turn, departed.reason, at: time))
                 }
-                if let resent = try await resend(departed, asOf: version, now: now) { return resent }
+                if let resent = try await resend(departed, asOf: version, now: now) {
+                    return resent
+                }
             }
             return try await finish(
-                departed, giveUp(departed, "no answer came, and the network does not show it", at: time))
+                departed,
+                giveUp(departed, "no answer came, and the network does not show it", at: time))
         }
     }
 
@@ -153,7 +168,8 @@ extension Delivery {
         // Rows are dated by clocks that may have been wrong.
         let others =
             action.kind == .favorite
-            ? [] : try await store.published(besides: action, since: min(start, time) - Self.lookUpLimit)
+            ? []
+            : try await store.published(besides: action, since: min(start, time) - Self.lookUpLimit)
         let outcome = await deliverer.lookUp(action, since: start, among: others)
         onStep(.lookedUp)
         return outcome
@@ -162,25 +178,29 @@ extension Delivery {
     /// Looks up an action that ended unconfirmed once more.
     ///
     /// - Returns: The action if it was found.
-    private func sight(_ departed: Departed, now: @escaping @Sendable () -> Date) async throws -> Action? {
+    private func sight(_ departed: Departed, now: @escaping @Sendable () -> Date) async throws
+        -> Action?
+    {
         let outcome = try await lookUp(departed.action, at: now())
         let time = now()
         let wasAsked: Bool
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
+            return try await finish(
+                departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
         case .absent, .undecided: wasAsked = true
         case .unavailable: wasAsked = false
         }
-        let next = Sightings.next(sending: departure(of: departed.action, at: time), now: time, wasAsked: wasAsked)
+        let next = Sightings.next(
+            sending: departure(of: departed.action, at: time), now: time, wasAsked: wasAsked)
         try await store.lookAgain(departed, at: next)
         return nil
     }
 
     // MARK: Sending again
 
-    /// Sends again with the same key; nil if the person is denied, the human agrees no more or the mirror has retired, or
-    /// the request is no longer possible.
+    /// Sends again with the same key; nil if the person is denied, the human agrees no more or the
+    /// mirror has retired, or the request is no longer possible.
     private func resend(
         _ departed: Departed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action? {
@@ -194,13 +214,17 @@ extension Delivery {
             return try await finish(departed, wait(of: departed, until: until, reason, at: time))
         case .refused: return nil
         }
-        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(departed, now: now()) }
+        let withdraw: DeliveryMemory.Change = { [store] in
+            try await store.withdraw(departed, now: now())
+        }
         let leaving: Leaving
         do {
-            leaving = try await departing(departed.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
+            leaving = try await departing(departed.id, orElse: withdraw) {
+                [store, deliverer, lookUpWait] in
                 let time = now()
                 return try await store.resend(
-                    departed, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version, now: time)
+                    departed, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
+                    asOf: version, now: time)
             } then: {
                 onStep(.resendStored)
             }
@@ -211,7 +235,8 @@ extension Delivery {
             // The next look decides anew.
             case .superseded:
                 let time = now()
-                return try await finish(departed, wait(of: departed, until: time, departed.reason, at: time))
+                return try await finish(
+                    departed, wait(of: departed, until: time, departed.reason, at: time))
             default: throw error
             }
         }
@@ -219,10 +244,11 @@ extension Delivery {
         return try await send(leaving, request, now: now)
     }
 
-    /// Whether the action may be sent again with the same key: a few times, while the network honors the key, before it
-    /// expires, and without a request to undo.
+    /// Whether the action may be sent again with the same key: a few times, while the network
+    /// honors the key, before it expires, and without a request to undo.
     private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
-        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost, action.undo == nil,
+        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost,
+            action.undo == nil,
             action.reason != Action.Reason.duplicate,
             time <= action.expires, let age = try await age(of: action, at: time)
         else { return false }
@@ -232,12 +258,14 @@ extension Delivery {
 
 /// The schedule of look-ups of an action that ended unconfirmed.
 ///
-/// A request may arrive late, and a server may show its posts late. Look-ups cost requests, on X money, so there are a
-/// few within a day of sending. One that the network could not answer is repeated soon.
+/// A request may arrive late, and a server may show its posts late. Look-ups cost requests, on X
+/// money, so there are a few within a day of sending. One that the network could not answer is
+/// repeated soon.
 enum Sightings {
     /// Seconds since sending.
     static let times: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
-    /// The interval of retries while the network is unreachable, and their end after sending, in seconds.
+    /// The interval of retries while the network is unreachable, and their end after sending, in
+    /// seconds.
     static let repetition: TimeInterval = 3_600
     static let end: TimeInterval = 48 * 3_600
 

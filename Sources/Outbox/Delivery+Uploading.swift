@@ -10,16 +10,18 @@ package enum UploadStep: String, CaseIterable, Sendable {
 
 /// Uploading the pictures of a post before the post.
 ///
-/// The network's identifier of a picture is stored at once. A crash before that leaves an unused picture there, which
-/// networks delete by themselves; a crash after it reuses the picture. The post is sent only after all its pictures are
-/// uploaded. While the network processes a picture it is asked again, until the post expires.
+/// The network's identifier of a picture is stored at once. A crash before that leaves an unused
+/// picture there, which networks delete by themselves; a crash after it reuses the picture. The
+/// post is sent only after all its pictures are uploaded. While the network processes a picture it
+/// is asked again, until the post expires.
 extension Delivery {
     /// Seconds after which an unused upload is made again; networks keep one for at least an hour.
     static let uploadLifetime: TimeInterval = 1_800
 
     /// The result of uploading the pictures of an action.
     enum Uploading {
-        /// All pictures are uploaded: the action with its final text and uploads, and as it is claimed now.
+        /// All pictures are uploaded: the action with its final text and uploads, and as it is
+        /// claimed now.
         case there(Action, Claimed)
         /// The action is postponed, or will not be sent.
         case ended(Action)
@@ -35,7 +37,9 @@ extension Delivery {
     func uploadPictures(
         of final: Action, _ claimed: Claimed, now: @escaping @Sendable () -> Date
     ) async throws -> Uploading {
-        guard let wording = final.wording, !wording.pictures.isEmpty else { return .there(final, claimed) }
+        guard let wording = final.wording, !wording.pictures.isEmpty else {
+            return .there(final, claimed)
+        }
         var action = final
         var claimed = claimed
         let begun = now()
@@ -44,8 +48,8 @@ extension Delivery {
             upload.source != wording.source
                 || !(0..<Self.uploadLifetime).contains(begun.timeIntervalSince(upload.made))
         }
-        for place in wording.pictures.indices where !action.uploads.contains(where: { $0.place == place && $0.isReady })
-        {
+        for place in wording.pictures.indices
+        where !action.uploads.contains(where: { $0.place == place && $0.isReady }) {
             // Nothing is begun that nobody would see the end of.
             guard now() <= action.expires else { return .there(action, claimed) }
             let outcome = await deliverer.upload(place, of: action)
@@ -62,14 +66,19 @@ extension Delivery {
                 reference = uploaded
                 isReady = isProcessed
             }
-            let made = action.uploads.first { $0.place == place && $0.reference == reference }?.made ?? now()
+            let made =
+                action.uploads.first { $0.place == place && $0.reference == reference }?.made
+                ?? now()
             action.uploads.removeAll { $0.place == place }
             action.uploads.append(
-                Action.Upload(source: wording.source, place: place, reference: reference, made: made, isReady: isReady))
+                Action.Upload(
+                    source: wording.source, place: place, reference: reference, made: made,
+                    isReady: isReady))
             claimed = try await note(action.uploads, of: claimed, now: now)
             onUpload(.stored)
             guard isReady else {
-                let change = anotherTry(of: claimed, Action.Reason.processing, .conflict, asked: nil, at: now())
+                let change = anotherTry(
+                    of: claimed, Action.Reason.processing, .conflict, asked: nil, at: now())
                 return .ended(try await store(claimed.id, change))
             }
         }
@@ -87,9 +96,12 @@ extension Delivery {
     }
 
     /// Skips an action whose picture is gone or not acceptable.
-    private func refuse(_ claimed: Claimed, _ reason: String, _ detail: String?, at time: Date) async throws -> Action {
+    private func refuse(_ claimed: Claimed, _ reason: String, _ detail: String?, at time: Date)
+        async throws -> Action
+    {
         try await store(claimed.id) { [store] in
-            try await store.end(claimed, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)
+            try await store.end(
+                claimed, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)
         }
     }
 }

@@ -3,7 +3,8 @@ import Posts
 
 /// A point in the delivery of an action, reported to an observer such as the crash harness.
 package enum DeliveryStep: String, CaseIterable, Sendable {
-    /// The action is taken up: claimed, or known as it was under a version of a person's operations.
+    /// The action is taken up: claimed, or known as it was under a version of a person's
+    /// operations.
     case claimed
     /// The action is checked again and has its final text.
     case prepared
@@ -20,12 +21,12 @@ package enum DeliveryStep: String, CaseIterable, Sendable {
 
 /// Delivers actions exactly once, as far as the network allows.
 ///
-/// The row with the final text is committed as `sending` before a request is sent. After a lost answer the action is
-/// looked up, at the request's deadline plus a grace period; only then may the same key be sent again, while the
-/// network still remembers it.
+/// The row with the final text is committed as `sending` before a request is sent. After a lost
+/// answer the action is looked up, at the request's deadline plus a grace period; only then may the
+/// same key be sent again, while the network still remembers it.
 ///
-/// If the database fails, the outcome of a request is kept in memory and written before anything else is done. One
-/// delivery belongs to one lease, and its calls must not overlap.
+/// If the database fails, the outcome of a request is kept in memory and written before anything
+/// else is done. One delivery belongs to one lease, and its calls must not overlap.
 package struct Delivery: Sendable {
     /// Grace period after a request's deadline before a lost answer is looked up.
     package static let lookUpMargin: Duration = .seconds(60)
@@ -33,11 +34,12 @@ package struct Delivery: Sendable {
     static let lookUpLimit = RetryRule.lookUpPatience
     /// The number of requests that may have acted after which an action is given up.
     ///
-    /// All have the same key, and each is sent only after a look-up that found nothing, so a network that honors the
-    /// key creates one post. More than two are needed if a crash or a lost answer hits the second one too.
+    /// All have the same key, and each is sent only after a look-up that found nothing, so a
+    /// network that honors the key creates one post. More than two are needed if a crash or a lost
+    /// answer hits the second one too.
     static let sendsAtMost = 5
-    /// Tolerated difference in seconds between the clocks of two workers, or of one clock before and after it is set:
-    /// the margin of the networks' windows for sending again.
+    /// Tolerated difference in seconds between the clocks of two workers, or of one clock before
+    /// and after it is set: the margin of the networks' windows for sending again.
     static let clockMargin: TimeInterval = 600
     /// The pause between a commit and its request after which a worker checks its lease again.
     static let standstill: TimeInterval = 5
@@ -66,14 +68,16 @@ package struct Delivery: Sendable {
 
     /// Takes up, prepares and sends one action, and returns it as stored.
     ///
-    /// An action that is as it was under a version of a person's operations need not be claimed: it is sent only if
-    /// that version still holds when it is committed as `sending`.
+    /// An action that is as it was under a version of a person's operations need not be claimed: it
+    /// is sent only if that version still holds when it is committed as `sending`.
     ///
     /// - Parameters:
     ///   - action: A due planned action.
-    ///   - version: ``OutboxStore/wishVersion()`` at the moment when the action was read; nil to claim it.
+    ///   - version: ``OutboxStore/wishVersion()`` at the moment when the action was read; nil to
+    ///     claim it.
     ///   - prepare: Checks the action again and returns its final text.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's
+    ///   error.
     package func deliver(
         _ action: Action, asOf version: Int64? = nil, now: @escaping @Sendable () -> Date,
         prepare: @Sendable (Action) async throws -> Preparation
@@ -96,7 +100,8 @@ package struct Delivery: Sendable {
         case .ready(let final):
             onStep(.prepared)
             switch try await uploadPictures(of: final, taken, now: now) {
-            case .there(let whole, let taken): return try await send(whole, taken: taken, asOf: basis, now: now)
+            case .there(let whole, let taken):
+                return try await send(whole, taken: taken, asOf: basis, now: now)
             case .ended(let action): return action
             }
         }
@@ -107,9 +112,11 @@ package struct Delivery: Sendable {
         of claimed: Claimed, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
         let attempts = claimed.attempts + 1
-        let until = RetryRule.action(cause).next(after: attempts, key: claimed.id, asked: asked, now: time)
+        let until = RetryRule.action(cause).next(
+            after: attempts, key: claimed.id, asked: asked, now: time)
         return { [store] in
-            try await store.postpone(claimed, until: until, reason: reason, attempts: attempts, now: time)
+            try await store.postpone(
+                claimed, until: until, reason: reason, attempts: attempts, now: time)
         }
     }
 
@@ -123,7 +130,8 @@ package struct Delivery: Sendable {
         _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         guard now() <= final.expires else {
-            return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
+            return try await store.end(
+                taken, as: .expired, reason: Action.Reason.tooLate, now: now())
         }
         var final = final
         final.sending = now()
@@ -131,22 +139,27 @@ package struct Delivery: Sendable {
         switch await deliverer.prepare(final) {
         case .ready(let ready): request = ready
         case .notNow(let reason, let cause, let asked):
-            return try await store(taken.id, anotherTry(of: taken, reason, cause, asked: asked, at: now()))
+            return try await store(
+                taken.id, anotherTry(of: taken, reason, cause, asked: asked, at: now()))
         case .refused(let reason, let detail):
-            return try await store.end(taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
+            return try await store.end(
+                taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
         }
         let leaving: Leaving
         do {
             // What had to be asked first may have taken its time.
             guard now() <= final.expires else {
                 await request.withdraw()
-                return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
+                return try await store.end(
+                    taken, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
             leaving = try await beginSending(final, taken: taken, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
-            case .denied: return try await store.end(taken, as: .skipped, reason: Action.Reason.denied, now: now())
+            case .denied:
+                return try await store.end(
+                    taken, as: .skipped, reason: Action.Reason.denied, now: now())
             case .superseded, .unagreed, .humanAway, .retired:
                 return try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
             default: throw error
@@ -159,11 +172,14 @@ package struct Delivery: Sendable {
     private func beginSending(
         _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Leaving {
-        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(taken, now: now()) }
+        let withdraw: DeliveryMemory.Change = { [store] in
+            try await store.withdraw(taken, now: now())
+        }
         let leaving = try await departing(taken.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
-                taken, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
+                taken, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline,
+                asOf: version,
                 now: time, serverTime: serverTime(at: time))
         } then: {
             onStep(.sendingStored)
@@ -179,7 +195,8 @@ package struct Delivery: Sendable {
         let since: ContinuousClock.Instant
     }
 
-    /// Records a request before it is sent; if the record is uncertain or the worker ends, no request is sent.
+    /// Records a request before it is sent; if the record is uncertain or the worker ends, no
+    /// request is sent.
     ///
     /// - Parameters:
     ///   - withdraw: Reverts the record.
@@ -229,7 +246,9 @@ package struct Delivery: Sendable {
     }
 
     /// Stores the outcome of an action that was sent or looked up.
-    func finish(_ departed: Departed, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
+    func finish(_ departed: Departed, _ change: @escaping DeliveryMemory.Change) async throws
+        -> Action
+    {
         let stored = try await store(departed.id, change)
         if stored.state != .sending { memory.forget(departed.id) }
         onStep(.outcomeStored)
@@ -248,23 +267,29 @@ package struct Delivery: Sendable {
             let until = RetryRule.action(cause).next(
                 after: departed.attempts, key: departed.id, asked: asked, now: time)
             guard departed.sends > 1 else {
-                return { try await store.giveBack(departed, until: until, reason: reason, now: time) }
+                return {
+                    try await store.giveBack(departed, until: until, reason: reason, now: time)
+                }
             }
             // The request before may have acted.
             return wait(of: departed, until: until, reason, sends: departed.sends - 1, at: time)
         case .refused(let reason, let detail):
             guard departed.sends > 1 else {
                 return {
-                    try await store.end(departed, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
+                    try await store.end(
+                        departed, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
                 }
             }
             // Only this request is refused; the one before may have acted.
             return giveUp(
-                departed, "the answer to the first request was lost; sent again: \(detail ?? reason)", at: time)
+                departed,
+                "the answer to the first request was lost; sent again: \(detail ?? reason)",
+                at: time)
         case .duplicate:
             return wait(of: departed, until: time + lookUpWait, Action.Reason.duplicate, at: time)
         case .unknown(let reason):
-            let lookUp = max(departed.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
+            let lookUp = max(
+                departed.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
             return wait(of: departed, until: lookUp, reason, at: time)
         }
     }
@@ -274,18 +299,22 @@ package struct Delivery: Sendable {
         of departed: Departed, _ remoteID: String?, _ remoteAddress: String?, at time: Date
     ) -> DeliveryMemory.Change {
         { [store] in
-            try await store.confirm(departed, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
+            try await store.confirm(
+                departed, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
         }
     }
 
     /// Returns the change for an action with an unknown outcome, until it is looked up.
     ///
-    /// - Parameter sends: The number of requests that may have acted; nil for the one that was read.
+    /// - Parameter sends: The number of requests that may have acted; nil for the one that was
+    ///   read.
     func wait(
-        of departed: Departed, until lookUp: Date, _ reason: String?, sends: Int? = nil, at time: Date
+        of departed: Departed, until lookUp: Date, _ reason: String?, sends: Int? = nil,
+        at time: Date
     ) -> DeliveryMemory.Change {
         { [store] in
-            try await store.awaitLookUp(departed, at: lookUp, reason: reason, sends: sends, now: time)
+            try await store.awaitLookUp(
+                departed, at: lookUp, reason: reason, sends: sends, now: time)
         }
     }
 
@@ -294,10 +323,12 @@ package struct Delivery: Sendable {
         // A text that was refused because the network has it already was not sent by that request.
         let isDuplicate = departed.reason == Action.Reason.duplicate && departed.sends < 2
         let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
-        let sighting = Sightings.next(sending: departure(of: departed.action, at: time), now: time, wasAsked: false)
+        let sighting = Sightings.next(
+            sending: departure(of: departed.action, at: time), now: time, wasAsked: false)
         return { [store] in
             try await store.end(
-                departed, as: .failed, reason: reason, outcome: outcome, sighting: sighting, now: time)
+                departed, as: .failed, reason: reason, outcome: outcome, sighting: sighting,
+                now: time)
         }
     }
 
@@ -308,7 +339,8 @@ package struct Delivery: Sendable {
         try await store(id, orLater: change, change)
     }
 
-    /// Stores a change of an action, or keeps `change`, which makes the same, in memory until the database answers again.
+    /// Stores a change of an action, or keeps `change`, which makes the same, in memory until the
+    /// database answers again.
     func store<Value: Sendable>(
         _ id: String, orLater change: @escaping DeliveryMemory.Change,
         _ work: @escaping @Sendable () async throws -> Value
@@ -343,7 +375,8 @@ package struct Delivery: Sendable {
     }
 
     /// Stores a change even if the worker is cancelled, so that no outcome is lost.
-    private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
+    private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value)
+        async throws
         -> Value
     {
         try await Task { try await work() }.value

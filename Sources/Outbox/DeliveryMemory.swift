@@ -47,7 +47,8 @@ final class DeliveryMemory: @unchecked Sendable {
         lock.withLock { departures[id] = instant }
     }
 
-    /// Records the time of a repeated request of an action, after which a look-up may be postponed once more.
+    /// Records the time of a repeated request of an action, after which a look-up may be postponed
+    /// once more.
     func leavesAgain(_ id: String, at wall: Date) {
         let instant = uptime()
         lock.withLock {
@@ -59,7 +60,8 @@ final class DeliveryMemory: @unchecked Sendable {
     /// Records that the latest request of an action did nothing, so that no look-up waits for it.
     func neverLeft(_ id: String) { lock.withLock { resends[id] = nil } }
 
-    /// Records that a look-up is postponed; false if one was postponed already since the latest request.
+    /// Records that a look-up is postponed; false if one was postponed already since the latest
+    /// request.
     func deferLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
 
     func forget(_ id: String) {
@@ -70,14 +72,15 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the age of the first request of an action by the monotonic clock; nil if another worker sent it.
+    /// Returns the age of the first request of an action by the monotonic clock; nil if another
+    /// worker sent it.
     func age(of id: String) -> TimeInterval? {
         let instant = uptime()
         return lock.withLock { departures[id] }.map { $0.duration(to: instant).timeInterval }
     }
 
-    /// Returns the age of this worker's latest repeated request, by the monotonic clock and by the wall clock; nil for
-    /// none.
+    /// Returns the age of this worker's latest repeated request, by the monotonic clock and by the
+    /// wall clock; nil for none.
     func resendAges(of id: String, at wall: Date) -> (steady: TimeInterval, wall: TimeInterval)? {
         let instant = uptime()
         return lock.withLock { resends[id] }.map {
@@ -89,7 +92,8 @@ final class DeliveryMemory: @unchecked Sendable {
     func steady(_ wall: Date) -> Date {
         let instant = uptime()
         return lock.withLock {
-            let expected = latest.map { $0.wall + $0.instant.duration(to: instant).timeInterval } ?? wall
+            let expected =
+                latest.map { $0.wall + $0.instant.duration(to: instant).timeInterval } ?? wall
             if wall >= expected { latest = (wall, instant) }
             return max(wall, expected)
         }

@@ -1,7 +1,8 @@
 package import Foundation
 package import Posts
 
-/// The reasons of a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
+/// The reasons of a decision, for people: stored with the action as JSON, shown by `explain`,
+/// `status` and the demo.
 package struct Explanation: Codable, Equatable, Sendable {
     /// One plain sentence.
     package var summary: String
@@ -47,7 +48,8 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     /// The contribution of one feature to a favorite.
     package struct Feature: Codable, Equatable, Sendable {
-        /// The word, two neighbouring words with a space between them, the hashtag, or the author with `@`.
+        /// The word, two neighbouring words with a space between them, the hashtag, or the author
+        /// with `@`.
         package var name: String
         /// Its summand in the logarithm of the favorite rate.
         package var logOdds: Double
@@ -72,7 +74,8 @@ package struct Explanation: Codable, Equatable, Sendable {
         }
 
         package init(
-            name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil, sums: Int? = nil,
+            name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil,
+            sums: Int? = nil,
             group: Group? = nil
         ) {
             (self.name, self.logOdds) = (name, logOdds)
@@ -85,22 +88,26 @@ package struct Explanation: Codable, Equatable, Sendable {
     package struct OldReply: Codable, Equatable, Sendable {
         /// The number of old replies to the person that could be sent.
         package var replies: Int
-        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all were compared.
+        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all
+        /// were compared.
         package var plain: Int
         /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
         /// The likeness to the mention: from 0 for no common telling word to 1.
         package var likeness: Double
-        /// Telling words shared with the mention, the most significant first; nil without a dictionary.
+        /// Telling words shared with the mention, the most significant first; nil without a
+        /// dictionary.
         package var words: [String]?
-        /// Whether the words are those of the post that the reply once answered, instead of the reply's.
+        /// Whether the words are those of the post that the reply once answered, instead of the
+        /// reply's.
         package var isByAnswered: Bool
         /// The summands of the score besides the likeness; nil if not recorded.
         package var score: Score?
 
         /// Why one reply was better than others.
         package struct Score: Codable, Equatable, Sendable {
-            /// How much more likely than usual such a reply is after such a mention, as a logarithm.
+            /// How much more likely than usual such a reply is after such a mention, as a
+            /// logarithm.
             package var kind: Double
             /// The mean likeness to the human's other short replies.
             package var centre: Double
@@ -113,7 +120,8 @@ package struct Explanation: Codable, Equatable, Sendable {
             package var largest: String?
 
             package init(
-                kind: Double, centre: Double, total: Double, mention: String? = nil, reply: String? = nil,
+                kind: Double, centre: Double, total: Double, mention: String? = nil,
+                reply: String? = nil,
                 largest: String? = nil
             ) {
                 self.kind = kind
@@ -174,7 +182,8 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     package init(
         _ summary: String, pool: Int? = nil, windowMinutes: Int? = nil, favoriteRate: Double? = nil,
-        threshold: Double? = nil, baseLogOdds: Double? = nil, features: [Feature]? = nil, weights: Weights? = nil
+        threshold: Double? = nil, baseLogOdds: Double? = nil, features: [Feature]? = nil,
+        weights: Weights? = nil
     ) {
         self.summary = summary
         self.pool = pool
@@ -186,7 +195,8 @@ package struct Explanation: Codable, Equatable, Sendable {
         self.weights = weights
     }
 
-    /// Returns the explanation with the network's answer, which is also the summary if there was none.
+    /// Returns the explanation with the network's answer, which is also the summary if there was
+    /// none.
     init(adding outcome: String, to explanation: Explanation?) {
         self = explanation ?? Explanation(outcome)
         self.outcome = outcome
@@ -194,7 +204,8 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     /// Reads what is stored; nil for nothing, or for what was not stored by this type.
     init?(json: String?) {
-        guard let json, let stored = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        guard let json, let stored = try? JSONDecoder().decode(Self.self, from: Data(json.utf8))
+        else { return nil }
         self = stored
     }
 

@@ -17,14 +17,16 @@ package struct LeaseRecord: Equatable, Sendable {
     package let beat: Int64
     package let fence: Int64
     package let isReleased: Bool
-    /// The time of the holder's last heartbeat on its wall clock, or of the last change of the lease; only for display.
+    /// The time of the holder's last heartbeat on its wall clock, or of the last change of the
+    /// lease; only for display.
     package let updatedMilliseconds: Int64
     /// The last end of `run --once`; nil if a continuous worker has held the mirror since.
     package var lastPass: Date?
     /// Seconds between the last two ends of `run --once`; nil before the second.
     package var passInterval: TimeInterval?
 
-    /// Returns the seconds since the holder's last heartbeat, by two wall clocks; nil if the lease was released.
+    /// Returns the seconds since the holder's last heartbeat, by two wall clocks; nil if the lease
+    /// was released.
     ///
     /// Only for display.
     package func silence(at now: Date) -> TimeInterval? {
@@ -37,7 +39,8 @@ package struct LeaseRecord: Equatable, Sendable {
     }
 }
 
-/// Reads one mirror's lease, and notes the passes of `run --once`; ``Claims`` takes and releases leases.
+/// Reads one mirror's lease, and notes the passes of `run --once`; ``Claims`` takes and releases
+/// leases.
 ///
 /// Every call may throw the store's error.
 package struct LeaseTable: Sendable {
@@ -51,11 +54,13 @@ package struct LeaseTable: Sendable {
 
     /// Returns the stored lease; nil if there was never one.
     package func record() async throws -> LeaseRecord? {
-        try await storage.query("\(Self.selection) WHERE leases.mirror = \(mirror)").first.map(Self.record)
+        try await storage.query("\(Self.selection) WHERE leases.mirror = \(mirror)").first.map(
+            Self.record)
     }
 
     /// Returns the stored leases of some mirrors, by name.
-    package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String:
+    package static func records(of mirrors: [String], in storage: any StorageEngine) async throws
+        -> [String:
         LeaseRecord]
     {
         var found: [String: LeaseRecord] = [:]
@@ -78,7 +83,8 @@ package struct LeaseTable: Sendable {
         LeaseRecord(
             owner: try row.optionalText("worker") ?? "", beat: try row.integer("beat"),
             fence: try row.integer("fence"), isReleased: try row.boolean("released"),
-            updatedMilliseconds: try row.integer("updated_ms"), lastPass: try row.optionalDate("pass_ms"),
+            updatedMilliseconds: try row.integer("updated_ms"),
+            lastPass: try row.optionalDate("pass_ms"),
             passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
     }
 
@@ -95,11 +101,14 @@ package struct LeaseTable: Sendable {
             """)
     }
 
-    /// Removes the records of `run --once` of some mirrors, because a continuous worker holds them now.
+    /// Removes the records of `run --once` of some mirrors, because a continuous worker holds them
+    /// now.
     ///
     /// - Parameter mirrors: At most some hundred.
     /// - Throws: The store's error.
-    package static func forgetPasses(of mirrors: [String], in storage: any StorageEngine) async throws {
+    package static func forgetPasses(of mirrors: [String], in storage: any StorageEngine)
+        async throws
+    {
         try await storage.note(
             """
             UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL
@@ -122,11 +131,12 @@ package struct FreeMirror: Sendable {
 extension LeaseTable {
     /// Takes the leases of some mirrors for a worker, each only if its fence has not changed.
     ///
-    /// - Parameter free: At most some hundred mirrors, in the order of their names, so that workers which take the same
-    ///   ones wait for each other in the same order.
+    /// - Parameter free: At most some hundred mirrors, in the order of their names, so that workers
+    ///   which take the same ones wait for each other in the same order.
     /// - Returns: The leases of the mirrors that the worker holds now.
     package static func take(
-        _ free: [FreeMirror], for worker: String, version: String, now: Int64, on connection: any StorageConnection
+        _ free: [FreeMirror], for worker: String, version: String, now: Int64,
+        on connection: any StorageConnection
     ) throws -> [String: Lease] {
         guard let first = free.first else { return [:] }
         func row(_ free: FreeMirror) -> SQL {
@@ -146,11 +156,14 @@ extension LeaseTable {
             WHERE mirror IN \(list: free.map(\.mirror)) AND worker = \(worker) AND NOT released
             """)
         return Dictionary(
-            try held.map { (try $0.text("mirror"), Lease(owner: worker, fence: try $0.integer("fence"))) }
+            try held.map {
+                (try $0.text("mirror"), Lease(owner: worker, fence: try $0.integer("fence")))
+            }
         ) { first, _ in first }
     }
 
-    /// The statement that releases some of a worker's mirrors, so that the next worker need not wait; idempotent.
+    /// The statement that releases some of a worker's mirrors, so that the next worker need not
+    /// wait; idempotent.
     ///
     /// - Parameter mirrors: At most some hundred; nil for all.
     static func releasing(_ mirrors: [String]?, of worker: String, now: Int64) -> SQL {
@@ -161,16 +174,18 @@ extension LeaseTable {
             """
     }
 
-    /// Takes every mirror from its worker, and removes all workers, within the transaction that changes the tables.
+    /// Takes every mirror from its worker, and removes all workers, within the transaction that
+    /// changes the tables.
     ///
-    /// From its commit on no worker of the program before can change an action or take a mirror: its fences are old ones,
-    /// and its row is gone, so that it looks at the tables before it goes on; see ``Claims``. The mirrors are free, so that
-    /// a worker of the new program takes them at once.
+    /// From its commit on no worker of the program before can change an action or take a mirror:
+    /// its fences are old ones, and its row is gone, so that it looks at the tables before it goes
+    /// on; see ``Claims``. The mirrors are free, so that a worker of the new program takes them at
+    /// once.
     ///
     /// - Parameter connection: A connection inside that transaction, once the tables are new.
     package static func revokeAll(on connection: any StorageConnection) throws {
-        // The workers first: a worker that is just taking mirrors changes its row before the leases, so that either it finds
-        // no row, or the second statement sees what it took.
+        // The workers first: a worker that is just taking mirrors changes its row before the
+        // leases, so that either it finds no row, or the second statement sees what it took.
         try connection.execute("DELETE FROM workers")
         try connection.execute("UPDATE leases SET fence = fence + 1, released = TRUE")
     }

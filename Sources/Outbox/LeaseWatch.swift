@@ -1,8 +1,9 @@
 /// Tells which workers are silent, by the observer's monotonic clock alone.
 ///
-/// A worker is silent if its beat has not changed for the patience, summed over the observer's own looks. The time between
-/// two looks counts for at most two intervals: an observer that was frozen, or could not reach the database, has not seen
-/// anybody be silent meanwhile. A worker whose row is gone does not beat either.
+/// A worker is silent if its beat has not changed for the patience, summed over the observer's own
+/// looks. The time between two looks counts for at most two intervals: an observer that was frozen,
+/// or could not reach the database, has not seen anybody be silent meanwhile. A worker whose row is
+/// gone does not beat either.
 struct LeaseWatch: Sendable {
     private struct Seen {
         var beat: Int64?

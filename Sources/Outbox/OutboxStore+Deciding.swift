@@ -41,7 +41,8 @@ extension OutboxStore {
     /// - Returns: What is stored, in the same order.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error. Nothing is stored then.
     package func propose(
-        _ intents: [Intent], now: Date, also: (@Sendable (any StorageConnection) throws -> Void)? = nil
+        _ intents: [Intent], now: Date,
+        also: (@Sendable (any StorageConnection) throws -> Void)? = nil
     ) async throws -> [Proposed] {
         guard !intents.isEmpty || also != nil else { return [] }
         return try await write { connection in
@@ -51,9 +52,13 @@ extension OutboxStore {
         }
     }
 
-    private func propose(_ intent: Intent, now: Date, on connection: any StorageConnection) throws -> Proposed {
+    private func propose(_ intent: Intent, now: Date, on connection: any StorageConnection) throws
+        -> Proposed
+    {
         let proposed = Action(intent, of: mirror, at: now)
-        if let row = try connection.query(insertion(of: proposed) + " RETURNING \(Action.columns)").first {
+        if let row = try connection.query(insertion(of: proposed) + " RETURNING \(Action.columns)")
+            .first
+        {
             try noteUses(by: [proposed], on: connection)
             return (try Self.action(of: row) ?? proposed, true)
         }
@@ -78,7 +83,8 @@ extension OutboxStore {
         """
     }
 
-    /// Takes planned and suggested posts that were due before an instant for sent, each at its time.
+    /// Takes planned and suggested posts that were due before an instant for sent, each at its
+    /// time.
     ///
     /// For a life without a network, on a store that is thrown away.
     ///
@@ -94,13 +100,15 @@ extension OutboxStore {
         }
     }
 
-    /// An SQL expression on a row of `posts`: when it was last planned or sent as a post of its own.
+    /// An SQL expression on a row of `posts`: when it was last planned or sent as a post of its
+    /// own.
     package static let lastUse: SQL = """
         (SELECT MAX(due_ms) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
         """
 
-    /// An SQL expression on a row of `posts`: how often it was planned or sent as a post of its own.
+    /// An SQL expression on a row of `posts`: how often it was planned or sent as a post of its
+    /// own.
     package static let useCount: SQL = """
         past_uses + (SELECT COUNT(*) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
@@ -123,9 +131,11 @@ extension OutboxStore {
 
 // MARK: By a person
 
-/// Decisions of a person, which need no lease: each only changes rows in a state that workers leave alone.
+/// Decisions of a person, which need no lease: each only changes rows in a state that workers leave
+/// alone.
 extension OutboxStore {
-    /// Approves a suggestion: a post for its own time if that has not passed, anything else at once.
+    /// Approves a suggestion: a post for its own time if that has not passed, anything else at
+    /// once.
     ///
     /// A post becomes pinned, so that its approved text is not replaced.
     ///
@@ -134,7 +144,8 @@ extension OutboxStore {
     ///   - expires: The end of the time for its delivery.
     /// - Returns: The action as it is then; nil if there is no such suggestion.
     package func approve(
-        _ id: String, seen: Seen? = nil, now: Date, expires: Date, _ note: @escaping Note = { _, _ in }
+        _ id: String, seen: Seen? = nil, now: Date, expires: Date,
+        _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
@@ -147,7 +158,8 @@ extension OutboxStore {
 
     /// Records that a person carried out a suggested favorite, in a browser.
     ///
-    /// Nothing was sent by the program, so the network's answer and the time of a request are missing.
+    /// Nothing was sent by the program, so the network's answer and the time of a request are
+    /// missing.
     ///
     /// - Returns: The action as it is then; nil if there is no such suggestion.
     package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
@@ -162,7 +174,8 @@ extension OutboxStore {
     ) async throws -> Action? {
         try await steer(
             id, ifIn: [.suggested], seen: seen,
-            "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now, note)
+            "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now,
+            note)
     }
 
     /// Reopens a dismissed suggestion that may still be approved.
@@ -175,14 +188,16 @@ extension OutboxStore {
     ) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
-            and: "reason = \(Action.Reason.dismissed) AND expires_ms > \(now.milliseconds)", seen: seen,
+            and: "reason = \(Action.Reason.dismissed) AND expires_ms > \(now.milliseconds)",
+            seen: seen,
             "state = 'suggested', reason = NULL", now: now, note)
     }
 
     /// Ends the waiting replies and favorites of the bot's previous account.
     ///
-    /// They were decided for that account, and what it may have sent can no longer be looked up. Planned posts stay.
-    /// Call it in the transaction that binds the other account, under the mirror's lease.
+    /// They were decided for that account, and what it may have sent can no longer be looked up.
+    /// Planned posts stay. Call it in the transaction that binds the other account, under the
+    /// mirror's lease.
     package static func leaveUnsent(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {

@@ -43,11 +43,14 @@ extension OutboxStore {
     /// Seconds after which a check was postponed by a clock that was ahead.
     private static let tooLate: TimeInterval = 2 * 86_400
 
-    /// Returns the originals due for a check: those that were never checked, newest copy first; then longest wait first.
+    /// Returns the originals due for a check: those that were never checked, newest copy first;
+    /// then longest wait first.
     ///
     /// - Parameters:
     ///   - now: The present; originals postponed by a clock that was ahead are due too.
-    package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws -> [PostID] {
+    package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws
+        -> [PostID]
+    {
         let rows = try await storage.query(
             """
             SELECT source_post_id, MIN(COALESCE(follow_ms, 0)) AS turn, MAX(sending_ms) AS newest FROM actions
@@ -87,10 +90,13 @@ extension OutboxStore {
                 GROUP BY source_post_id) AS originals
             """)
         guard let row = rows.first else { return FollowingCount() }
-        return FollowingCount(all: try row.int("number"), unchecked: try row.int("unchecked"), due: try row.int("due"))
+        return FollowingCount(
+            all: try row.int("number"), unchecked: try row.int("unchecked"), due: try row.int("due")
+        )
     }
 
-    /// Returns the time of the next check of an original on a network that was checked before; nil if there is none.
+    /// Returns the time of the next check of an original on a network that was checked before; nil
+    /// if there is none.
     package func nextFollowing(on network: NetworkName) async throws -> Date? {
         let rows = try await storage.query(
             """
@@ -103,7 +109,8 @@ extension OutboxStore {
     /// Records checks of originals on one network.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func noteFollowed(_ originals: [PostID], _ pace: FollowingPace, now: Date) async throws {
+    package func noteFollowed(_ originals: [PostID], _ pace: FollowingPace, now: Date) async throws
+    {
         guard let network = originals.first?.network else { return }
         let (young, old) = pace.seconds
         try await write { connection in
@@ -120,7 +127,8 @@ extension OutboxStore {
         }
     }
 
-    /// Returns those of some posts on one network that have a copy which has not followed a change of that time.
+    /// Returns those of some posts on one network that have a copy which has not followed a change
+    /// of that time.
     package func originals(
         among posts: [(id: PostID, edited: Date)]
     ) async throws -> Set<PostID> {
@@ -137,13 +145,16 @@ extension OutboxStore {
             for row in rows {
                 let id = try row.text("source_post_id")
                 let followed = try row.optionalDate("original_edited_ms") ?? .distantPast
-                if let time = edited[id], followed < time { found.insert(PostID(network: network, value: id)) }
+                if let time = edited[id], followed < time {
+                    found.insert(PostID(network: network, value: id))
+                }
             }
         }
         return found
     }
 
-    /// Returns the copies of an original that exist or may exist, without a request to undo, newest first.
+    /// Returns the copies of an original that exist or may exist, without a request to undo, newest
+    /// first.
     package func copies(of original: PostID) async throws -> [Action] {
         try await actions(
             where: """
@@ -191,7 +202,8 @@ extension OutboxStore {
         try await identities.isEmpty
             ? []
             : actions(
-                where: "kind IN ('post', 'reply') AND state = 'done' AND remote_id IN \(list: identities)",
+                where:
+                    "kind IN ('post', 'reply') AND state = 'done' AND remote_id IN \(list: identities)",
                 order: "id ASC", limit: identities.count)
     }
 
@@ -226,7 +238,8 @@ extension OutboxStore {
     package func proposeUndos(_ ids: [String], reason: String) async throws {
         try await write { connection in
             for part in ids.portions {
-                try setProposal(reason, where: "id IN \(list: part) AND undo_proposed IS NULL", on: connection)
+                try setProposal(
+                    reason, where: "id IN \(list: part) AND undo_proposed IS NULL", on: connection)
             }
         }
     }
@@ -240,12 +253,16 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - ids: The actions; nil for all that are proposed.
-    ///   - seen: The digest of all these actions that the person saw; nil to change without comparing.
+    ///   - seen: The digest of all these actions that the person saw; nil to change without
+    ///     comparing.
     /// - Returns: The number of proposals.
-    /// - Throws: ``OutboxError`` if the lease is lost; `SeenChanged`, without any change; the store's error.
+    /// - Throws: ``OutboxError`` if the lease is lost; `SeenChanged`, without any change; the
+    ///   store's error.
     package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
         try await write { connection in
-            guard let ids else { return try setProposal(Self.kept, where: Self.isProposed, on: connection) }
+            guard let ids else {
+                return try setProposal(Self.kept, where: Self.isProposed, on: connection)
+            }
             try require(seen, of: ids, on: connection)
             return try ids.portions.reduce(0) { number, part in
                 let condition: SQL = "id IN \(list: part) AND \(Self.isProposed)"

@@ -18,17 +18,18 @@ extension OutboxStore {
         package init() {}
     }
 
-    /// The digest that replaces the name of a forgotten subject, so that it is never repeated, or of a conversation,
-    /// which contains the name of its author.
+    /// The digest that replaces the name of a forgotten subject, so that it is never repeated, or
+    /// of a conversation, which contains the name of its author.
     static func forgotten(_ subject: String) -> String {
         guard !subject.hasPrefix("#") else { return subject }
         return "#" + StableHash.digest(of: "forgotten/1", "subject", subject).prefix(16).hexadecimal
     }
 
-    /// Removes waiting actions for these accounts, and recipient, text and reasons of the ended ones.
+    /// Removes waiting actions for these accounts, and recipient, text and reasons of the ended
+    /// ones.
     ///
-    /// Needs no lease: a worker finds unsent actions skipped, and actions in flight or with a request to undo are left
-    /// alone.
+    /// Needs no lease: a worker finds unsent actions skipped, and actions in flight or with a
+    /// request to undo are left alone.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
@@ -69,7 +70,8 @@ extension OutboxStore {
 
     /// Reduces an action to its outcome, and for a reply the id of the bot's post.
     private func strip(
-        _ action: Action, of account: AccountID, isWaiting: Bool, now: Date, on connection: any StorageConnection
+        _ action: Action, of account: AccountID, isWaiting: Bool, now: Date,
+        on connection: any StorageConnection
     ) throws {
         let name = Self.forgotten(action.subject)
         if isWaiting {
@@ -95,7 +97,8 @@ extension OutboxStore {
     /// Removes an account from the bystanders of replies to others.
     ///
     /// - Returns: The number of waiting replies that still need it.
-    private func leaveOut(_ account: AccountID, on connection: any StorageConnection) throws -> Int {
+    private func leaveOut(_ account: AccountID, on connection: any StorageConnection) throws -> Int
+    {
         let named: SQL = """
             mirror = \(mirror) AND kind = 'reply' AND target_network = \(account.network.rawValue)
             AND bystanders IS NOT NULL
@@ -103,10 +106,12 @@ extension OutboxStore {
             """
         let ended: SQL = "state IN ('done', 'skipped', 'expired', 'failed', 'undone')"
         try connection.execute("\(Self.noting) bystanders = NULL WHERE \(named) AND \(ended)")
-        return try connection.query("SELECT COUNT(*) AS number FROM actions WHERE \(named)").first?.int("number") ?? 0
+        return try connection.query("SELECT COUNT(*) AS number FROM actions WHERE \(named)").first?
+            .int("number") ?? 0
     }
 
-    /// Reduces an action with a text to or about the person to its outcome, and removes a waiting one.
+    /// Reduces an action with a text to or about the person to its outcome, and removes a waiting
+    /// one.
     private func blank(_ action: Action, now: Date, on connection: any StorageConnection) throws {
         if Self.waitingStates.contains(action.state) {
             try connection.execute(
@@ -124,10 +129,14 @@ extension OutboxStore {
     }
 
     /// Returns the actions with some of the human's posts that are not for the forgotten person.
-    private func actions(madeOf posts: [PostID], on connection: any StorageConnection) throws -> [Action] {
+    private func actions(madeOf posts: [PostID], on connection: any StorageConnection) throws
+        -> [Action]
+    {
         var found: [Action] = []
         for (network, group) in Dictionary(grouping: posts, by: \.network) {
-            for (kind, part) in group.map(\.value).portions.flatMap({ [(ActionKind.post, $0), (.reply, $0)] }) {
+            for (kind, part) in group.map(\.value).portions.flatMap({
+                [(ActionKind.post, $0), (.reply, $0)]
+            }) {
                 found += try actions(
                     where: """
                         kind = \(kind.rawValue) AND source_network = \(network.rawValue)
@@ -147,7 +156,9 @@ extension OutboxStore {
             """)
         for row in rows {
             let subject = try row.text("subject")
-            guard PostID(network: account.network, value: subject).author == account else { continue }
+            guard PostID(network: account.network, value: subject).author == account else {
+                continue
+            }
             try connection.execute(
                 """
                 \(Self.noting) subject = \(Self.forgotten(subject))
@@ -177,7 +188,8 @@ extension OutboxStore {
         let names = [thread, forgotten(thread)]
         // The index has what a thread's name begins with.
         let starts = names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }
-        return "SUBSTR(thread, 1, 200) IN \(list: starts) AND COALESCE(thread, '') IN \(list: names)"
+        return
+            "SUBSTR(thread, 1, 200) IN \(list: starts) AND COALESCE(thread, '') IN \(list: names)"
     }
 
     /// Returns all actions about any of these accounts, oldest first.
@@ -185,12 +197,15 @@ extension OutboxStore {
         try await storage.read { try actions(about: accounts, on: $0) }
     }
 
-    private func actions(about accounts: [AccountID], on connection: any StorageConnection) throws -> [Action] {
+    private func actions(about accounts: [AccountID], on connection: any StorageConnection) throws
+        -> [Action]
+    {
         var found: [Action] = []
         for kind in [ActionKind.reply, .favorite] {
             for target in Self.targets(accounts) {
                 found += try actions(
-                    where: "kind = \(kind.rawValue) AND \(target)", order: "due_ms ASC, id ASC", limit: 1_000_000,
+                    where: "kind = \(kind.rawValue) AND \(target)", order: "due_ms ASC, id ASC",
+                    limit: 1_000_000,
                     on: connection)
             }
         }
@@ -200,5 +215,7 @@ extension OutboxStore {
 
 extension Action {
     /// Whether its text or recipient is still needed, to look it up or take it back.
-    fileprivate var isUnderWay: Bool { state == .sending || awaitsUndo && (state != .done || kind == .favorite) }
+    fileprivate var isUnderWay: Bool {
+        state == .sending || awaitsUndo && (state != .done || kind == .favorite)
+    }
 }

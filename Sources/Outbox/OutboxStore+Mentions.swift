@@ -21,11 +21,15 @@ package struct EarlierReplies: Sendable {
     package init() {}
 
     /// Returns the number of replies to any of these accounts on this day that count for the cap.
-    package func repliesToday(to accounts: [AccountID]) -> Int { Set(accounts).map { today[$0] ?? 0 }.reduce(0, +) }
+    package func repliesToday(to accounts: [AccountID]) -> Int {
+        Set(accounts).map { today[$0] ?? 0 }.reduce(0, +)
+    }
 
     /// Returns the uses of old replies for any of these accounts, by the old reply.
     package func uses(for accounts: [AccountID]) -> [PostID: ReplyUse] {
-        accounts.compactMap { uses[$0] }.reduce(into: [:]) { all, some in all.merge(some) { $0.merged(with: $1) } }
+        accounts.compactMap { uses[$0] }.reduce(into: [:]) { all, some in
+            all.merge(some) { $0.merged(with: $1) }
+        }
     }
 
     /// Returns the conversation of the reply published under this address; nil if there is none.
@@ -39,7 +43,9 @@ package struct EarlierReplies: Sendable {
 
     /// Adds a decision that is about to be stored, so that the next one goes by it.
     package mutating func add(_ intent: Intent, since midnight: Date) {
-        guard case .reply(let reply) = intent.payload, [.planned, .suggested].contains(intent.state) else { return }
+        guard case .reply(let reply) = intent.payload,
+            [.planned, .suggested].contains(intent.state)
+        else { return }
         let person = reply.target.author
         if intent.due >= midnight { today[person, default: 0] += 1 }
         added[OutboxStore.forgotten(reply.thread), default: 0] += 1
@@ -65,7 +71,8 @@ package struct EarlierReplies: Sendable {
                 let origin = NetworkName(rawValue: try row.text("source_network"))
             else { return }
             let source = PostID(network: origin, value: try row.text("source"))
-            uses[person, default: [:]][source] = ReplyUse(last: last, isInFlight: try row.int("open") > 0)
+            uses[person, default: [:]][source] = ReplyUse(
+                last: last, isInFlight: try row.int("open") > 0)
         }
     }
 }
@@ -92,17 +99,21 @@ extension OutboxStore {
         /// Since when the replies in a conversation count.
         package var memory: Date
 
-        package init(midnight: Date, memory: Date) { (self.midnight, self.memory) = (midnight, memory) }
+        package init(midnight: Date, memory: Date) {
+            (self.midnight, self.memory) = (midnight, memory)
+        }
     }
 
-    /// Reads what was decided before, in one statement; in two if a conversation is stored under its name, as an earlier
-    /// version did.
+    /// Reads what was decided before, in one statement; in two if a conversation is stored under
+    /// its name, as an earlier version did.
     package func earlierReplies(
         _ question: Question, on connection: any StorageConnection
     ) throws -> EarlierReplies {
         var replies = EarlierReplies()
         // What was said to somebody who was forgotten is known, too.
-        let names = Dictionary(question.subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) { first, _ in first }
+        let names = Dictionary(question.subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
+            first, _ in first
+        }
         var parts: [SQL] = []
         if !names.isEmpty {
             parts.append(
@@ -127,8 +138,12 @@ extension OutboxStore {
                     AND answered.remote_address IN \(list: question.parents) AND answered.thread IS NOT NULL
                 """)
         }
-        if !question.threads.isEmpty { parts.append(counts(of: question.threads, since: question.memory)) }
-        for target in Self.targets(question.accounts) { parts.append(uses(target, since: question.midnight)) }
+        if !question.threads.isEmpty {
+            parts.append(counts(of: question.threads, since: question.memory))
+        }
+        for target in Self.targets(question.accounts) {
+            parts.append(uses(target, since: question.midnight))
+        }
         guard let first = parts.first else { return replies }
         let all = parts.dropFirst().reduce(first) { $0 + " UNION ALL " + $1 }
         for row in try connection.query(all) { try replies.add(row) }
@@ -136,7 +151,9 @@ extension OutboxStore {
         let others = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
             .filter { $0 != Self.forgotten($0) }.subtracting(question.threads)
         guard !others.isEmpty else { return replies }
-        for row in try connection.query(counts(of: Array(others), since: question.memory)) { try replies.add(row) }
+        for row in try connection.query(counts(of: Array(others), since: question.memory)) {
+            try replies.add(row)
+        }
         return replies
     }
 
@@ -144,7 +161,8 @@ extension OutboxStore {
     private func counts(of threads: [String], since start: Date) -> SQL {
         let names = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
         // The index has what a thread's name begins with.
-        let starts = Array(Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
+        let starts = Array(
+            Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
         return """
             SELECT 2 AS part, COALESCE(thread, '') AS name, '' AS network, '' AS source_network, '' AS source,
                 0 AS last_ms, 0 AS open, COUNT(*) AS number
@@ -156,8 +174,8 @@ extension OutboxStore {
             """
     }
 
-    /// The replies to some accounts by account and source: when each source was used last, and how many replies count
-    /// for the cap of a day.
+    /// The replies to some accounts by account and source: when each source was used last, and how
+    /// many replies count for the cap of a day.
     private func uses(_ target: SQL, since midnight: Date) -> SQL {
         """
         SELECT 3 AS part, target_author AS name, target_network AS network,

@@ -4,9 +4,11 @@ package import Storage
 
 /// Settles the actions of a backup, because the bot may have done more than the backup contains.
 extension OutboxStore {
-    /// Ends everything that waits in the table of a backup, of all its mirrors: what was planned may have been sent since.
+    /// Ends everything that waits in the table of a backup, of all its mirrors: what was planned
+    /// may have been sent since.
     ///
-    /// Actions in transit are looked up a few times and never sent again; threads are not continued.
+    /// Actions in transit are looked up a few times and never sent again; threads are not
+    /// continued.
     package static func settleBackup(on connection: any StorageConnection, now: Date) throws {
         try connection.execute(
             """
@@ -18,19 +20,24 @@ extension OutboxStore {
         try connection.execute("\(Self.changing) rest = NULL WHERE rest IS NOT NULL")
     }
 
-    /// Leaves out what waits in a mirror that an older state was put back into: answers and favorites, which were decided
-    /// by another one, and posts whose time has come.
+    /// Leaves out what waits in a mirror that an older state was put back into: answers and
+    /// favorites, which were decided by another one, and posts whose time has come.
     ///
     /// - Returns: How many actions were left out.
-    package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date) throws -> Int {
+    package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date)
+        throws -> Int
+    {
         try skip(
-            "mirror = \(mirror) AND (kind IN ('reply', 'favorite') OR due_ms <= \(now.milliseconds))", on: connection,
+            "mirror = \(mirror) AND (kind IN ('reply', 'favorite') OR due_ms <= \(now.milliseconds))",
+            on: connection,
             now: now)
     }
 
     /// Skips the waiting actions that match a condition, and returns their number.
     @discardableResult
-    private static func skip(_ condition: SQL, on connection: any StorageConnection, now: Date) throws -> Int {
+    private static func skip(_ condition: SQL, on connection: any StorageConnection, now: Date)
+        throws -> Int
+    {
         try connection.execute(
             """
             \(Self.changing) state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
@@ -39,8 +46,10 @@ extension OutboxStore {
             """)
     }
 
-    /// Brings the archive's notes of when and how often posts were used up to date with all actions.
-    package static func noteAllUses(of mirror: String, on connection: any StorageConnection) throws {
+    /// Brings the archive's notes of when and how often posts were used up to date with all
+    /// actions.
+    package static func noteAllUses(of mirror: String, on connection: any StorageConnection) throws
+    {
         try connection.execute(
             """
             UPDATE posts SET last_used_ms = \(lastUse), uses = \(useCount)
@@ -62,19 +71,23 @@ extension OutboxStore {
         package var remoteAddress: String
 
         package init(
-            _ wording: Action.Wording, on day: LocalDay, at left: Date, remoteID: String, remoteAddress: String
+            _ wording: Action.Wording, on day: LocalDay, at left: Date, remoteID: String,
+            remoteAddress: String
         ) {
             (self.wording, self.day, self.left) = (wording, day, left)
             (self.remoteID, self.remoteAddress) = (remoteID, remoteAddress)
         }
     }
 
-    /// No plan of a day has so many slots: the numbers of posts that are found at the network begin here.
+    /// No plan of a day has so many slots: the numbers of posts that are found at the network begin
+    /// here.
     private static let firstFound = 1_001
 
-    /// Notes posts that are at the network and that no row is about, as done, so that their texts count as said.
+    /// Notes posts that are at the network and that no row is about, as done, so that their texts
+    /// count as said.
     ///
-    /// A post that a backup knew as planned becomes the one that was found. Repeating the call changes nothing.
+    /// A post that a backup knew as planned becomes the one that was found. Repeating the call
+    /// changes nothing.
     ///
     /// - Returns: The actions that are new or changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
@@ -111,7 +124,9 @@ extension OutboxStore {
         }
     }
 
-    private func add(_ post: Published, now: Date, on connection: any StorageConnection) throws -> Action? {
+    private func add(_ post: Published, now: Date, on connection: any StorageConnection) throws
+        -> Action?
+    {
         let taken = try connection.query(
             """
             SELECT subject FROM actions
@@ -123,7 +138,9 @@ extension OutboxStore {
             .post(name, post.wording), state: .done, due: post.left, expires: post.left,
             explanation: Explanation("found at the network after a restore"))
         var action = Action(intent, of: mirror, at: now)
-        (action.sending, action.remoteID, action.remoteAddress) = (post.left, post.remoteID, post.remoteAddress)
+        (action.sending, action.remoteID, action.remoteAddress) = (
+            post.left, post.remoteID, post.remoteAddress
+        )
         return try insert(action, on: connection) ? action : nil
     }
 }

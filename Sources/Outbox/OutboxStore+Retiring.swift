@@ -4,10 +4,11 @@ import Storage
 
 /// The end of a mirror: what waits is left out, and one last post follows.
 extension OutboxStore {
-    /// Begins the mirror's retirement if its date has come: in one transaction all that waits is left out, threads end,
-    /// and the last post takes its place in the day.
+    /// Begins the mirror's retirement if its date has come: in one transaction all that waits is
+    /// left out, threads end, and the last post takes its place in the day.
     ///
-    /// From then on only the action that the mirror's row names as its last post may leave. A second call changes nothing.
+    /// From then on only the action that the mirror's row names as its last post may leave. A
+    /// second call changes nothing.
     ///
     /// - Parameters:
     ///   - last: The last post's text; nil for none.
@@ -27,19 +28,23 @@ extension OutboxStore {
                 WHERE mirror = \(mirror) AND retire_ms <= \(now.milliseconds) AND retire_begun_ms IS NULL
                 """)
             guard begun == 1 else { return false }
-            let waiting = try actions(where: Self.waiting, order: "id ASC", limit: 10_000, on: connection)
+            let waiting = try actions(
+                where: Self.waiting, order: "id ASC", limit: 10_000, on: connection)
             try connection.execute(
                 """
                 \(Self.changing) state = 'skipped', reason = \(Action.Reason.retired), next_attempt_ms = NULL,
                     \(Self.settled), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND \(Self.waiting)
                 """)
-            try connection.execute("\(Self.noting) rest = NULL WHERE mirror = \(mirror) AND rest IS NOT NULL")
+            try connection.execute(
+                "\(Self.noting) rest = NULL WHERE mirror = \(mirror) AND rest IS NOT NULL")
             try noteUses(by: waiting, on: connection)
             guard let last else { return true }
-            let action = try lastPost(saying: last, on: day, expires: expires, now: now, on: connection)
+            let action = try lastPost(
+                saying: last, on: day, expires: expires, now: now, on: connection)
             try noteUses(by: [action], on: connection)
-            try connection.execute("UPDATE mirrors SET retire_post = \(action.id) WHERE mirror = \(mirror)")
+            try connection.execute(
+                "UPDATE mirrors SET retire_post = \(action.id) WHERE mirror = \(mirror)")
             return true
         }
     }
@@ -54,7 +59,8 @@ extension OutboxStore {
             SELECT subject FROM actions
             WHERE mirror = \(mirror) AND kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)
             """)
-        var number = try subjects.compactMap { Slot.Name(try $0.text("subject"))?.number }.max() ?? 0
+        var number =
+            try subjects.compactMap { Slot.Name(try $0.text("subject"))?.number }.max() ?? 0
         while true {
             number += 1
             var intent = Intent(
@@ -67,7 +73,8 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a retirement has to wait: its last post was not sent yet, or the outcome of a request is unknown.
+    /// Whether a retirement has to wait: its last post was not sent yet, or the outcome of a
+    /// request is unknown.
     ///
     /// - Parameter last: The id of the last post; nil for none.
     /// - Throws: The store's error.
@@ -90,7 +97,8 @@ extension OutboxStore {
         """
     }
 
-    /// When the mirror is to retire, as a part of a statement: at once where that has begun; null if it is not to, or has.
+    /// When the mirror is to retire, as a part of a statement: at once where that has begun; null
+    /// if it is not to, or has.
     func retirement(at now: Date) -> SQL {
         """
         (SELECT CASE WHEN retire_begun_ms IS NULL THEN retire_ms ELSE CAST(\(now.milliseconds) AS BIGINT) END
@@ -103,7 +111,9 @@ extension Action.Wording {
     private static let typed = "typed-by-a-person"
 
     /// The source of a text that a person typed for the bot, which no archive has.
-    package static func typedSource(on network: NetworkName) -> PostID { PostID(network: network, value: typed) }
+    package static func typedSource(on network: NetworkName) -> PostID {
+        PostID(network: network, value: typed)
+    }
 
     /// Whether a person typed the text, so that the human's network cannot be asked about it.
     package var isTyped: Bool { source.value == Self.typed }

@@ -4,13 +4,14 @@ import Storage
 
 /// An action that this worker may send, as the table holds it.
 ///
-/// Only ``OutboxStore/claim(_:now:)`` and ``OutboxStore/claim(_:asOf:)`` make one. A transition of it names the state
-/// and the revision that were read, and changes nothing if the row has others.
+/// Only ``OutboxStore/claim(_:now:)`` and ``OutboxStore/claim(_:asOf:)`` make one. A transition of
+/// it names the state and the revision that were read, and changes nothing if the row has others.
 @dynamicMemberLookup
 package struct Claimed: Equatable, Sendable {
     /// The action as it was claimed; a copy, which may be older than the row.
     package let action: Action
-    /// The version of a person's operations under which it counts as claimed; nil if the row says `claimed`.
+    /// The version of a person's operations under which it counts as claimed; nil if the row says
+    /// `claimed`.
     fileprivate let version: Int64?
 
     fileprivate init(_ action: Action, asOf version: Int64? = nil) {
@@ -18,12 +19,15 @@ package struct Claimed: Equatable, Sendable {
         self.version = version
     }
 
-    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value { action[keyPath: path] }
+    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value {
+        action[keyPath: path]
+    }
 }
 
 /// An action whose request left, or may have left, and whose outcome is not stored.
 ///
-/// Its row says `sending`, or `failed` with an unknown outcome. Only a departure makes one, or reading such a row.
+/// Its row says `sending`, or `failed` with an unknown outcome. Only a departure makes one, or
+/// reading such a row.
 @dynamicMemberLookup
 package struct Departed: Equatable, Sendable {
     /// The action as it was read; a copy, which may be older than the row.
@@ -31,24 +35,27 @@ package struct Departed: Equatable, Sendable {
 
     fileprivate init(_ action: Action) { self.action = action }
 
-    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value { action[keyPath: path] }
+    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value {
+        action[keyPath: path]
+    }
 }
 
 /// The state changes of an action from `planned` to its end.
 ///
-/// Each change names the state and the revision in which its caller read the row, and changes nothing otherwise: a copy
-/// in memory is a hint of what to read. Every change is idempotent, so it can be repeated after a `COMMIT` without an
-/// answer. Each returns the stored action, and throws ``OutboxError`` if the lease is lost or the action changed
-/// meanwhile, or the store's error.
+/// Each change names the state and the revision in which its caller read the row, and changes
+/// nothing otherwise: a copy in memory is a hint of what to read. Every change is idempotent, so it
+/// can be repeated after a `COMMIT` without an answer. Each returns the stored action, and throws
+/// ``OutboxError`` if the lease is lost or the action changed meanwhile, or the store's error.
 extension OutboxStore {
-    /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not send.
+    /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not
+    /// send.
     package func claim(_ action: Action, now: Date) async throws -> Claimed {
         try requireWaiting(action, to: .claimed)
         return Claimed(try await change(action, to: .claimed, now: now))
     }
 
-    /// Claims a planned action without a change of its row: it is sent only if the row is still as it was read and no
-    /// person has changed anything since.
+    /// Claims a planned action without a change of its row: it is sent only if the row is still as
+    /// it was read and no person has changed anything since.
     ///
     /// - Parameter version: ``wishVersion()`` at the moment when the action was read.
     package func claim(_ action: Action, asOf version: Int64) throws -> Claimed {
@@ -63,20 +70,22 @@ extension OutboxStore {
         }
     }
 
-    /// Commits the final text before the request is sent; from then on the action counts as sent until the contrary is
-    /// known.
+    /// Commits the final text before the request is sent; from then on the action counts as sent
+    /// until the contrary is known.
     ///
     /// - Parameters:
     ///   - claimed: The action as it was claimed.
     ///   - final: The same with its final text; nil if that is the claimed one's.
     ///   - lookUp: When to look the action up if its answer is lost.
     ///   - deadline: The maximum duration of its request.
-    ///   - version: ``wishVersion()`` before the text was checked; nil for the one of the claim, if it has one.
+    ///   - version: ``wishVersion()`` before the text was checked; nil for the one of the claim, if
+    ///     it has one.
     ///   - now: The time of the first request, unless the action has one.
     ///   - serverTime: The same on the network's clock; nil if unknown.
     /// - Throws: As all these changes.
     package func beginSending(
-        _ claimed: Claimed, as final: Action? = nil, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
+        _ claimed: Claimed, as final: Action? = nil, lookUp: Date, deadline: Duration,
+        asOf version: Int64? = nil,
         now: Date, serverTime: Date? = nil
     ) async throws -> Departed {
         let final = final ?? claimed.action
@@ -98,7 +107,9 @@ extension OutboxStore {
     }
 
     /// Records the uploaded pictures of a claimed action; its row says `claimed` afterwards.
-    package func noteUploads(_ uploads: [Action.Upload], of claimed: Claimed, now: Date) async throws -> Claimed {
+    package func noteUploads(_ uploads: [Action.Upload], of claimed: Claimed, now: Date)
+        async throws -> Claimed
+    {
         let stored = try await change(
             claimed.action, to: .claimed, now: now, "uploads = \(Action.stored(uploads))")
         return Claimed(stored)
@@ -106,14 +117,18 @@ extension OutboxStore {
 
     /// Records another request with the same key, and when to look it up if its answer is lost too.
     ///
-    /// The time of the first request stays, so that networks where the client dates a post get the same bytes again. An
-    /// action with a request to undo is not sent again.
+    /// The time of the first request stays, so that networks where the client dates a post get the
+    /// same bytes again. An action with a request to undo is not sent again.
     package func resend(
-        _ departed: Departed, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
+        _ departed: Departed, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
+        now: Date
     ) async throws -> Departed {
-        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: .sending) }
+        guard departed.state == .sending else {
+            throw OutboxError.stateChanged(departed.id, to: .sending)
+        }
         let stored = try await change(
-            departed.action, to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version, now: now,
+            departed.action, to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version,
+            now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(departed.attempts + 1),
             sends = \(departed.sends + 1)
@@ -123,13 +138,17 @@ extension OutboxStore {
 
     /// Records when to look an action up, because the outcome of a request is unknown.
     ///
-    /// It stays the same departure, so that the answer of its request, if it comes after all, is still stored.
+    /// It stays the same departure, so that the answer of its request, if it comes after all, is
+    /// still stored.
     ///
-    /// - Parameter sends: The number of requests that may have acted; nil for the one that was read.
+    /// - Parameter sends: The number of requests that may have acted; nil for the one that was
+    ///   read.
     package func awaitLookUp(
         _ departed: Departed, at time: Date, reason: String?, sends: Int? = nil, now: Date
     ) async throws -> Action {
-        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: .sending) }
+        guard departed.state == .sending else {
+            throw OutboxError.stateChanged(departed.id, to: .sending)
+        }
         return try await change(
             departed.action, to: .sending, isNote: true, now: now,
             """
@@ -152,8 +171,8 @@ extension OutboxStore {
             unsent(until: until, reason: reason, attempts: attempts ?? claimed.attempts))
     }
 
-    /// Makes an action `planned` again whose only request certainly did not act; one with a request to undo is skipped
-    /// instead.
+    /// Makes an action `planned` again whose only request certainly did not act; one with a request
+    /// to undo is skipped instead.
     ///
     /// - Parameter until: The earliest time to send it again; nil for at once.
     /// - Throws: As all these changes.
@@ -168,7 +187,8 @@ extension OutboxStore {
             unsent(until: until, reason: reason, attempts: departed.attempts))
     }
 
-    /// Reverts the departure of a claimed action whose request was not made, whether the departure was committed or not.
+    /// Reverts the departure of a claimed action whose request was not made, whether the departure
+    /// was committed or not.
     ///
     /// The row is as it was claimed, or what the departure of that very row made of it.
     package func withdraw(_ claimed: Claimed, now: Date) async throws -> Action {
@@ -177,8 +197,8 @@ extension OutboxStore {
             unsent(until: nil, reason: claimed.reason, attempts: claimed.attempts))
     }
 
-    /// Reverts the record of another request that was not made, whether it was committed or not; the action is looked up
-    /// at once.
+    /// Reverts the record of another request that was not made, whether it was committed or not;
+    /// the action is looked up at once.
     package func withdraw(_ departed: Departed, now: Date) async throws -> Action {
         try await change(
             departed.action, orItsDeparture: true, to: .sending, now: now,
@@ -202,7 +222,9 @@ extension OutboxStore {
     ///   - slot: A planned slot.
     ///   - due: Its new time; nil to skip it.
     /// - Throws: As all these changes.
-    package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
+    package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws
+        -> Action
+    {
         try requireWaiting(slot, to: due == nil ? .skipped : .planned)
         guard let due else {
             return try await change(
@@ -252,10 +274,13 @@ extension OutboxStore {
     ///   - sighting: When to look for it again, if its outcome is unknown.
     /// - Throws: As all these changes.
     package func end(
-        _ departed: Departed, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
+        _ departed: Departed, as state: ActionState, reason: String, outcome: String? = nil,
+        sighting: Date? = nil,
         now: Date
     ) async throws -> Action {
-        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: state) }
+        guard departed.state == .sending else {
+            throw OutboxError.stateChanged(departed.id, to: state)
+        }
         return try await end(departed.action, as: state, reason, outcome, sighting: sighting, now)
     }
 
@@ -263,7 +288,9 @@ extension OutboxStore {
     ///
     /// - Parameter reason: The code of the reason.
     /// - Throws: As all these changes.
-    package func drop(_ waiting: Action, as state: ActionState, reason: String, now: Date) async throws -> Action {
+    package func drop(_ waiting: Action, as state: ActionState, reason: String, now: Date)
+        async throws -> Action
+    {
         guard Self.waitingStates.contains(waiting.state) else {
             throw OutboxError.stateChanged(waiting.id, to: state)
         }
@@ -271,7 +298,8 @@ extension OutboxStore {
     }
 
     private func end(
-        _ action: Action, as state: ActionState, _ reason: String, _ outcome: String?, sighting: Date?, _ now: Date
+        _ action: Action, as state: ActionState, _ reason: String, _ outcome: String?,
+        sighting: Date?, _ now: Date
     ) async throws -> Action {
         var told = action.explanation
         if let outcome { told = Explanation(adding: outcome, to: told) }
@@ -285,9 +313,12 @@ extension OutboxStore {
     }
 
     /// An explanation, or the one that is stored.
-    private func kept(_ explanation: Explanation?) -> SQL { "COALESCE(\(explanation?.json), explanation)" }
+    private func kept(_ explanation: Explanation?) -> SQL {
+        "COALESCE(\(explanation?.json), explanation)"
+    }
 
-    /// Throws unless this worker still holds the lease; for a process that may have been frozen since the last change.
+    /// Throws unless this worker still holds the lease; for a process that may have been frozen
+    /// since the last change.
     package func requireLease() async throws { try await write { _ in } }
 
     /// A condition, besides state and revision, that prevents a change.
@@ -303,7 +334,8 @@ extension OutboxStore {
         case changed
     }
 
-    /// Changes an action that is still in the state and the revision in which it was read, under the lease.
+    /// Changes an action that is still in the state and the revision in which it was read, under
+    /// the lease.
     ///
     /// - Parameters:
     ///   - read: The action as the caller read it.
@@ -314,8 +346,10 @@ extension OutboxStore {
     ///   - version: The version of a person's operations that must still hold.
     ///   - uses: Whether the uses of the archive's posts have to be counted anew.
     private func change(
-        _ read: Action, orItsDeparture: Bool = false, orUnsettled: Bool = false, to state: ActionState,
-        unless obstacle: Obstacle? = nil, isNote: Bool = false, leavingFor deadline: Duration? = nil,
+        _ read: Action, orItsDeparture: Bool = false, orUnsettled: Bool = false,
+        to state: ActionState,
+        unless obstacle: Obstacle? = nil, isNote: Bool = false,
+        leavingFor deadline: Duration? = nil,
         asOf version: Int64? = nil, uses: Uses = .kept, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed = Self.isStill(read)
@@ -330,10 +364,12 @@ extension OutboxStore {
         }
         let end: SQL =
             state == .planned
-            ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
+            ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END"
+            : "\(state.rawValue)"
         if deadline != nil {
             let isAsRead: SQL = if let version { "mirrors.version = \(version)" } else { "TRUE" }
-            allowed += " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(isAsRead)"))"
+            allowed +=
+                " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(isAsRead)"))"
         }
         // Whatever is recorded after a departure is recorded when its request has ended.
         var changes: SQL = """
@@ -351,7 +387,9 @@ extension OutboxStore {
             let before = countsUses ? try self.action(read.id, on: connection) : nil
             let updated = try connection.query("\(update) RETURNING \(Action.columns)")
             guard let stored = try updated.first.flatMap(Self.action(of:)) else {
-                if deadline != nil { try requireNoWord(against: read, asOf: version, at: now, on: connection) }
+                if deadline != nil {
+                    try requireNoWord(against: read, asOf: version, at: now, on: connection)
+                }
                 throw OutboxError.stateChanged(read.id, to: state)
             }
             if countsUses { try noteUses(by: [before, stored].compactMap(\.self), on: connection) }
@@ -366,17 +404,21 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away, if the mirror has retired,
-    /// or if the person is denied, so that no request is sent after that decision, however long it was prepared.
-    func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
+    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away,
+    /// if the mirror has retired, or if the person is denied, so that no request is sent after that
+    /// decision, however long it was prepared.
+    func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection)
+        throws
+    {
         try requireNoWord(against: action, asOf: nil, at: now, on: connection)
         try requireNoDenial(of: action, on: connection)
     }
 
-    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away, if the mirror has retired,
-    /// or if a person has changed since `version` what may be sent.
+    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away,
+    /// if the mirror has retired, or if a person has changed since `version` what may be sent.
     private func requireNoWord(
-        against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
+        against action: Action, asOf version: Int64?, at now: Date,
+        on connection: any StorageConnection
     ) throws {
         let isSuperseded: SQL = if let version { "mirrors.version <> \(version)" } else { "FALSE" }
         let rows = try connection.query(
@@ -405,12 +447,13 @@ extension OutboxStore {
         case paused, unagreed, humanAway, retired, superseded
     }
 
-    /// The condition on a row of `actions` without which it never leaves: somebody agreed to the mirror, which is the human
-    /// by a login or by words said from their account, or the operator by a statement (see `HumanConsent`); the human's
-    /// account is there, or a person wants the mirror to go on without it; and the mirror has not retired, or the row is
-    /// its last post.
+    /// The condition on a row of `actions` without which it never leaves: somebody agreed to the
+    /// mirror, which is the human by a login or by words said from their account, or the operator
+    /// by a statement (see `HumanConsent`); the human's account is there, or a person wants the
+    /// mirror to go on without it; and the mirror has not retired, or the row is its last post.
     ///
-    /// Every departure has it in its statement. What is due has it too, so that nothing is prepared in vain.
+    /// Every departure has it in its statement. What is due has it too, so that nothing is prepared
+    /// in vain.
     func isPermitted(at now: Date) -> SQL {
         mirrorHas("\(Self.isAgreed) AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
     }
@@ -418,8 +461,8 @@ extension OutboxStore {
     /// SQL that is true of a row of `mirrors` with a stored consent.
     private static let isAgreed: SQL = "mirrors.consent IS NOT NULL"
 
-    /// The condition that the network does not call the human's account a memorial, suspended, switched off or gone, or
-    /// that a person wants the mirror to go on all the same.
+    /// The condition that the network does not call the human's account a memorial, suspended,
+    /// switched off or gone, or that a person wants the mirror to go on all the same.
     private static let goesOn: SQL = """
         (mirrors.standing IS NULL OR mirrors.standing = 'moved' OR mirrors.standing_goes_on_ms IS NOT NULL)
         """
@@ -443,13 +486,17 @@ extension OutboxStore {
         throw OutboxError.denied(action.id)
     }
 
-    /// The version that every operation of a person about sending increases; after a change, checks are repeated.
+    /// The version that every operation of a person about sending increases; after a change, checks
+    /// are repeated.
     package func wishVersion() async throws -> Int64 {
-        try await storage.query("SELECT version FROM mirrors WHERE mirror = \(mirror)").first?.integer("version") ?? 0
+        try await storage.query("SELECT version FROM mirrors WHERE mirror = \(mirror)").first?
+            .integer("version") ?? 0
     }
 
     /// The same as a part of a statement.
-    var selectedVersion: SQL { "COALESCE((SELECT version FROM mirrors WHERE mirror = \(mirror)), 0) AS wish_version" }
+    var selectedVersion: SQL {
+        "COALESCE((SELECT version FROM mirrors WHERE mirror = \(mirror)), 0) AS wish_version"
+    }
 
     /// Raises the version, in the transaction of an operation of a person.
     func raiseVersion(on connection: any StorageConnection) throws {
@@ -467,12 +514,14 @@ extension OutboxStore {
 
     /// Returns the actions whose request has no known outcome.
     package func unresolved() async throws -> [Departed] {
-        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000).map(Departed.init)
+        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
+            .map(Departed.init)
     }
 
     /// Returns actions with a request to undo whose own request has no known outcome.
     package func unknownUndos() async throws -> [Departed] {
-        try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000).map(Departed.init)
+        try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000)
+            .map(Departed.init)
     }
 
     /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
@@ -499,7 +548,8 @@ extension OutboxStore {
             order: "updated_ms DESC, id ASC", limit: 2_000)
     }
 
-    /// The actions that ended without anybody knowing whether they happened and whose time for another look has come.
+    /// The actions that ended without anybody knowing whether they happened and whose time for
+    /// another look has come.
     package func unsighted(now: Date, limit: Int = 20) async throws -> [Departed] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
@@ -521,9 +571,11 @@ extension OutboxStore {
         }
     }
 
-    /// When any action was last changed, on the clock of whoever changed it; nil while there is none.
+    /// When any action was last changed, on the clock of whoever changed it; nil while there is
+    /// none.
     package func newestChange() async throws -> Date? {
-        let rows = try await storage.query("SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")
+        let rows = try await storage.query(
+            "SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")
         return try rows.first?.optionalDate("newest_ms")
     }
 }

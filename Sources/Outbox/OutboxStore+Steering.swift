@@ -4,8 +4,9 @@ package import Storage
 
 /// Changes of a plan by a person.
 ///
-/// None requires the lease. Each raises the mirror's version in its transaction, and a worker sends only under the
-/// version that it checked the action by: an earlier change wins, and a later one finds nothing to change.
+/// None requires the lease. Each raises the mirror's version in its transaction, and a worker sends
+/// only under the version that it checked the action by: an earlier change wins, and a later one
+/// finds nothing to change.
 extension OutboxStore {
     /// The states of a waiting action, for which no request can have been sent.
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
@@ -17,8 +18,9 @@ extension OutboxStore {
     /// Runs in the transaction that has changed an action, which it is given as it is then.
     package typealias Note = @Sendable (Action, any StorageConnection) throws -> Void
 
-    // Each returns the action as it is then, or nil if it was in no state for the change, or is missing. Each throws
-    // `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
+    // Each returns the action as it is then, or nil if it was in no state for the change, or is
+    // missing. Each throws `SeenChanged`, and changes nothing, where `seen` is given and is not the
+    // action's digest any more.
 
     /// Skips a waiting action.
     package func skip(
@@ -26,7 +28,9 @@ extension OutboxStore {
         _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         try await steer(
-            id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now,
+            id, seen: seen,
+            "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)",
+            now: now,
             note)
     }
 
@@ -36,7 +40,8 @@ extension OutboxStore {
     ) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
-            and: "kind = 'post' AND reason = \(Action.Reason.byPerson) AND expires_ms > \(now.milliseconds)",
+            and:
+                "kind = 'post' AND reason = \(Action.Reason.byPerson) AND expires_ms > \(now.milliseconds)",
             seen: seen, "state = 'planned', reason = NULL", now: now, note)
     }
 
@@ -44,7 +49,8 @@ extension OutboxStore {
     ///
     /// - Parameter explanation: What is stored of it from then on; nil to keep what is.
     package func move(
-        _ id: String, to due: Date, expires: Date, explanation: Explanation? = nil, seen: Seen? = nil, now: Date
+        _ id: String, to due: Date, expires: Date, explanation: Explanation? = nil,
+        seen: Seen? = nil, now: Date
     ) async throws -> Action? {
         try await steer(
             id, seen: seen,
@@ -62,7 +68,8 @@ extension OutboxStore {
     ///   - explanation: The reason of the text; nil to keep the stored one.
     ///   - isPinned: False to change the text without pinning.
     package func pin(
-        _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
+        _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil,
+        isPinned: Bool = true,
         seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         var changes: SQL = """
@@ -96,8 +103,8 @@ extension OutboxStore {
     /// - Parameters:
     ///   - slots: The new slots, with unused numbers.
     ///   - kept: The number of slots of the day that stay.
-    /// - Returns: The number of replaced slots; nil, without a change, if another process numbered slots of that day
-    ///   meanwhile.
+    /// - Returns: The number of replaced slots; nil, without a change, if another process numbered
+    ///   slots of that day meanwhile.
     package func replan(
         _ plan: StoredPlan, slots: [Intent], besides kept: Int, seen: Seen? = nil, now: Date
     ) async throws -> Int? {
@@ -126,10 +133,13 @@ extension OutboxStore {
     private struct NumberTaken: Error {}
 
     /// Throws if a day's slots differ from what a person saw.
-    private func require(_ seen: Seen?, of day: LocalDay, on connection: any StorageConnection) throws {
+    private func require(_ seen: Seen?, of day: LocalDay, on connection: any StorageConnection)
+        throws
+    {
         guard seen != nil else { return }
         let slots: SQL = "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)"
-        let stored = try actions(where: slots, order: "+due_ms ASC, subject ASC", limit: 10_000, on: connection)
+        let stored = try actions(
+            where: slots, order: "+due_ms ASC, subject ASC", limit: 10_000, on: connection)
         try seen.require(Seen(ofDay: stored))
     }
 
@@ -138,7 +148,8 @@ extension OutboxStore {
         guard seen != nil else { return }
         var found: [String: Seen] = [:]
         for part in ids.portions {
-            for action in try actions(where: "id IN \(list: part)", order: "id ASC", limit: part.count, on: connection)
+            for action in try actions(
+                where: "id IN \(list: part)", order: "id ASC", limit: part.count, on: connection)
             { found[action.id] = action.seen }
         }
         try seen.require(Seen(ofAll: ids.compactMap { found[$0] }))
@@ -147,7 +158,9 @@ extension OutboxStore {
     /// Skips a day's waiting slots, except pinned ones.
     ///
     /// - Returns: The slots before the change.
-    private func takeOut(_ day: LocalDay, now: Date, on connection: any StorageConnection) throws -> [Action] {
+    private func takeOut(_ day: LocalDay, now: Date, on connection: any StorageConnection) throws
+        -> [Action]
+    {
         let replaceable: SQL = """
             kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description) AND NOT pinned AND \(Self.waiting)
             """
@@ -166,7 +179,8 @@ extension OutboxStore {
     /// - Parameter check: Runs first in the same transaction, which its error ends.
     /// - Returns: The stored action; nil, without a change, if another slot has that number.
     package func add(
-        _ slot: Intent, now: Date, _ check: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
+        _ slot: Intent, now: Date,
+        _ check: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
     ) async throws -> Action? {
         try await storage.transaction { connection in
             try check(connection)
@@ -177,8 +191,11 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a person had a post sent, or fixed a slot with it, that was due since an instant and was not given up.
-    package func isAskedFor(_ source: PostID, since: Date, on connection: any StorageConnection) throws -> Bool {
+    /// Whether a person had a post sent, or fixed a slot with it, that was due since an instant and
+    /// was not given up.
+    package func isAskedFor(_ source: PostID, since: Date, on connection: any StorageConnection)
+        throws -> Bool
+    {
         let states: [ActionState] = [.planned, .claimed, .sending, .done]
         return try !connection.query(
             """
@@ -199,12 +216,14 @@ extension OutboxStore {
     private func waiting(_ kind: ActionKind) async throws -> [Action] {
         // The sign keeps SQLite from reading all that was ever due in the order of an index.
         try await actions(
-            where: "kind = \(kind.rawValue) AND \(Self.waiting) AND text IS NOT NULL", order: "+due_ms ASC, id ASC",
+            where: "kind = \(kind.rawValue) AND \(Self.waiting) AND text IS NOT NULL",
+            order: "+due_ms ASC, id ASC",
             limit: 10_000)
     }
 
     /// Requires a worker that claimed the action to claim it again.
-    private static let unclaimed: SQL = "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
+    private static let unclaimed: SQL =
+        "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
 
     /// Changes an action in one of some states that a worker checks again before it goes on.
     ///
@@ -214,7 +233,8 @@ extension OutboxStore {
     ///   - note: Runs after the change.
     /// - Returns: The action as it is then; nil if it is in another state, or missing.
     func steer(
-        _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
+        _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE",
+        seen: Seen?,
         _ assignments: SQL, now: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         try await storage.transaction { connection in

@@ -4,14 +4,15 @@ import Storage
 
 /// Continuing threads: each part is an action, created when the previous part is confirmed.
 ///
-/// The remaining parts are stored with the last action of the thread and move on with each part, so that a restart
-/// continues it. No part has an action before its turn; a thread that has not begun is one slot.
+/// The remaining parts are stored with the last action of the thread and move on with each part, so
+/// that a restart continues it. No part has an action before its turn; a thread that has not begun
+/// is one slot.
 extension OutboxStore {
-    /// Creates actions for the next parts of threads whose previous part is confirmed, and ends threads that cannot
-    /// continue.
+    /// Creates actions for the next parts of threads whose previous part is confirmed, and ends
+    /// threads that cannot continue.
     ///
-    /// A thread is published whole or not at all: if it ends early, except by a person, all its parts are taken back,
-    /// including one that turns out later to have arrived.
+    /// A thread is published whole or not at all: if it ends early, except by a person, all its
+    /// parts are taken back, including one that turns out later to have arrived.
     ///
     /// - Parameters:
     ///   - now: The due time of the next parts.
@@ -19,16 +20,23 @@ extension OutboxStore {
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func continueThreads(now: Date, grace: TimeInterval) async throws -> [Action] {
         // Nearly always there is nothing, and reading takes no lock.
-        guard try await !actions(where: Self.mayGoOn, order: "id ASC", limit: 1).isEmpty else { return [] }
+        guard try await !actions(where: Self.mayGoOn, order: "id ASC", limit: 1).isEmpty else {
+            return []
+        }
         return try await write { connection in
             var next: [Action] = []
-            for action in try actions(where: Self.mayGoOn, order: "id ASC", limit: 100, on: connection) {
-                if let part = action.nextPart(at: now, grace: grace, of: mirror), try insert(part, on: connection) {
+            for action in try actions(
+                where: Self.mayGoOn, order: "id ASC", limit: 100, on: connection)
+            {
+                if let part = action.nextPart(at: now, grace: grace, of: mirror),
+                    try insert(part, on: connection)
+                {
                     next.append(part)
                 }
                 if case .post(let slot, _) = action.payload, action.cutsThread {
                     for part in try parts(of: slot, on: connection) {
-                        _ = try noteUndo(part.id, reason: Action.Reason.threadCut, now: now, on: connection)
+                        _ = try noteUndo(
+                            part.id, reason: Action.Reason.threadCut, now: now, on: connection)
                     }
                 }
                 try connection.execute(
@@ -40,13 +48,17 @@ extension OutboxStore {
     }
 
     /// Condition: ended in any state, with parts to follow.
-    static let mayGoOn: SQL = "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
+    static let mayGoOn: SQL =
+        "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
 
     /// Returns these actions and the later parts of their threads, which are taken back with them.
-    func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String] {
+    func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String]
+    {
         var all = ids
         for id in ids {
-            guard let action = try action(id, on: connection), case .post(let slot, _) = action.payload else {
+            guard let action = try action(id, on: connection),
+                case .post(let slot, _) = action.payload
+            else {
                 continue
             }
             all += try parts(of: slot, on: connection).filter { $0.name.part > slot.part }.map(\.id)
@@ -61,7 +73,8 @@ extension OutboxStore {
     ) throws -> [(name: Slot.Name, id: String)] {
         let first = Slot.Name(day: slot.day, number: slot.number)
         let parts = try actions(
-            where: "kind = 'post' AND (subject = \("\(first)") OR subject LIKE \("\(first)/%"))", order: "id ASC",
+            where: "kind = 'post' AND (subject = \("\(first)") OR subject LIKE \("\(first)/%"))",
+            order: "id ASC",
             limit: 100, on: connection)
         return parts.compactMap { part in
             if case .post(let name, _) = part.payload { (name, part.id) } else { nil }
@@ -72,13 +85,18 @@ extension OutboxStore {
 extension Action {
     /// Whether it leaves its thread incomplete, and not by a person's decision.
     fileprivate var cutsThread: Bool {
-        guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else { return false }
+        guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else {
+            return false
+        }
         return state == .failed || (state != .done && parent != nil)
     }
 
-    /// Makes the action of the next part: planned, or skipped if this one is not published for good.
+    /// Makes the action of the next part: planned, or skipped if this one is not published for
+    /// good.
     fileprivate func nextPart(at now: Date, grace: TimeInterval, of mirror: String) -> Action? {
-        guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else { return nil }
+        guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else {
+            return nil
+        }
         var said = part.wording
         said.rest = Array(wording.rest.dropFirst())
         let isOut = state == .done && undo == nil && remoteAddress != nil
@@ -86,10 +104,12 @@ extension Action {
         // What never left has nothing to end, and what is taken back says so itself.
         guard isOut || parent != nil || state == .failed else { return nil }
         var intent = Intent(
-            .post(slot.next, said), state: isOut ? .planned : .skipped, due: now, expires: now + grace,
+            .post(slot.next, said), state: isOut ? .planned : .skipped, due: now,
+            expires: now + grace,
             reason: isOut ? nil : Reason.threadEnded,
             explanation: Explanation("goes on from \(slot)"))
-        // Nothing else may take its place, and nothing of the human's holds it up: the thread is begun.
+        // Nothing else may take its place, and nothing of the human's holds it up: the thread is
+        // begun.
         intent.isPinned = true
         var action = Action(intent, of: mirror, at: now)
         if isOut, let remoteID, let remoteAddress {

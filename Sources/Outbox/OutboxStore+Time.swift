@@ -4,8 +4,8 @@ package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
-    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror or the
-    /// human's account is away, and only the last post once the mirror has retired.
+    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the
+    /// mirror or the human's account is away, and only the last post once the mirror has retired.
     ///
     /// They include actions that an earlier worker claimed and did not send.
     ///
@@ -60,7 +60,8 @@ extension OutboxStore {
         package var thread: Date?
         /// Looking at an effect of a command that was cut; not a part of ``next``.
         package var effect: Date?
-        /// The mirror's retirement, which has begun if this is not in the future; not a part of ``next``.
+        /// The mirror's retirement, which has begun if this is not in the future; not a part of
+        /// ``next``.
         package var retirement: Date?
         /// Whether replies wait until mentions are read.
         package var waitsForMentions = false
@@ -73,8 +74,8 @@ extension OutboxStore {
 
     /// Seconds after which an effect that was given up is forgotten.
     package static let effectMemory: TimeInterval = 400 * 86_400
-    /// Seconds after which the next time of an effect is not believed: no retry rule waits so long, so
-    /// a clock was wrong.
+    /// Seconds after which the next time of an effect is not believed: no retry rule waits so long,
+    /// so a clock was wrong.
     package static let longestEffectWait: TimeInterval = 2 * 86_400
 
     /// The time at which an effect of a command that was cut is looked at next, as a part of a
@@ -90,25 +91,29 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if there is no work.
+    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if there is
+    /// no work.
     package func nextAttention(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
+        now: Date
     ) async throws -> Date? {
         try await attention(kinds, heard: heard, lookUpAfter: wait, now: now).next
     }
 
     /// Returns the times of the next work, with one query.
     ///
-    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue. While nobody
-    /// agreed to the mirror or the human's account is away, or once the mirror has retired, what waits is only marked as
-    /// expired.
+    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to
+    /// continue. While nobody agreed to the mirror or the human's account is away, or once the
+    /// mirror has retired, what waits is only marked as expired.
     ///
     /// - Parameters:
-    ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
+    ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored
+    ///     until then.
     ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
     ///   - now: The present; a request with a later time is due at once, because a clock was set.
     package func attention(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
+        now: Date
     ) async throws -> Attention {
         let milliseconds = Int64(wait * 1_000)
         let mayLeave = Self.mayLeave(heard: heard, at: now)
@@ -144,7 +149,8 @@ extension OutboxStore {
         attention.sending = try row.optionalDate("due_ms")
         attention.post = try row.optionalDate("post_ms")
         attention.expiry = try row.optionalDate("expiry_ms")
-        attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
+        attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }
+            .min()
         attention.undo = try row.optionalDate("undo_ms")
         attention.thread = try row.optionalDate("thread_ms")
         attention.effect = try row.optionalDate("effect_ms")
@@ -164,9 +170,11 @@ extension OutboxStore {
             state IN ('planned', 'claimed', 'suggested') AND expires_ms < \(now.milliseconds)
             """
         // Most of the time there is nothing, and reading takes no lock.
-        guard try await !actions(where: overdue, order: "due_ms ASC, id ASC", limit: 1).isEmpty else { return [] }
+        guard try await !actions(where: overdue, order: "due_ms ASC, id ASC", limit: 1).isEmpty
+        else { return [] }
         return try await write { connection in
-            let ending = try actions(where: overdue, order: "due_ms ASC, id ASC", limit: 100_000, on: connection)
+            let ending = try actions(
+                where: overdue, order: "due_ms ASC, id ASC", limit: 100_000, on: connection)
             try connection.execute(
                 """
                 \(Self.changing) state = 'expired', updated_ms = \(now.milliseconds), next_attempt_ms = NULL,
@@ -182,12 +190,12 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Seconds that a reply waits until all mentions are read: as long as a mention may be answered, so
-    /// that nothing but an approval that comes later leaves unheard.
+    /// Seconds that a reply waits until all mentions are read: as long as a mention may be
+    /// answered, so that nothing but an approval that comes later leaves unheard.
     fileprivate static let hearing: TimeInterval = 86_400
 
-    /// Whether all mentions from before the decision were read, or the reply has waited for that for a day; a later page
-    /// may contain a "stop" of the author.
+    /// Whether all mentions from before the decision were read, or the reply has waited for that
+    /// for a day; a later page may contain a "stop" of the author.
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
@@ -214,8 +222,8 @@ extension Action {
 
 /// Posts whose minute passed during an outage.
 ///
-/// They are not sent in a burst. Decisions depend only on the table, so a restart or another worker does not change
-/// them.
+/// They are not sent in a burst. Decisions depend only on the table, so a restart or another worker
+/// does not change them.
 extension OutboxStore {
     /// Seconds after its time from which a post is late.
     package static let lateness: TimeInterval = 60
@@ -226,14 +234,16 @@ extension OutboxStore {
 
     /// Selects the due posts that may be sent now.
     ///
-    /// A late post is sent a minute after the last sent post, each further one a minute later, and the excess expires.
-    /// Other kinds and punctual posts pass.
+    /// A late post is sent a minute after the last sent post, each further one a minute later, and
+    /// the excess expires. Other kinds and punctual posts pass.
     ///
     /// - Parameters:
     ///   - due: Due actions, oldest first.
     /// - Returns: The actions to send now, in the same order, and the expired ones.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func spreadLate(_ due: [Action], now: Date) async throws -> (ready: [Action], expired: [Action]) {
+    package func spreadLate(_ due: [Action], now: Date) async throws -> (
+        ready: [Action], expired: [Action]
+    ) {
         let late = due.filter { $0.kind == .post && now.timeIntervalSince($0.due) > Self.lateness }
         guard !late.isEmpty else { return (due, []) }
         let grace = late.map { $0.expires.timeIntervalSince($0.due) }.max() ?? 0
@@ -244,7 +254,9 @@ extension OutboxStore {
         var expired: [Action] = []
         for action in late {
             if room <= 0 {
-                expired.append(try await drop(action, as: .expired, reason: Action.Reason.tooManyLate, now: now))
+                expired.append(
+                    try await drop(
+                        action, as: .expired, reason: Action.Reason.tooManyLate, now: now))
                 held.insert(action.id)
             } else if next > now {
                 try await putOff(action, until: next, now: now)
@@ -256,18 +268,21 @@ extension OutboxStore {
         return (due.filter { !held.contains($0.id) }, expired)
     }
 
-    /// Returns when a late post may be sent again after a lost answer; it counts as one of the late posts.
+    /// Returns when a late post may be sent again after a lost answer; it counts as one of the late
+    /// posts.
     ///
     /// - Returns: A time, possibly in the past; nil if there are too many late posts already.
     func lateTurn(of post: Action, now: Date) async throws -> Date? {
-        guard post.kind == .post, now.timeIntervalSince(post.due) > Self.lateness else { return now }
+        guard post.kind == .post, now.timeIntervalSince(post.due) > Self.lateness else {
+            return now
+        }
         let grace = post.expires.timeIntervalSince(post.due)
         let queue = try await lateQueue(since: now - grace, besides: post.id, now: now)
         return queue.room > 0 ? queue.next : nil
     }
 
-    /// Returns the time of the next late post, and how many more may be sent, counting those sent, possibly sent or
-    /// waiting since `start`.
+    /// Returns the time of the next late post, and how many more may be sent, counting those sent,
+    /// possibly sent or waiting since `start`.
     private func lateQueue(
         since start: Date, besides id: String? = nil, now: Date
     ) async throws -> (next: Date, room: Int) {
@@ -319,10 +334,11 @@ extension OutboxStore {
     /// Maximum of transactions in one call; the next call continues.
     private static let batches = 20
 
-    /// Deletes plans and ended actions that were last changed before `time`, a few thousand at most.
+    /// Deletes plans and ended actions that were last changed before `time`, a few thousand at
+    /// most.
     ///
-    /// Actions to look up or take back stay, and so do replies, so that nobody gets the same reply twice. The caller
-    /// chooses `time` before all periods of caps and repeats.
+    /// Actions to look up or take back stay, and so do replies, so that nobody gets the same reply
+    /// twice. The caller chooses `time` before all periods of caps and repeats.
     ///
     /// - Parameter time: Later changes stay.
     /// - Returns: The number of deleted rows.
@@ -347,10 +363,12 @@ extension OutboxStore {
             let (actions, plans) = try outdated(time, limit: Self.batch, on: connection)
             for part in actions.portions {
                 try keepUses(of: part, on: connection)
-                try connection.execute("DELETE FROM actions WHERE mirror = \(mirror) AND id IN \(list: part)")
+                try connection.execute(
+                    "DELETE FROM actions WHERE mirror = \(mirror) AND id IN \(list: part)")
             }
             for part in plans.portions {
-                try connection.execute("DELETE FROM plans WHERE mirror = \(mirror) AND local_day IN \(list: part)")
+                try connection.execute(
+                    "DELETE FROM plans WHERE mirror = \(mirror) AND local_day IN \(list: part)")
             }
             return actions.count + plans.count
         }

@@ -11,7 +11,8 @@ package struct Undo: Equatable, Sendable {
     package var attempts = 0
     /// The time of the next request; nil for none.
     package var next: Date?
-    /// The network's last answer: ``removed``, ``gone``, ``shown``, or a code with a text; nil before the first.
+    /// The network's last answer: ``removed``, ``gone``, ``shown``, or a code with a text; nil
+    /// before the first.
     package var outcome: String?
 
     /// It was deleted.
@@ -47,12 +48,12 @@ package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
 
 /// Undo.
 ///
-/// A request is part of the action's row, stored before any request to the network and removed only at its end. An
-/// undone action stays in the table as `undone`: its slot, mention or post is never decided again, and its text counts
-/// as used.
+/// A request is part of the action's row, stored before any request to the network and removed only
+/// at its end. An undone action stays in the table as `undone`: its slot, mention or post is never
+/// decided again, and its text counts as used.
 ///
-/// A store with a lease checks it. One without a lease may do all of this beside a worker, because deleting a post
-/// twice is harmless.
+/// A store with a lease checks it. One without a lease may do all of this beside a worker, because
+/// deleting a post twice is harmless.
 extension OutboxStore {
     /// Stores requests to undo actions, and cancels waiting ones.
     ///
@@ -60,11 +61,12 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - reason: A stable code of the reason, also for skipped actions.
-    ///   - seen: The digest of all these actions that the person saw; nil to change without comparing.
+    ///   - seen: The digest of all these actions that the person saw; nil to change without
+    ///     comparing.
     ///   - note: Runs for each of `ids` that is cancelled, taken back, or will be if it happened.
     /// - Returns: The outcome of each request, which is stored durably.
-    /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`, without any change,
-    ///   if one differs from what was seen; the store's error.
+    /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`,
+    ///   without any change, if one differs from what was seen; the store's error.
     package func askUndos(
         _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date,
         _ note: @escaping Note = { _, _ in }
@@ -95,7 +97,9 @@ extension OutboxStore {
         for _ in 0..<Self.attempts {
             guard let action = try action(id, on: connection) else { return .unknown }
             let answer = action.undoAnswer
-            guard let assignments = action.changes(for: answer, reason: reason, now: now) else { return answer }
+            guard let assignments = action.changes(for: answer, reason: reason, now: now) else {
+                return answer
+            }
             let changed = try connection.execute(
                 """
                 \(answer == .withheld ? Self.changing : Self.noting) \(assignments)
@@ -129,7 +133,8 @@ extension OutboxStore {
         return try rows.first?.optionalDate("undo_ms")
     }
 
-    /// The same as a part of a statement; a request postponed by a clock that was ahead is due at once.
+    /// The same as a part of a statement; a request postponed by a clock that was ahead is due at
+    /// once.
     func nextUndo(at now: Date) -> SQL {
         """
         (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
@@ -140,8 +145,8 @@ extension OutboxStore {
 
     /// Returns the time of the next look-up of such an action; nil for none.
     ///
-    /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed, which are looked up a
-    ///   few times more within a day.
+    /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed,
+    ///   which are looked up a few times more within a day.
     package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
         let open: SQL = isPatient ? "" : "AND state = 'sending'"
         let rows = try await storage.query(
@@ -174,11 +179,14 @@ extension OutboxStore {
     /// Records that an action is taken back; idempotent.
     ///
     /// - Parameters:
-    ///   - outcome: ``Undo/removed``, ``Undo/gone`` if there was nothing left to delete, or ``Undo/shown``.
+    ///   - outcome: ``Undo/removed``, ``Undo/gone`` if there was nothing left to delete, or
+    ///     ``Undo/shown``.
     /// - Returns: The stored action; nil without a request to undo.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
-    package func undone(_ id: String, outcome: String = Undo.removed, now: Date) async throws -> Action? {
+    package func undone(_ id: String, outcome: String = Undo.removed, now: Date) async throws
+        -> Action?
+    {
         try await undo(
             id, "",
             """
@@ -192,10 +200,13 @@ extension OutboxStore {
     /// - Parameters:
     ///   - begun: The action from ``beginUndo(_:until:now:)``.
     ///   - next: The time of the next attempt; nil for none until a new request to undo.
-    /// - Returns: The stored action; nil if it is taken back meanwhile, or another process made a later request.
+    /// - Returns: The stored action; nil if it is taken back meanwhile, or another process made a
+    ///   later request.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
-    package func undoFailed(_ begun: Action, _ error: String, next: Date?, now: Date) async throws -> Action? {
+    package func undoFailed(_ begun: Action, _ error: String, next: Date?, now: Date) async throws
+        -> Action?
+    {
         try await undo(
             begun.id, "AND COALESCE(undo_attempts, 0) = \(begun.undo?.attempts ?? 0)",
             "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
@@ -214,7 +225,9 @@ extension OutboxStore {
     }
 
     /// Changes the request of an action that happened.
-    private func undo(_ id: String, _ condition: SQL, _ assignments: SQL, now: Date) async throws -> Action? {
+    private func undo(_ id: String, _ condition: SQL, _ assignments: SQL, now: Date) async throws
+        -> Action?
+    {
         try await write { connection in
             let changed = try connection.execute(
                 """
@@ -225,10 +238,12 @@ extension OutboxStore {
         }
     }
 
-    /// Returns the earliest time of another request of these kinds under the limit `pace`, from the requests so far.
+    /// Returns the earliest time of another request of these kinds under the limit `pace`, from the
+    /// requests so far.
     ///
     /// It depends only on the table, so a restart or another process does not change it.
-    package func nextRoom(_ kinds: [ActionKind], within pace: Pace, now: Date) async throws -> Date {
+    package func nextRoom(_ kinds: [ActionKind], within pace: Pace, now: Date) async throws -> Date
+    {
         let rows = try await storage.query(
             """
             SELECT updated_ms FROM actions
@@ -255,12 +270,15 @@ package struct UndoTally: Equatable, Sendable {
     package var proposed = 0
 
     package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0, proposed: Int = 0) {
-        (self.waiting, self.remembered, self.refused, self.proposed) = (waiting, remembered, refused, proposed)
+        (self.waiting, self.remembered, self.refused, self.proposed) = (
+            waiting, remembered, refused, proposed
+        )
     }
 }
 
 extension OutboxStore {
-    /// Returns the actions that this account did or may have done and that are not taken back, latest first.
+    /// Returns the actions that this account did or may have done and that are not taken back,
+    /// latest first.
     ///
     /// - Parameters:
     ///   - start: The earliest time of the first request; nil for all.
@@ -270,7 +288,8 @@ extension OutboxStore {
     ) async throws -> [Action] {
         let unwished: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
         return try await actions(
-            where: unwished + Self.isUndoable(kinds, since: start), order: "sending_ms DESC, id ASC", limit: limit)
+            where: unwished + Self.isUndoable(kinds, since: start),
+            order: "sending_ms DESC, id ASC", limit: limit)
     }
 
     /// Returns the number of such actions of each kind; kinds without any are missing.
@@ -297,7 +316,8 @@ extension OutboxStore {
     /// Returns the actions still to be taken back, oldest request first, at most ten thousand.
     package func wantedUndos() async throws -> [Action] {
         try await actions(
-            where: "undo_next_ms IS NOT NULL AND \(Self.awaitingUndo)", order: "undo_asked_ms ASC, id ASC",
+            where: "undo_next_ms IS NOT NULL AND \(Self.awaitingUndo)",
+            order: "undo_asked_ms ASC, id ASC",
             limit: 10_000)
     }
 
@@ -358,7 +378,8 @@ extension Action {
                 state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(OutboxStore.settled), undo_reason = \(reason),
                 undo_asked_ms = \(now.milliseconds), updated_ms = \(now.milliseconds)
                 """
-        // Its time of change stays: of what was sent it tells when to look for it, and nothing happened yet.
+        // Its time of change stays: of what was sent it tells when to look for it, and nothing
+        // happened yet.
         case .remembered: return undo == nil ? wish : nil
         case .asked: return undo?.next == nil ? wish : nil
         case .already, .nothing, .outOfReach, .unknown: return nil

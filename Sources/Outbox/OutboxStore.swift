@@ -4,8 +4,9 @@ package import Storage
 
 /// The table of actions of one mirror.
 ///
-/// Every change of a stored action requires the lease, and throws ``OutboxError`` if another worker holds it; reading
-/// does not. Every call may throw the store's error. The unique key over mirror, kind and subject prevents duplicates.
+/// Every change of a stored action requires the lease, and throws ``OutboxError`` if another worker
+/// holds it; reading does not. Every call may throw the store's error. The unique key over mirror,
+/// kind and subject prevents duplicates.
 package struct OutboxStore: Sendable {
     let storage: any StorageEngine
     let mirror: String
@@ -19,11 +20,15 @@ package struct OutboxStore: Sendable {
     /// - Parameters:
     ///   - lease: The lease required for changes; nil for reading.
     ///   - isDenied: Whether a person is denied, read on the given connection.
-    ///   - hasOnlyAskedToStop: Whether a denied person asked the bot to stop, and is denied for no other reason.
+    ///   - hasOnlyAskedToStop: Whether a denied person asked the bot to stop, and is denied for no
+    ///     other reason.
     package init(
         storage: any StorageEngine, mirror: String, lease: Lease?,
-        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false },
-        hasOnlyAskedToStop: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false }
+        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in
+            false
+        },
+        hasOnlyAskedToStop: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool =
+            { _, _ in false }
     ) {
         self.storage = storage
         self.mirror = mirror
@@ -32,7 +37,8 @@ package struct OutboxStore: Sendable {
         self.hasOnlyAskedToStop = hasOnlyAskedToStop
     }
 
-    // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.
+    // In SQLite a plus before a column, or an expression instead of it, keeps an index away that
+    // only serves the order.
 
     func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
         try await storage.query(selection(condition, order, limit)).compactMap(Self.action(of:))
@@ -48,10 +54,13 @@ package struct OutboxStore: Sendable {
     ///
     /// Only that row is skipped: a newer version may have written it. See ``setAside(limit:)``.
     static func action(of row: SQLRow) throws -> Action? {
-        do { return try Action(row: row) } catch let error as OutboxError where error.code == .unfitting { return nil }
+        do { return try Action(row: row) } catch let error as OutboxError
+            where error.code == .unfitting
+        { return nil }
     }
 
-    /// Returns a sentence for each unfinished row that this version cannot parse, with the row's id and the cause.
+    /// Returns a sentence for each unfinished row that this version cannot parse, with the row's id
+    /// and the cause.
     package func setAside(limit: Int) async throws -> [String] {
         // Written out, as the index `actions_not_ended` has it.
         let condition: SQL = """
@@ -61,7 +70,9 @@ package struct OutboxStore: Sendable {
         let rows = try await storage.query(selection(condition, "id ASC", 10_000))
         var sentences: [String] = []
         for row in rows where sentences.count < limit {
-            do { _ = try Action(row: row) } catch let error as OutboxError { sentences.append(error.description) }
+            do { _ = try Action(row: row) } catch let error as OutboxError {
+                sentences.append(error.description)
+            }
         }
         return sentences
     }
@@ -78,13 +89,14 @@ package struct OutboxStore: Sendable {
         """
     }
 
-    /// Changes rows of `actions`, so that whoever read one before finds it changed; see ``Action/revision``.
+    /// Changes rows of `actions`, so that whoever read one before finds it changed; see
+    /// ``Action/revision``.
     ///
     /// Every statement that changes a row begins with this or with ``noting``.
     static let changing: SQL = "UPDATE actions SET revision = revision + 1,"
 
-    /// Notes what is known about rows of `actions`, whose revisions stay: when to ask again, and what becomes of the
-    /// copy at the network.
+    /// Notes what is known about rows of `actions`, whose revisions stay: when to ask again, and
+    /// what becomes of the copy at the network.
     static let noting: SQL = "UPDATE actions SET"
 
     /// Runs `work` in one transaction that requires the lease.
@@ -101,8 +113,8 @@ package struct OutboxStore: Sendable {
 
     /// Throws unless the lease holds, and keeps others from taking it until the transaction ends.
     ///
-    /// It writes nothing. On Postgres the lock keeps another worker's take waiting; a transaction of SQLite that changes
-    /// anything has the whole database to itself.
+    /// It writes nothing. On Postgres the lock keeps another worker's take waiting; a transaction
+    /// of SQLite that changes anything has the whole database to itself.
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
         let lock: SQL = storage.kind == .postgres ? " FOR SHARE" : ""
@@ -142,7 +154,8 @@ extension OutboxStore {
         return try rows.compactMap { LocalDay(try $0.text("local_day")) }
     }
 
-    /// Returns the number of planned slots of each day, in any state; days without a plan are missing.
+    /// Returns the number of planned slots of each day, in any state; days without a plan are
+    /// missing.
     ///
     /// - Parameter days: At most some hundred days.
     package func slotCounts(of days: Range<LocalDay>) async throws -> [LocalDay: Int] {
@@ -161,7 +174,8 @@ extension OutboxStore {
     /// Returns the slots of a day in the order of their times.
     package func slots(of day: LocalDay) async throws -> [Action] {
         try await actions(
-            where: "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)", order: "+due_ms ASC, subject ASC",
+            where: "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)",
+            order: "+due_ms ASC, subject ASC",
             limit: 10_000)
     }
 
@@ -170,10 +184,13 @@ extension OutboxStore {
     /// - Parameters:
     ///   - since: Earlier changes are excluded.
     ///   - isOver: Whether waiting actions (planned or suggested) are excluded.
-    package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws -> [Action] {
+    package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws
+        -> [Action]
+    {
         let over: SQL = isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
         return try await actions(
-            where: "updated_ms >= \(since?.milliseconds ?? 0)" + over, order: "updated_ms DESC, id ASC", limit: limit)
+            where: "updated_ms >= \(since?.milliseconds ?? 0)" + over,
+            order: "updated_ms DESC, id ASC", limit: limit)
     }
 
     /// Returns the actions that match the filter, last changed first.
@@ -206,12 +223,16 @@ extension OutboxStore {
 
     /// Returns the action of this kind and subject.
     package func action(_ kind: ActionKind, subject: String) async throws -> Action? {
-        try await actions(where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1).first
+        try await actions(
+            where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1
+        ).first
     }
 
     /// Returns at most `limit` actions whose identifiers begin with these hexadecimal digits.
     package func actions(identifiedBy digits: String, limit: Int) async throws -> [Action] {
-        guard !digits.isEmpty, digits.allSatisfy({ "0123456789abcdef".contains($0) }) else { return [] }
+        guard !digits.isEmpty, digits.allSatisfy({ "0123456789abcdef".contains($0) }) else {
+            return []
+        }
         return try await actions(where: "id LIKE \(digits + "%")", order: "id ASC", limit: limit)
     }
 
@@ -219,14 +240,17 @@ extension OutboxStore {
     package func actions(withIDs ids: [String]) async throws -> [String: Action] {
         var found: [String: Action] = [:]
         for part in ids.portions {
-            for action in try await actions(where: "id IN \(list: part)", order: "id ASC", limit: part.count) {
+            for action in try await actions(
+                where: "id IN \(list: part)", order: "id ASC", limit: part.count)
+            {
                 found[action.id] = action
             }
         }
         return found
     }
 
-    /// A position in the list of suggestions, which stays one when the suggestion there was decided.
+    /// A position in the list of suggestions, which stays one when the suggestion there was
+    /// decided.
     package struct SuggestionPlace: Equatable, Sendable {
         /// The orders of suggestions.
         package enum Order: String, CaseIterable, Codable, Sendable {
@@ -239,17 +263,22 @@ extension OutboxStore {
         private let id: String
 
         package init(_ action: Action, in order: Order) {
-            (time, id) = ((order == .newest ? action.created : action.expires).milliseconds, action.id)
+            (time, id) = (
+                (order == .newest ? action.created : action.expires).milliseconds, action.id
+            )
         }
 
         fileprivate init(_ row: SQLRow, in order: Order) throws {
-            (time, id) = (try row.integer(order == .newest ? "created_ms" : "expires_ms"), try row.text("id"))
+            (time, id) = (
+                try row.integer(order == .newest ? "created_ms" : "expires_ms"), try row.text("id")
+            )
         }
 
         /// Parses a position as it is handed out; nil if it is invalid.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 2, let time = Int64(parts[0]), !parts[1].isEmpty, parts[1].allSatisfy(\.isHexDigit)
+            guard parts.count == 2, let time = Int64(parts[0]), !parts[1].isEmpty,
+                parts[1].allSatisfy(\.isHexDigit)
             else { return nil }
             (self.time, id) = (time, String(parts[1]))
         }
@@ -270,7 +299,8 @@ extension OutboxStore {
     ///   - place: The position after which to begin; nil for the first.
     ///   - limit: The maximum to return.
     package func suggestions(
-        _ order: SuggestionPlace.Order = .newest, kinds: [ActionKind] = [], behind place: SuggestionPlace? = nil,
+        _ order: SuggestionPlace.Order = .newest, kinds: [ActionKind] = [],
+        behind place: SuggestionPlace? = nil,
         limit: Int, where isWanted: (Action) -> Bool = { _ in true }
     ) async throws -> [Action] {
         var condition: SQL = "state = 'suggested'"
@@ -278,7 +308,8 @@ extension OutboxStore {
         return try await storage.search(limit: limit, behind: place) { [condition] place, number in
             let rest: SQL = place.map { " AND " + $0.condition(in: order) } ?? ""
             return selection(
-                condition + rest, order == .newest ? "created_ms DESC, id ASC" : "expires_ms ASC, id ASC", number)
+                condition + rest,
+                order == .newest ? "created_ms DESC, id ASC" : "expires_ms ASC, id ASC", number)
         } placeOf: {
             try SuggestionPlace($0, in: order)
         } _: { row in
@@ -289,7 +320,8 @@ extension OutboxStore {
     /// Returns the number of undecided suggestions.
     package func suggestionCount() async throws -> Int {
         let rows = try await storage.query(
-            "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND state = 'suggested'")
+            "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND state = 'suggested'"
+        )
         return try rows.first?.int("number") ?? 0
     }
 
@@ -297,8 +329,8 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - since: Start of the period of the cap.
-    /// - Returns: The subjects that have an action, the number of actions that count for the cap, and the result of
-    ///   `read`.
+    /// - Returns: The subjects that have an action, the number of actions that count for the cap,
+    ///   and the result of `read`.
     /// - Throws: The store's error, or what `read` throws.
     package func standing<Value: Sendable>(
         _ kind: ActionKind, among subjects: [String], since: Date,
@@ -307,7 +339,8 @@ extension OutboxStore {
         try await storage.read { connection in
             let counted = try connection.query(counting(Self.capped(kind, since)))
             return (
-                try known(kind, among: subjects, on: connection), try counted.first?.int("number") ?? 0,
+                try known(kind, among: subjects, on: connection),
+                try counted.first?.int("number") ?? 0,
                 try read(connection)
             )
         }
@@ -318,7 +351,9 @@ extension OutboxStore {
     ) throws -> Set<String> {
         var known: Set<String> = []
         // What was said to somebody who was forgotten is known, too.
-        let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) { first, _ in first }
+        let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) {
+            first, _ in first
+        }
         for part in Array(names.keys).portions {
             let rows = try connection.query(
                 """
@@ -354,13 +389,17 @@ extension OutboxStore {
             ORDER BY due_ms, id LIMIT \(limit)
             """)
         return try rows.map { row in
-            (PublishedPlace(due: try row.date("due_ms"), id: try row.text("id")), try row.text("remote_address"))
+            (
+                PublishedPlace(due: try row.date("due_ms"), id: try row.text("id")),
+                try row.text("remote_address")
+            )
         }
     }
 }
 
 extension Action {
-    /// Whether this is a post that is still to be sent, as ``OutboxStore/comes(after:)`` tells of a row.
+    /// Whether this is a post that is still to be sent, as ``OutboxStore/comes(after:)`` tells of a
+    /// row.
     package func comes(after now: Date) -> Bool {
         payload.kind == .post && due > now && text != nil && [.planned, .claimed].contains(state)
     }
@@ -374,7 +413,8 @@ extension OutboxStore {
         "kind = 'post' AND state IN ('planned', 'claimed') AND text IS NOT NULL AND due_ms > \(now.milliseconds)"
     }
 
-    /// Returns the number of waiting suggestions and the time of the next planned post of some mirrors, by name.
+    /// Returns the number of waiting suggestions and the time of the next planned post of some
+    /// mirrors, by name.
     ///
     /// - Throws: The store's error.
     package static func waiting(
@@ -390,7 +430,9 @@ extension OutboxStore {
                 GROUP BY mirror
                 """)
             for row in rows {
-                waiting[try row.text("mirror")] = (try row.int("suggestions"), try row.optionalDate("next_ms"))
+                waiting[try row.text("mirror")] = (
+                    try row.int("suggestions"), try row.optionalDate("next_ms")
+                )
             }
         }
         return waiting
@@ -469,7 +511,8 @@ package struct ActionTally: Equatable, Sendable {
     /// The states in which an action has ended.
     fileprivate static let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
 
-    /// Reads the columns `kind`, `state`, `reason` and `number`; nil for a kind or state that this version does not know.
+    /// Reads the columns `kind`, `state`, `reason` and `number`; nil for a kind or state that this
+    /// version does not know.
     fileprivate init?(_ row: SQLRow) throws {
         guard let kind = ActionKind(rawValue: try row.text("kind")),
             let state = ActionState(rawValue: try row.text("state"))
@@ -492,7 +535,8 @@ extension OutboxStore {
         ).compactMap { try ActionTally($0) }
     }
 
-    /// Returns the number of all actions that match a filter by kind and state, in no order and without reasons.
+    /// Returns the number of all actions that match a filter by kind and state, in no order and
+    /// without reasons.
     package func tallies(of filter: ActionFilter) async throws -> [ActionTally] {
         try await storage.query(
             """
@@ -502,7 +546,8 @@ extension OutboxStore {
         ).compactMap { try ActionTally($0) }
     }
 
-    /// Returns the number of actions that ended within a span of time, by kind, state and reason, in no order.
+    /// Returns the number of actions that ended within a span of time, by kind, state and reason,
+    /// in no order.
     package func tallies(of span: Range<Date>) async throws -> [ActionTally] {
         try await storage.query(
             """
@@ -514,7 +559,8 @@ extension OutboxStore {
         ).compactMap { try ActionTally($0) }
     }
 
-    /// Returns the replies and favorites that were sent and were due within a span of time, the latest first.
+    /// Returns the replies and favorites that were sent and were due within a span of time, the
+    /// latest first.
     package func toOthers(_ span: Range<Date>, limit: Int) async throws -> [Action] {
         try await actions(
             where: """
@@ -532,8 +578,8 @@ extension OutboxStore {
         ).first?.optionalDate("first_ms")
     }
 
-    /// Returns another text after every change of an action, as far as clocks and deletions tell: the times of the newest
-    /// and the oldest change, and the mirror's version.
+    /// Returns another text after every change of an action, as far as clocks and deletions tell:
+    /// the times of the newest and the oldest change, and the mirror's version.
     package func changeStamp() async throws -> String {
         let rows = try await storage.query(
             """
@@ -541,12 +587,14 @@ extension OutboxStore {
                 (SELECT MIN(updated_ms) FROM actions WHERE mirror = \(mirror)) AS oldest_ms,
                 (SELECT version FROM mirrors WHERE mirror = \(mirror)) AS version
             """)
-        let values = try ["newest_ms", "oldest_ms", "version"].map { try rows.first?.optionalInteger($0) ?? 0 }
+        let values = try ["newest_ms", "oldest_ms", "version"].map {
+            try rows.first?.optionalInteger($0) ?? 0
+        }
         return values.map(String.init).joined(separator: " ")
     }
 
-    /// Returns the times of the actions that were done, by kind, in no order: of all posts, and of what else was due from
-    /// a time on.
+    /// Returns the times of the actions that were done, by kind, in no order: of all posts, and of
+    /// what else was due from a time on.
     package func timesDone(since start: Date) async throws -> [ActionKind: [Date]] {
         let mirror = mirror
         return try await storage.read { connection in
@@ -577,7 +625,8 @@ extension OutboxStore {
             """)
         return try rows.reduce(into: [:]) { counts, row in
             guard let network = NetworkName(rawValue: try row.text("network")) else { return }
-            counts[AccountID(network: network, value: try row.text("author"))] = try row.int("number")
+            counts[AccountID(network: network, value: try row.text("author"))] = try row.int(
+                "number")
         }
     }
 }
@@ -602,8 +651,8 @@ extension OutboxStore {
 
     /// The states that count as a use of a text: sent, possibly sent, or still to be sent.
     ///
-    /// A text that the server found too long was not said; one that it refused for another reason is
-    /// not tried again so soon.
+    /// A text that the server found too long was not said; one that it refused for another reason
+    /// is not tried again so soon.
     static let using: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done')
             OR (sending_ms IS NOT NULL AND COALESCE(reason, '') <> \(Action.Reason.tooLong)))
@@ -617,7 +666,8 @@ extension OutboxStore {
         "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)"
     }
 
-    /// Returns the times of the actions of one kind that count for a cap, due since `since`, latest first.
+    /// Returns the times of the actions of one kind that count for a cap, due since `since`, latest
+    /// first.
     package func times(_ kind: ActionKind, since: Date) async throws -> [Date] {
         let rows = try await storage.query(
             """
@@ -643,7 +693,9 @@ extension OutboxStore {
     ///   - midnight: The beginning of the day of the caps.
     ///   - deleted: The beginning of the period of the deletions.
     ///   - withdrawn: The beginning of the period of the favorites that were withdrawn.
-    package func limitUses(since midnight: Date, deletedSince deleted: Date, withdrawnSince withdrawn: Date)
+    package func limitUses(
+        since midnight: Date, deletedSince deleted: Date, withdrawnSince withdrawn: Date
+    )
         async throws
         -> LimitUses
     {
@@ -689,7 +741,9 @@ extension OutboxStore {
                 GROUP BY target_network, target_author, target_name ORDER BY latest_ms
                 """)
             for row in rows {
-                guard let network = NetworkName(rawValue: try row.text("target_network")) else { continue }
+                guard let network = NetworkName(rawValue: try row.text("target_network")) else {
+                    continue
+                }
                 let person = AccountID(network: network, value: try row.text("target_author"))
                 handles[person] = try row.text("target_name")
             }
@@ -709,7 +763,9 @@ extension OutboxStore {
                         AND target_author IN \(list: part)
                         AND COALESCE(reason, '') NOT IN ('asked-to-stop', 'not-mentioned')
                     """)
-                for row in rows { found.insert(AccountID(network: network, value: try row.text("target_author"))) }
+                for row in rows {
+                    found.insert(AccountID(network: network, value: try row.text("target_author")))
+                }
             }
         }
         return found
@@ -718,7 +774,9 @@ extension OutboxStore {
     /// Returns a condition on the target of an action for each network.
     static func targets(_ accounts: [AccountID]) -> [SQL] {
         // In a fixed order: equal questions are equal statements.
-        Dictionary(grouping: Set(accounts), by: \.network).sorted { $0.key.rawValue < $1.key.rawValue }.map {
+        Dictionary(grouping: Set(accounts), by: \.network).sorted {
+            $0.key.rawValue < $1.key.rawValue
+        }.map {
             network, group in
             "target_network = \(network.rawValue) AND target_author IN \(list: group.map(\.value))"
         }

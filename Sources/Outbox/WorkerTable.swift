@@ -10,11 +10,13 @@ package struct WorkerRecord: Equatable, Sendable {
     package let beat: Int64
     /// The version of its program, as `0.2.0`.
     package let version: String
-    /// Whether it shares the mirrors of the database fairly with other workers, as `run --all` does.
+    /// Whether it shares the mirrors of the database fairly with other workers, as `run --all`
+    /// does.
     package let isSharing: Bool
     /// How many mirrors it held at its last beat.
     package let mirrors: Int
-    /// By how many seconds one of its passes began late, at most, within the minute before its last beat.
+    /// By how many seconds one of its passes began late, at most, within the minute before its last
+    /// beat.
     package let lateness: TimeInterval
     /// The time of its last beat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
@@ -47,11 +49,14 @@ package struct WorkerRecord: Equatable, Sendable {
     package var severity: Int { disability.severity }
 
     package init(
-        worker: String, beat: Int64, version: String, isSharing: Bool, mirrors: Int, lateness: TimeInterval,
+        worker: String, beat: Int64, version: String, isSharing: Bool, mirrors: Int,
+        lateness: TimeInterval,
         updatedMilliseconds: Int64, disability: Disability? = nil
     ) {
         (self.worker, self.beat, self.version, self.isSharing) = (worker, beat, version, isSharing)
-        (self.mirrors, self.lateness, self.updatedMilliseconds) = (mirrors, lateness, updatedMilliseconds)
+        (self.mirrors, self.lateness, self.updatedMilliseconds) = (
+            mirrors, lateness, updatedMilliseconds
+        )
         self.disability = disability
     }
 
@@ -78,7 +83,8 @@ package struct WorkerTable: Sendable {
 
     package init(storage: any StorageEngine) { self.storage = storage }
 
-    /// Returns every process that has a row, by name: also those that died and were not replaced yet.
+    /// Returns every process that has a row, by name: also those that died and were not replaced
+    /// yet.
     package func records() async throws -> [WorkerRecord] {
         try await storage.query(
             """
@@ -87,7 +93,8 @@ package struct WorkerTable: Sendable {
             """
         ).map { row in
             WorkerRecord(
-                worker: try row.text("worker"), beat: try row.integer("beat"), version: try row.text("version"),
+                worker: try row.text("worker"), beat: try row.integer("beat"),
+                version: try row.text("version"),
                 isSharing: try row.boolean("shares"), mirrors: try row.int("mirrors"),
                 lateness: Double(try row.integer("late_ms")) / 1_000,
                 updatedMilliseconds: try row.integer("updated_ms"),
@@ -98,12 +105,15 @@ package struct WorkerTable: Sendable {
     private func disability(_ row: SQLRow) throws -> WorkerRecord.Disability? {
         guard let since = try row.optionalDate("unable_ms") else { return nil }
         // The word of a newer version counts as the worst.
-        let extent = try row.optionalText("unable_extent").flatMap(WorkerRecord.Disability.Extent.init) ?? .all
-        return .init(since: since, extent: extent, reason: try row.optionalText("unable_reason") ?? "")
+        let extent =
+            try row.optionalText("unable_extent").flatMap(WorkerRecord.Disability.Extent.init)
+            ?? .all
+        return .init(
+            since: since, extent: extent, reason: try row.optionalText("unable_reason") ?? "")
     }
 
-    /// The statement that enters a worker with its beat, or stores the beat of one that is there; idempotent, as it carries
-    /// the beat's number.
+    /// The statement that enters a worker with its beat, or stores the beat of one that is there;
+    /// idempotent, as it carries the beat's number.
     package static func beat(_ worker: WorkerRecord) -> SQL {
         """
         INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms, unable_extent,
@@ -116,7 +126,8 @@ package struct WorkerTable: Sendable {
         """
     }
 
-    /// The statement that stores a beat of a worker that has a row, and changes nothing without one; idempotent.
+    /// The statement that stores a beat of a worker that has a row, and changes nothing without
+    /// one; idempotent.
     static func beatOfEntered(_ worker: WorkerRecord) -> SQL {
         "UPDATE workers SET \(changes(by: worker)) WHERE worker = \(worker.worker)"
     }

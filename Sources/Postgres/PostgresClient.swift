@@ -13,7 +13,8 @@ package enum PostgresTransactionMode: Sendable {
     case statement
     /// One changing statement that does no harm when it runs twice, likewise without them.
     case note
-    /// One consistent state and changes to it that are never committed: the transaction stays open for an hour at most.
+    /// One consistent state and changes to it that are never committed: the transaction stays open
+    /// for an hour at most.
     case open
     /// A part of a transaction that is open already, undone if it fails.
     case part
@@ -37,14 +38,17 @@ package enum PostgresTransactionMode: Sendable {
         case .statement, .note: nil
         case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
         case .part: "SAVEPOINT mirror_bot_part"
-        // Not serializable: the state is seen from the first statement on, which here is the wait itself.
+        // Not serializable: the state is seen from the first statement on, which here is the wait
+        // itself.
         case .exclusive(let lock):
             "BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.settings); SELECT pg_advisory_xact_lock(\(lock))"
         }
     }
 
     fileprivate var rollBack: String {
-        if case .part = self { return "ROLLBACK TO SAVEPOINT mirror_bot_part; RELEASE SAVEPOINT mirror_bot_part" }
+        if case .part = self {
+            return "ROLLBACK TO SAVEPOINT mirror_bot_part; RELEASE SAVEPOINT mirror_bot_part"
+        }
         return "ROLLBACK"
     }
 
@@ -55,14 +59,16 @@ package enum PostgresTransactionMode: Sendable {
 
     /// How long a transaction may stand still before the server ends it.
     ///
-    /// A worker that was frozen, or whose machine is gone, keeps its locks until then, and its sessions of a pooler: from
-    /// those who take over its mirrors, which they must be able to do well before a lease of 30 seconds ends.
+    /// A worker that was frozen, or whose machine is gone, keeps its locks until then, and its
+    /// sessions of a pooler: from those who take over its mirrors, which they must be able to do
+    /// well before a lease of 30 seconds ends.
     private static let idlePatience = "10s"
 
-    /// Sets what holds for one transaction: a session may belong to others too, where a pooler stands between.
+    /// Sets what holds for one transaction: a session may belong to others too, where a pooler
+    /// stands between.
     ///
-    /// Name, the value that stands for no choice, ours. The first, because a server or user may be set up to answer a
-    /// commit before it is on disk.
+    /// Name, the value that stands for no choice, ours. The first, because a server or user may be
+    /// set up to answer a commit before it is on disk.
     private static let settings = set([
         ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementPatience),
         ("idle_in_transaction_session_timeout", "0", idlePatience),
@@ -70,7 +76,8 @@ package enum PostgresTransactionMode: Sendable {
 
     /// The same for a transaction that stays open between calls to a network.
     private static let patientSettings = set([
-        ("statement_timeout", "0", statementPatience), ("idle_in_transaction_session_timeout", "0", "3600s"),
+        ("statement_timeout", "0", statementPatience),
+        ("idle_in_transaction_session_timeout", "0", "3600s"),
     ])
 
     private static func set(_ settings: [(String, String, String)]) -> String {
@@ -84,8 +91,8 @@ package enum PostgresTransactionMode: Sendable {
 
 /// A connection that is replaced when it is lost, on a thread of its own.
 ///
-/// Connects at the first use and again when the connection was lost or its generation is over. Calls run one after the
-/// other.
+/// Connects at the first use and again when the connection was lost or its generation is over.
+/// Calls run one after the other.
 package final class PostgresClient: @unchecked Sendable {
     // Unchecked because `connection` and `birth` are only touched on the executor's one thread.
     private let configuration: PostgresConfiguration
@@ -107,7 +114,8 @@ package final class PostgresClient: @unchecked Sendable {
     ///   - reconnects: Whether a lost connection is replaced. False for a
     ///     session whose temporary tables would be lost with it.
     package init(
-        configuration: PostgresConfiguration, name: String, generation: PostgresGeneration = PostgresGeneration(),
+        configuration: PostgresConfiguration, name: String,
+        generation: PostgresGeneration = PostgresGeneration(),
         reconnects: Bool = true
     ) {
         self.configuration = configuration
@@ -135,7 +143,9 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// Runs `work` on the thread; cancelling the task interrupts the statement
     /// that runs then.
-    private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
         do {
             return try await executor.run(interrupting: interruption, work)
         } catch is CancellationError where !Task.isCancelled {
@@ -145,7 +155,9 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// The connection, made if there is none that may be used; on the thread only.
     private func connected() throws -> PostgresConnection {
-        if let connection, !reconnects || connection.isAlive && birth == generation.current { return connection }
+        if let connection, !reconnects || connection.isAlive && birth == generation.current {
+            return connection
+        }
         connection = nil
         // Read before connecting: the generation may end meanwhile.
         let current = generation.current
@@ -164,7 +176,8 @@ package final class PostgresClient: @unchecked Sendable {
         return true
     }
 
-    /// Closes a connection whose server takes no changes, and ends its generation if its server took changes before.
+    /// Closes a connection whose server takes no changes, and ends its generation if its server
+    /// took changes before.
     ///
     /// Otherwise a server that stays read-only would have all connections replaced again and again.
     private func leaveServer() {
@@ -210,7 +223,8 @@ package final class PostgresClient: @unchecked Sendable {
             } catch let refusal as ReadOnlyServer {
                 guard isReused && mayReconnect else { throw refusal.cause }
                 mayReconnect = false
-            } catch let error as PostgresError where error.isRepeatable && repetition < repetitions {
+            } catch let error as PostgresError where error.isRepeatable && repetition < repetitions
+            {
                 repetition += 1
                 // The winner needs a moment, and chance keeps the losers apart.
                 let pause = Int.random(in: 0...min(repetition, 10) * 4)
@@ -233,7 +247,10 @@ package final class PostgresClient: @unchecked Sendable {
         if let failure = connection.failure {
             rollBack(mode, connection)
             var cause: any Error = failure
-            if case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost { cause = thrown }
+            if case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost
+            {
+                cause = thrown
+            }
             guard failure.sqlState == "25006", mode.mayChange else { throw cause }
             leaveServer()
             throw ReadOnlyServer(cause: cause)
@@ -252,7 +269,8 @@ package final class PostgresClient: @unchecked Sendable {
         do {
             try connection.control(begin)
         } catch var error as PostgresError where error.sqlState == "0A000" {
-            // A standby does not even begin what is serializable: to us it is a server that takes no changes.
+            // A standby does not even begin what is serializable: to us it is a server that takes
+            // no changes.
             leaveServer()
             error.sqlState = "25006"
             throw ReadOnlyServer(cause: error)
@@ -270,7 +288,11 @@ package final class PostgresClient: @unchecked Sendable {
     }
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
-        defer { if mode.mayChange, connection.hasChanged, self.connection != nil { generation.change(birth) } }
+        defer {
+            if mode.mayChange, connection.hasChanged, self.connection != nil {
+                generation.change(birth)
+            }
+        }
         switch mode {
         case .statement, .note, .open: return
         case .part:
@@ -295,7 +317,8 @@ package final class PostgresClient: @unchecked Sendable {
             case .rolledBack:
                 throw error
             case .unknown:
-                throw PostgresError(.commitUnknown, "the connection was lost during the commit: \(error.message)")
+                throw PostgresError(
+                    .commitUnknown, "the connection was lost during the commit: \(error.message)")
             }
         }
     }
@@ -326,8 +349,8 @@ package final class PostgresClient: @unchecked Sendable {
 
 /// Counts how often the connections of several clients became doubtful, such as by a failover.
 ///
-/// A connection of an earlier generation is replaced before its next use, rather than each being found dead, or on a
-/// server that takes no changes any more, by a unit of its own.
+/// A connection of an earlier generation is replaced before its next use, rather than each being
+/// found dead, or on a server that takes no changes any more, by a unit of its own.
 package final class PostgresGeneration: Sendable {
     private let count = Atomic(0)
     private let changed = Atomic(-1)
@@ -345,14 +368,15 @@ package final class PostgresGeneration: Sendable {
 
     /// Ends a generation unless it ended before.
     func end(_ generation: Int) {
-        _ = count.compareExchange(expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
+        _ = count.compareExchange(
+            expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
     }
 }
 
 /// The refusal of a change by a server that takes none.
 ///
-/// The session may be older than the server's change of mind, or its server no longer the one to write to: nothing was
-/// changed, and a new connection may help.
+/// The session may be older than the server's change of mind, or its server no longer the one to
+/// write to: nothing was changed, and a new connection may help.
 private struct ReadOnlyServer: Error {
     /// The error of the transaction.
     let cause: any Error
@@ -368,13 +392,13 @@ private enum PostgresOutcome {
 extension PostgresConnection {
     /// By what the server knows a transaction after its connection was lost.
     ///
-    /// The number that the server gave it, nil while it has changed nothing and from servers that do not tell; whether it
-    /// changed anything, as far as the answers tell; and the history in which the number means something, nil where the
-    /// server cannot be asked later.
+    /// The number that the server gave it, nil while it has changed nothing and from servers that
+    /// do not tell; whether it changed anything, as far as the answers tell; and the history in
+    /// which the number means something, nil where the server cannot be asked later.
     fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, history: History?)
 
-    /// The data whose transactions a number counts: a server that was made anew, or a standby that took over, gives the
-    /// same numbers to other transactions.
+    /// The data whose transactions a number counts: a server that was made anew, or a standby that
+    /// took over, gives the same numbers to other transactions.
     fileprivate struct History: Equatable {
         /// The number that the server got when its data folder was made.
         let cluster: String
@@ -388,13 +412,19 @@ extension PostgresConnection {
             try probe()
             return (nil, hasChanged, nil)
         }
-        // The timeline is asked for here: behind a pooler the session may have changed since it was connected.
-        let answer = try control("SELECT txid_current_if_assigned(), \(Self.timelineExpression)", interruptible: false)
-        guard answer.rowCount == 1, answer.columnNames.count == 2, case .text(let timeline) = answer.value(0, 1) else {
+        // The timeline is asked for here: behind a pooler the session may have changed since it was
+        // connected.
+        let answer = try control(
+            "SELECT txid_current_if_assigned(), \(Self.timelineExpression)", interruptible: false)
+        guard answer.rowCount == 1, answer.columnNames.count == 2,
+            case .text(let timeline) = answer.value(0, 1)
+        else {
             return (nil, hasChanged, nil)
         }
         let history = History(cluster: cluster, timeline: timeline)
-        guard case .integer(let number) = answer.value(0, 0) else { return (nil, hasChanged, history) }
+        guard case .integer(let number) = answer.value(0, 0) else {
+            return (nil, hasChanged, history)
+        }
         return (number, hasChanged, history)
     }
 
@@ -404,9 +434,11 @@ extension PostgresConnection {
     fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {
         let answer = try control(
             "SELECT txid_status(\(number)), \(Self.clusterExpression), \(Self.timelineExpression)")
-        guard answer.rowCount == 1, answer.columnNames.count == 3, case .text(let cluster) = answer.value(0, 1),
+        guard answer.rowCount == 1, answer.columnNames.count == 3,
+            case .text(let cluster) = answer.value(0, 1),
             case .text(let timeline) = answer.value(0, 2),
-            History(cluster: cluster, timeline: timeline) == history, case .text(let status) = answer.value(0, 0)
+            History(cluster: cluster, timeline: timeline) == history,
+            case .text(let status) = answer.value(0, 0)
         else { return .unknown }
         return switch status {
         case "committed": .committed

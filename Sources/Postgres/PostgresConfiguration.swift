@@ -1,20 +1,24 @@
 import CPostgres
 import Foundation
 
-/// How to reach a server, or the one of several that takes changes: a URL, taken apart by libpq's own rules.
+/// How to reach a server, or the one of several that takes changes: a URL, taken apart by libpq's
+/// own rules.
 ///
 /// The parts may hold a password, so the value describes itself without them.
 package struct PostgresConfiguration: Sendable {
-    /// For each host of the URL, keyword and value of every setting that was given or has our default.
+    /// For each host of the URL, keyword and value of every setting that was given or has our
+    /// default.
     ///
-    /// libpq knows lists of hosts itself, but leaves the time that each may take to those who wait for it themselves.
+    /// libpq knows lists of hosts itself, but leaves the time that each may take to those who wait
+    /// for it themselves.
     let hosts: [[String: String]]
     /// How long the server may say nothing in the middle of a conversation.
     ///
     /// The kernel notices a machine that is gone; this is for one that is
     /// there and hangs.
     package var answerTimeout: Duration = .seconds(75)
-    /// How long a server that went away during a commit may take to come back and tell what became of it.
+    /// How long a server that went away during a commit may take to come back and tell what became
+    /// of it.
     package var outcomePatience: Duration = .seconds(10)
     /// How long a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
@@ -50,18 +54,23 @@ package struct PostgresConfiguration: Sendable {
         }
         var settings = Self.defaults
         while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
+            if let value = option.pointee.val {
+                settings[String(cString: keyword)] = String(cString: value)
+            }
             option += 1
         }
         // A word of node-postgres that Heroku has people set, and libpq refuses.
-        if settings["sslmode"] == nil, ProcessInfo.processInfo.environment["PGSSLMODE"] == "no-verify" {
+        if settings["sslmode"] == nil,
+            ProcessInfo.processInfo.environment["PGSSLMODE"] == "no-verify"
+        {
             settings["sslmode"] = "require"
         }
         // libpq would notice only at every attempt to connect.
         for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
             throw PostgresError(
                 .configuration,
-                "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F")
+                "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F"
+            )
         }
         // Texts travel as Swift's own encoding.
         settings["client_encoding"] = "UTF8"
@@ -73,15 +82,21 @@ package struct PostgresConfiguration: Sendable {
     /// Of several hosts the one is wanted that takes changes, unless the URL wants another.
     private static func hosts(_ settings: [String: String]) -> [[String: String]] {
         let lists = ["host", "hostaddr", "port"].map { keyword in
-            (keyword, settings[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? [])
+            (
+                keyword,
+                settings[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+            )
         }
         let count = lists.map(\.1.count).max() ?? 1
         // Lists that do not belong together are libpq's to complain of.
-        guard count > 1, lists.allSatisfy({ [0, count].contains($1.count) || $0 == "port" && $1.count == 1 }) else {
+        guard count > 1,
+            lists.allSatisfy({ [0, count].contains($1.count) || $0 == "port" && $1.count == 1 })
+        else {
             return [settings]
         }
         return (0..<count).map { place in
-            var host = settings.merging(["target_session_attrs": "read-write"]) { given, _ in given }
+            var host = settings.merging(["target_session_attrs": "read-write"]) { given, _ in given
+            }
             for (keyword, list) in lists where list.count == count {
                 host[keyword] = list[place].isEmpty ? nil : String(list[place])
             }
@@ -105,12 +120,16 @@ package struct PostgresConfiguration: Sendable {
 
     /// The time a connection to one host may take, in milliseconds; nil is no limit.
     var connectTimeoutMilliseconds: Int? {
-        guard let seconds = hosts[0]["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else { return nil }
+        guard let seconds = hosts[0]["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else {
+            return nil
+        }
         return min(seconds, 3_600) * 1_000
     }
 }
 
-extension PostgresConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PostgresConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     package var description: String { "PostgreSQL" }
 
     package var debugDescription: String { description }

@@ -12,15 +12,16 @@ package final class PostgresConnection {
     private let interruption: Interruption
     /// How long the server may say nothing before the connection counts as lost, in milliseconds.
     private let answerMilliseconds: Int
-    /// The number that the server got when its data folder was made; nil if it cannot be asked for that, or for the
-    /// outcome of a transaction.
+    /// The number that the server got when its data folder was made; nil if it cannot be asked for
+    /// that, or for the outcome of a transaction.
     private(set) var cluster: String?
-    /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then are likely to be.
+    /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then
+    /// are likely to be.
     package var mayCopy = true
     /// Whether the transaction that is open changed anything, as far as the server's answers tell.
     private(set) var hasChanged = false
-    /// The statement that the server has ready without a name, to run again; only within one transaction, since a pooler
-    /// may hand the next one to another session.
+    /// The statement that the server has ready without a name, to run again; only within one
+    /// transaction, since a pooler may hand the next one to another session.
     private var ready: (text: String, types: [UInt32])?
     private var cursors = 0
     /// The first failure since the transaction began.
@@ -36,7 +37,9 @@ package final class PostgresConnection {
     private var isOutOfStep = false
 
     /// Takes ownership of a connected handle.
-    private init(connected handle: OpaquePointer, interruption: Interruption, answerMilliseconds: Int) {
+    private init(
+        connected handle: OpaquePointer, interruption: Interruption, answerMilliseconds: Int
+    ) {
         self.handle = handle
         self.interruption = interruption
         self.answerMilliseconds = answerMilliseconds
@@ -68,8 +71,8 @@ package final class PostgresConnection {
     ///   - text: The statement.
     ///   - columns: What `$1`, `$2`, … are arrays of.
     ///   - rows: The numbers of the rows.
-    ///   - row: Makes a row, each value null or of its column's type, while the server works on those before. What it
-    ///     throws ends the insert, after what the server has.
+    ///   - row: Makes a row, each value null or of its column's type, while the server works on
+    ///     those before. What it throws ends the insert, after what the server has.
     /// - Returns: How many rows were changed.
     /// - Throws: What ``execute(_:_:)`` or `row` throws.
     package func insert(
@@ -83,7 +86,9 @@ package final class PostgresConnection {
         var upcoming = try next()
         while let parameters = upcoming {
             var following: Result<PostgresParameters?, any Error> = .success(nil)
-            let result = try failing { try send(text, parameters) { following = Result(catching: next) } }
+            let result = try failing {
+                try send(text, parameters) { following = Result(catching: next) }
+            }
             changed += result.affectedRows
             upcoming = try following.get()
         }
@@ -168,11 +173,14 @@ package final class PostgresConnection {
         let result = try parameters.withPointers { values, lengths, formats in
             Result {
                 try roundTrip(meanwhile: meanwhile) {
-                    // Without a name nothing is left in the session; the same text again need not be parsed again.
+                    // Without a name nothing is left in the session; the same text again need not
+                    // be parsed again.
                     isReady
-                        ? PQsendQueryPrepared(handle, "", Int32(values.count), values, lengths, formats, 0)
+                        ? PQsendQueryPrepared(
+                            handle, "", Int32(values.count), values, lengths, formats, 0)
                         : PQsendQueryParams(
-                            handle, text, Int32(values.count), parameters.types, values, lengths, formats, 0)
+                            handle, text, Int32(values.count), parameters.types, values, lengths,
+                            formats, 0)
                 }
             }
         }.get()
@@ -184,7 +192,8 @@ package final class PostgresConnection {
 // MARK: - Connecting
 
 extension PostgresConnection {
-    /// Connects to the first host that answers and is what the URL asks for, each within its `connect_timeout`.
+    /// Connects to the first host that answers and is what the URL asks for, each within its
+    /// `connect_timeout`.
     ///
     /// - Throws: ``PostgresError`` with code `.connect` or `.authentication`,
     ///   or `CancellationError` if the interruption was requested.
@@ -206,7 +215,8 @@ extension PostgresConnection {
     }
 
     private static func connect(
-        to host: [String: String], _ configuration: PostgresConfiguration, _ interruption: Interruption
+        to host: [String: String], _ configuration: PostgresConfiguration,
+        _ interruption: Interruption
     ) throws -> PostgresConnection {
         guard let handle = start(host) else { throw PostgresError(.connect, "no memory") }
         do {
@@ -216,7 +226,8 @@ extension PostgresConnection {
             throw error
         }
         let connection = PostgresConnection(
-            connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
+            connected: handle, interruption: interruption,
+            answerMilliseconds: configuration.answerMilliseconds)
         try connection.requireUTF8()
         try connection.readCluster()
         return connection
@@ -234,10 +245,13 @@ extension PostgresConnection {
     }
 
     private static func finishConnecting(
-        _ handle: OpaquePointer, _ configuration: PostgresConfiguration, _ interruption: Interruption
+        _ handle: OpaquePointer, _ configuration: PostgresConfiguration,
+        _ interruption: Interruption
     ) throws {
         let clock = ContinuousClock()
-        let deadline = configuration.connectTimeoutMilliseconds.map { clock.now + .milliseconds($0) }
+        let deadline = configuration.connectTimeoutMilliseconds.map {
+            clock.now + .milliseconds($0)
+        }
         // Only the verbose report of a refusal holds its SQLSTATE.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         // libpq: before the first PQconnectPoll act as if it had returned PGRES_POLLING_WRITING.
@@ -246,7 +260,9 @@ extension PostgresConnection {
         while state != PGRES_POLLING_OK {
             let left = deadline.map { max(0, Int(($0 - clock.now) / .milliseconds(1))) } ?? -1
             let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard left != 0, interruption.wait(for: events, on: PQsocket(handle), milliseconds: left) else {
+            guard left != 0,
+                interruption.wait(for: events, on: PQsocket(handle), milliseconds: left)
+            else {
                 throw PostgresError(.connect, "the server did not answer in time")
             }
             if interruption.isRequested { throw CancellationError() }
@@ -265,21 +281,27 @@ extension PostgresConnection {
         return error
     }
 
-    /// Refuses a database that cannot hold every text, such as an emoji, or does not check what it holds (`SQL_ASCII`).
+    /// Refuses a database that cannot hold every text, such as an emoji, or does not check what it
+    /// holds (`SQL_ASCII`).
     ///
-    /// The server reports the encoding of the database when it accepts the connection; a proxy may not.
+    /// The server reports the encoding of the database when it accepts the connection; a proxy may
+    /// not.
     private func requireUTF8() throws {
-        guard let encoding = PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }),
+        guard
+            let encoding = PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }
+            ),
             encoding != "UTF8"
         else { return }
         throw PostgresError(
             .configuration,
             "the database has the encoding \(encoding), in which not every text can be stored; make one with "
-                + "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL")
+                + "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL"
+        )
     }
 
     /// The expression for the number of the server's data.
-    static let clusterExpression = "(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system())"
+    static let clusterExpression =
+        "(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system())"
     /// The expression for the timeline that the server writes; null on a standby.
     static let timelineExpression =
         "CASE WHEN pg_is_in_recovery() THEN NULL ELSE SUBSTR(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
@@ -287,7 +309,8 @@ extension PostgresConnection {
     /// Asks whose data the connection reaches, which tells what the number of a transaction means.
     private func readCluster() throws {
         do {
-            cluster = try control("SELECT \(Self.clusterExpression), \(Self.timelineExpression)").firstText
+            cluster = try control("SELECT \(Self.clusterExpression), \(Self.timelineExpression)")
+                .firstText
         } catch let error as PostgresError where error.code == .server {
             // Not every server of this kind has a log to name.
         }
@@ -310,7 +333,8 @@ extension PostgresConnection {
     /// - Returns: The last answer.
     /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
-    private func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult {
+    private func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult
+    {
         try settled {
             guard send() == 1 else { throw lost() }
             try flush()
@@ -325,7 +349,9 @@ extension PostgresConnection {
         cancelRequest = nil
         let result = Result { try exchange() }
         // A request that is still on its way might stop the next statement instead.
-        if !isOutOfStep, cancelRequest?.isOver(within: Self.cancelMilliseconds) == false { isOutOfStep = true }
+        if !isOutOfStep, cancelRequest?.isOver(within: Self.cancelMilliseconds) == false {
+            isOutOfStep = true
+        }
         return try result.get()
     }
 
@@ -336,7 +362,8 @@ extension PostgresConnection {
         while let next = try nextResult() {
             PQclear(last)
             last = next
-            // The statement wants to copy data where nothing is to be copied: the connection cannot go on.
+            // The statement wants to copy data where nothing is to be copied: the connection cannot
+            // go on.
             if [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(next)) {
                 throw outOfStep("the statement copies data")
             }
@@ -370,7 +397,8 @@ extension PostgresConnection {
     private func wait(for events: Int32) throws {
         let socket = PQsocket(handle)
         guard interruption.isRequested else {
-            guard interruption.wait(for: events, on: socket, milliseconds: answerMilliseconds) else {
+            guard interruption.wait(for: events, on: socket, milliseconds: answerMilliseconds)
+            else {
                 throw outOfStep("the server does not answer")
             }
             return
@@ -382,7 +410,9 @@ extension PostgresConnection {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
             }
             let pause = min(left, Self.cancelPause)
-            if interruption.wait(for: events, on: socket, milliseconds: pause, ignoring: true) { return }
+            if interruption.wait(for: events, on: socket, milliseconds: pause, ignoring: true) {
+                return
+            }
             left -= pause
         }
         throw outOfStep("the server did not stop a statement in time")
@@ -410,7 +440,8 @@ extension PostgresConnection {
             sqlState: sqlState,
             message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle)
         )
-        // The server ends this session, whatever for. Class 57P: it goes down; a proxy may say so less gravely.
+        // The server ends this session, whatever for. Class 57P: it goes down; a proxy may say so
+        // less gravely.
         let isTheEnd = ["FATAL", "PANIC"].contains(field("V"))
         if isTheEnd || !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") {
             isOutOfStep = true
@@ -433,7 +464,9 @@ extension PostgresConnection {
     /// libpq's own account of what went wrong, on one line.
     private static func message(of handle: OpaquePointer?) -> String {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-        let lines = message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let lines = message.split(whereSeparator: \.isNewline).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
         return lines.isEmpty
             ? "the connection was lost" : withoutPassword(lines.joined(separator: "; "), of: handle)
     }
@@ -443,7 +476,8 @@ extension PostgresConnection {
 
     /// A server, or what poses as one, may repeat the password that it was sent.
     private static func withoutPassword(_ message: String, of handle: OpaquePointer?) -> String {
-        guard let password = PQpass(handle).map({ String(cString: $0) }), password.utf8.count >= shortestPassword
+        guard let password = PQpass(handle).map({ String(cString: $0) }),
+            password.utf8.count >= shortestPassword
         else { return message }
         return message.replacingOccurrences(of: password, with: "<redacted>", options: .literal)
     }
@@ -463,11 +497,14 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - text: `COPY … FROM STDIN (FORMAT BINARY)`.
     ///   - rows: The numbers of the rows.
-    ///   - row: Makes a row, each value null or of exactly its column's type, while the server works on those before.
-    /// - Returns: How many rows were copied; nil if one of the keys was there already, and then none.
-    /// - Throws: ``PostgresError``, `CancellationError`, or what `row` throws. After any the transaction can only roll
-    ///   back.
-    package func copy(_ text: String, rows: [Int], _ row: (Int) throws -> [SQLValue]) throws -> Int? {
+    ///   - row: Makes a row, each value null or of exactly its column's type, while the server
+    ///     works on those before.
+    /// - Returns: How many rows were copied; nil if one of the keys was there already, and then
+    ///   none.
+    /// - Throws: ``PostgresError``, `CancellationError`, or what `row` throws. After any the
+    ///   transaction can only roll back.
+    package func copy(_ text: String, rows: [Int], _ row: (Int) throws -> [SQLValue]) throws -> Int?
+    {
         try failing { try control("SAVEPOINT mirror_bot_copy") }
         let result: PostgresResult
         do {
@@ -527,7 +564,8 @@ extension PostgresConnection {
         try bytes.withUnsafeBytes { buffer in
             try untilTaken {
                 PQputCopyData(
-                    handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: buffer.count))
+                    handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    Int32(clamping: buffer.count))
             }
         }
         try flush()
@@ -555,7 +593,8 @@ extension PostgresConnection {
 /// libpq waits for the server's reaction as long as that takes, for ever if
 /// need be, so it does that on a thread of its own.
 private final class PostgresCancelRequest: @unchecked Sendable {
-    // Unchecked because of `pointer`, which only the one sending thread uses, and `isOver`, under the condition.
+    // Unchecked because of `pointer`, which only the one sending thread uses, and `isOver`, under
+    // the condition.
     private let pointer: OpaquePointer
     private let condition = NSCondition()
     private var isOver = false

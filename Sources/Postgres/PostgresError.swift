@@ -51,7 +51,8 @@ package struct PostgresError: Error, Sendable {
         // 28: invalid authorization.
         let isRefused = sqlState?.hasPrefix("28") ?? words.contains("authentication failed")
         self.code = isRefused ? .authentication : .connect
-        // Said before a server is asked, of an option in the URL or in the environment; its value is not repeated.
+        // Said before a server is asked, of an option in the URL or in the environment; its value
+        // is not repeated.
         if let option = words.firstMatch(of: #/^invalid ([a-z_]+) value: /#)?.output.1 {
             self.code = .configuration
             self.message =
@@ -61,7 +62,9 @@ package struct PostgresError: Error, Sendable {
         }
         let parts = words.components(separatedBy: "; ").filter { !$0.hasPrefix("LOCATION:") }
         let message = parts.joined(separator: "; ")
-        self.message = report.map { message.replacingOccurrences(of: ":  \($0.output.1): ", with: ": ") } ?? message
+        self.message =
+            report.map { message.replacingOccurrences(of: ":  \($0.output.1): ", with: ": ") }
+            ?? message
     }
 
     /// Whether the transaction failed only because another one ran at the same

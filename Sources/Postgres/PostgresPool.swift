@@ -1,13 +1,15 @@
 import Synchronization
 
-/// A bounded set of connections to one server, which units of work borrow in the order in which they ask.
+/// A bounded set of connections to one server, which units of work borrow in the order in which
+/// they ask.
 ///
 /// A connection is opened when a unit finds none idle, and closed when it was idle for
-/// ``PostgresConfiguration/idleTimeout``. Units that may change something never hold all connections, and neither do
-/// units that read, so that the long ones of one kind do not keep the other waiting.
+/// ``PostgresConfiguration/idleTimeout``. Units that may change something never hold all
+/// connections, and neither do units that read, so that the long ones of one kind do not keep the
+/// other waiting.
 ///
-/// A unit cannot wait for another one of its own pool, because its body is synchronous. So units that wait for a
-/// connection always get one when those that run have ended.
+/// A unit cannot wait for another one of its own pool, because its body is synchronous. So units
+/// that wait for a connection always get one when those that run have ended.
 package final class PostgresPool: Sendable {
     /// The most connections of a pool unless more or fewer are wanted.
     package static let usualSize = 8
@@ -23,7 +25,8 @@ package final class PostgresPool: Sendable {
     ///   - size: The most connections that are open at once, 2 or more.
     ///   - clock: Measures how long connections are idle.
     package init(
-        configuration: PostgresConfiguration, size: Int, clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock())
+        configuration: PostgresConfiguration, size: Int,
+        clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock())
     ) {
         self.configuration = configuration
         self.size = max(2, size)
@@ -43,18 +46,21 @@ package final class PostgresPool: Sendable {
         try await borrowing(.read) { try await $0.connect() }
     }
 
-    /// How often a unit borrows a connection, and repeats its transaction with it, while others are in its way.
+    /// How often a unit borrows a connection, and repeats its transaction with it, while others are
+    /// in its way.
     ///
     /// Between two rounds the connection is given back.
     private static let rounds = 7
     private static let repetitions = 5
 
-    /// Runs `body` in one transaction on one of the connections; see ``PostgresClient/transaction(_:repetitions:_:)``.
+    /// Runs `body` in one transaction on one of the connections; see
+    /// ``PostgresClient/transaction(_:repetitions:_:)``.
     ///
-    /// - Throws: What `body` throws; ``PostgresError``, with code `.closed` after ``close()``; `CancellationError`, at
-    ///   once if the unit was still waiting for a connection.
+    /// - Throws: What `body` throws; ``PostgresError``, with code `.closed` after ``close()``;
+    ///   `CancellationError`, at once if the unit was still waiting for a connection.
     package func transaction<Value: Sendable>(
-        _ mode: PostgresTransactionMode, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+        _ mode: PostgresTransactionMode,
+        _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
         var round = 1
         while true {
@@ -70,7 +76,8 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Closes all connections after the calls in progress, those that wait for a connection included; idempotent.
+    /// Closes all connections after the calls in progress, those that wait for a connection
+    /// included; idempotent.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
@@ -111,7 +118,8 @@ extension PostgresPool {
         case change, read
     }
 
-    /// How long the pool makes do with the connections that it has after the server had no room for another.
+    /// How long the pool makes do with the connections that it has after the server had no room for
+    /// another.
     private static let crowdedTime: Duration = .seconds(30)
 
     /// Runs `work` with a connection that nobody else uses meanwhile.
@@ -130,8 +138,8 @@ extension PostgresPool {
                 giveBack(client, use)
                 return value
             } catch let error as PostgresError where error.sqlState == "53300" {
-                // The server, or this user of it, has no room for another connection: then the unit waits for one of
-                // those there are.
+                // The server, or this user of it, has no room for another connection: then the unit
+                // waits for one of those there are.
                 guard giveBack(client, use, isCrowded: true) else { throw error }
             } catch {
                 giveBack(client, use)
@@ -144,11 +152,14 @@ extension PostgresPool {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let answer: Result<PostgresClient, any Error>? = state.withLock { state in
-                    if state.isClosed { return .failure(PostgresError(.closed, "the database was closed")) }
+                    if state.isClosed {
+                        return .failure(PostgresError(.closed, "the database was closed"))
+                    }
                     // The handler has run already, or waits for the lock.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if let client = take(use, from: &state) { return .success(client) }
-                    state.waiting.append(Waiting(number: number, use: use, continuation: continuation))
+                    state.waiting.append(
+                        Waiting(number: number, use: use, continuation: continuation))
                     state.waiting.sort { $0.number < $1.number }
                     return nil
                 }
@@ -156,7 +167,9 @@ extension PostgresPool {
             }
         } onCancel: {
             let left = state.withLock { state in
-                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+                state.waiting.firstIndex { $0.number == number }.map {
+                    state.waiting.remove(at: $0)
+                }
             }
             left?.continuation.resume(throwing: CancellationError())
         }
@@ -164,16 +177,21 @@ extension PostgresPool {
 
     /// Takes a connection for a unit; nil while it has to wait.
     private func take(_ use: Use, from state: inout State) -> PostgresClient? {
-        if let end = state.crowdedUntil, clock.now() >= end { (state.ceiling, state.crowdedUntil) = (size, nil) }
+        if let end = state.crowdedUntil, clock.now() >= end {
+            (state.ceiling, state.crowdedUntil) = (size, nil)
+        }
         let sameUse = state.lent.count { $0.use == use }
-        guard sameUse < max(1, state.ceiling - 1), state.lent.count < state.ceiling else { return nil }
+        guard sameUse < max(1, state.ceiling - 1), state.lent.count < state.ceiling else {
+            return nil
+        }
         let client: PostgresClient
         // The one that was used last: the others are closed if they are not needed for long.
         if let idle = state.idle.popLast() {
             client = idle.client
         } else {
             state.made += 1
-            client = PostgresClient(configuration: configuration, name: "pg-\(state.made)", generation: generation)
+            client = PostgresClient(
+                configuration: configuration, name: "pg-\(state.made)", generation: generation)
         }
         state.lent.append((client, use))
         return client
@@ -208,7 +226,9 @@ extension PostgresPool {
                 }
             }
             if state.isClosed, state.isQuiet { swap(&closers, &state.closers) }
-            if !state.idle.isEmpty, state.sweeper == nil, !state.isClosed { state.sweeper = sweeping() }
+            if !state.idle.isEmpty, state.sweeper == nil, !state.isClosed {
+                state.sweeper = sweeping()
+            }
             return hasOthers
         }
         for (waiting, client) in served { waiting.continuation.resume(returning: client) }
@@ -229,7 +249,8 @@ extension PostgresPool {
 
     /// Closes connections that were idle for too long.
     ///
-    /// - Returns: When the next one may be due; nil if none is idle, and then the sweeping has ended.
+    /// - Returns: When the next one may be due; nil if none is idle, and then the sweeping has
+    ///   ended.
     private func closeIdle() async -> Duration? {
         let (old, next): ([Idle], Duration?) = state.withLock { state in
             let limit = clock.now() - configuration.idleTimeout
@@ -254,7 +275,8 @@ extension PostgresPool {
     }
 
     private struct State {
-        /// The most connections at present: fewer than the size for some time after the server had no room for more.
+        /// The most connections at present: fewer than the size for some time after the server had
+        /// no room for more.
         var ceiling: Int
         var crowdedUntil: Duration?
         var idle: [Idle] = []

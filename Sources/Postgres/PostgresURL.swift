@@ -2,8 +2,9 @@ import CPostgres
 
 /// A `postgres://` URL as people and other tools write it, brought into the words of libpq.
 ///
-/// A parameter of another tool is left out where it changes nothing here, replaced where libpq has another word for it, and
-/// otherwise refused by its name: libpq itself would only say that the URL cannot be understood. No error holds a value.
+/// A parameter of another tool is left out where it changes nothing here, replaced where libpq has
+/// another word for it, and otherwise refused by its name: libpq itself would only say that the URL
+/// cannot be understood. No error holds a value.
 package struct PostgresURL {
     /// The URL for libpq.
     let text: String
@@ -39,16 +40,19 @@ extension PostgresURL {
     private static let form = "postgres://user:password@host:port/name"
 
     private static func afterScheme(_ url: String) throws(PostgresError) -> Substring {
-        guard let scheme = schemes.first(where: { url.hasPrefix($0) }) else { throw unusable(foreignScheme(of: url)) }
+        guard let scheme = schemes.first(where: { url.hasPrefix($0) }) else {
+            throw unusable(foreignScheme(of: url))
+        }
         return url.dropFirst(scheme.count)
     }
 
     private static let schemes = ["postgres://", "postgresql://"]
 
-    /// Returns the problem with the scheme of an address that is no `postgres://` URL; nil if there is none.
+    /// Returns the problem with the scheme of an address that is no `postgres://` URL; nil if there
+    /// is none.
     ///
-    /// It is the rest of a sentence that begins with a setting, and shows nothing of the address but the schemes of known
-    /// tools.
+    /// It is the rest of a sentence that begins with a setting, and shows nothing of the address
+    /// but the schemes of known tools.
     package static func schemeProblem(of url: String) -> String? {
         schemes.contains { url.hasPrefix($0) } ? nil : foreignScheme(of: url)
     }
@@ -57,14 +61,22 @@ extension PostgresURL {
         let expected = "does not begin with postgres://; expected \(form)"
         guard let end = url.firstRange(of: "://")?.lowerBound else { return expected }
         let scheme = url[..<end].lowercased()
-        if scheme.hasPrefix("jdbc:") { return "begins with jdbc:, which is for Java; leave that out" }
-        if let driver = drivers.first(where: { scheme == "postgresql+\($0)" || scheme == "postgres+\($0)" }) {
-            return "begins with \(scheme)://, where SQLAlchemy names its driver \(driver); write postgresql://"
+        if scheme.hasPrefix("jdbc:") {
+            return "begins with jdbc:, which is for Java; leave that out"
+        }
+        if let driver = drivers.first(where: {
+            scheme == "postgresql+\($0)" || scheme == "postgres+\($0)"
+        }) {
+            return
+                "begins with \(scheme)://, where SQLAlchemy names its driver \(driver); write postgresql://"
         }
         let others = [
-            "prisma": "Prisma's proxy", "prisma+postgres": "Prisma's proxy", "mysql": "MySQL", "mariadb": "MariaDB",
-            "mongodb": "MongoDB", "sqlite": "SQLite", "file": "a file", "postgis": "Django's PostGIS",
-            "cockroachdb": "CockroachDB", "redis": "Redis", "rediss": "Redis", "https": "a page", "http": "a page",
+            "prisma": "Prisma's proxy", "prisma+postgres": "Prisma's proxy", "mysql": "MySQL",
+            "mariadb": "MariaDB",
+            "mongodb": "MongoDB", "sqlite": "SQLite", "file": "a file",
+            "postgis": "Django's PostGIS",
+            "cockroachdb": "CockroachDB", "redis": "Redis", "rediss": "Redis", "https": "a page",
+            "http": "a page",
         ]
         guard let other = others[scheme] else {
             let isUpper = ["postgres", "postgresql"].contains(scheme)
@@ -80,7 +92,9 @@ extension PostgresURL {
         return "begins with \(scheme)://, which is for \(other)\(advice)"
     }
 
-    private static let drivers = ["psycopg2", "psycopg", "asyncpg", "pg8000", "psycopg2cffi", "psycopgbinary"]
+    private static let drivers = [
+        "psycopg2", "psycopg", "asyncpg", "pg8000", "psycopg2cffi", "psycopgbinary",
+    ]
 
     /// Finds signs in a user name or password that end it early.
     private static func checkAuthority(_ rest: Substring) throws(PostgresError) {
@@ -88,11 +102,13 @@ extension PostgresURL {
         if let at = authority.firstIndex(of: "@") {
             let host = authority[authority.index(after: at)...].prefix { $0 != "?" }
             guard !host.contains("@") else {
-                throw unusable("has an @ in the password (or in the host); write it as %40 in the password")
+                throw unusable(
+                    "has an @ in the password (or in the host); write it as %40 in the password")
             }
             let credentials = authority[..<at]
             guard hasWholeEscapes(credentials) else {
-                throw unusable("has a % in the password that begins no escape such as %40; write it as %25")
+                throw unusable(
+                    "has a % in the password that begins no escape such as %40; write it as %25")
             }
         } else if let at = rest.firstIndex(of: "@") {
             // In a parameter it may well stand.
@@ -123,19 +139,35 @@ extension PostgresURL {
         case refused(String)
     }
 
-    private static let sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+    private static let sslModes = [
+        "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
+    ]
     private static let numbers: Set = [
-        "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count",
+        "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval",
+        "keepalives_count",
         "tcp_user_timeout",
     ]
     /// Parameters of other tools that are about the tool, and have no meaning here.
     private static let foreign: [(tool: String, names: Set<String>)] = [
-        ("Prisma", ["connection_limit", "pool_timeout", "socket_timeout", "statement_cache_size", "sslidentity"]),
-        ("Rails", ["pool", "prepared_statements", "reaping_frequency", "encoding", "adapter", "checkout_timeout"]),
+        (
+            "Prisma",
+            [
+                "connection_limit", "pool_timeout", "socket_timeout", "statement_cache_size",
+                "sslidentity",
+            ]
+        ),
+        (
+            "Rails",
+            [
+                "pool", "prepared_statements", "reaping_frequency", "encoding", "adapter",
+                "checkout_timeout",
+            ]
+        ),
         (
             "SQLAlchemy or asyncpg",
             [
-                "pool_size", "max_overflow", "pool_recycle", "pool_pre_ping", "prepared_statement_cache_size",
+                "pool_size", "max_overflow", "pool_recycle", "pool_pre_ping",
+                "prepared_statement_cache_size",
                 "command_timeout", "min_size", "max_size", "charset", "async_fallback",
             ]
         ),
@@ -143,21 +175,24 @@ extension PostgresURL {
         (
             "node-postgres",
             [
-                "max", "min", "idleTimeoutMillis", "idle_timeout", "connectionTimeoutMillis", "query_timeout",
+                "max", "min", "idleTimeoutMillis", "idle_timeout", "connectionTimeoutMillis",
+                "query_timeout",
                 "max_lifetime",
             ]
         ),
         (
             "JDBC",
             [
-                "prepareThreshold", "loginTimeout", "socketTimeout", "stringtype", "reWriteBatchedInserts",
+                "prepareThreshold", "loginTimeout", "socketTimeout", "stringtype",
+                "reWriteBatchedInserts",
                 "targetServerType", "binaryTransfer",
             ]
         ),
         (
             "pgx or sqlx",
             [
-                "pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time",
+                "pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime",
+                "pool_max_conn_idle_time",
                 "default_query_exec_mode", "statement_cache_capacity", "statement-cache-capacity",
             ]
         ),
@@ -183,7 +218,10 @@ extension PostgresURL {
             case .nothing: break
             case .written(let name, let value): written.append("\(name)=\(value)")
             case .refused(let problem):
-                throw unusable(isShown ? "has the parameter \(name), \(problem)" : "has a parameter that is not known")
+                throw unusable(
+                    isShown
+                        ? "has the parameter \(name), \(problem)"
+                        : "has a parameter that is not known")
             case nil: written.append(String(parameter))
             }
             if name == "password" { isBehindPassword = true }
@@ -194,26 +232,33 @@ extension PostgresURL {
     /// Nil for what libpq takes as it is.
     private static func meaning(of name: String, _ value: String) -> Meaning? {
         switch (name, value) {
-        // Prisma's; here a pooler may always stand between, and every schema but the usual one is refused below.
+        // Prisma's; here a pooler may always stand between, and every schema but the usual one is
+        // refused below.
         case ("pgbouncer", _), ("schema", "public"), ("uselibpqcompat", _): return .nothing
-        case ("sslmode", "no-verify"), ("sslaccept", "accept_invalid_certs"): return .written("sslmode", "require")
+        case ("sslmode", "no-verify"), ("sslaccept", "accept_invalid_certs"):
+            return .written("sslmode", "require")
         case ("ssl", "true"), ("ssl", "1"), ("ssl", "on"), ("ssl", "yes"), ("ssl", "no-verify"),
             ("ssl_require", "true"):
             return .written("sslmode", "require")
-        case ("ssl", "false"), ("ssl", "0"), ("ssl", "off"), ("ssl", "no"), ("ssl_require", "false"):
+        case ("ssl", "false"), ("ssl", "0"), ("ssl", "off"), ("ssl", "no"),
+            ("ssl_require", "false"):
             return .written("sslmode", "disable")
         case ("ssl", _) where sslModes.contains(value): return .written("sslmode", value)
         case ("sslmode", _) where !sslModes.contains(value):
             return .refused("whose value is none of \(sslModes.joined(separator: ", "))")
-        case ("ssl", _), ("sslaccept", _), ("ssl_require", _), ("sslfactory", _), ("trustServerCertificate", _):
+        case ("ssl", _), ("sslaccept", _), ("ssl_require", _), ("sslfactory", _),
+            ("trustServerCertificate", _):
             return .refused(
-                "which PostgreSQL does not know; write sslmode=require, or sslmode=verify-full with sslrootcert")
+                "which PostgreSQL does not know; write sslmode=require, or sslmode=verify-full with sslrootcert"
+            )
         case ("schema", _), ("currentSchema", _), ("search_path", _):
             return .refused("which PostgreSQL does not know; write options=-csearch_path%3DNAME")
         case ("statement_timeout", _), ("timezone", _), ("TimeZone", _), ("lock_timeout", _):
-            return .refused("which PostgreSQL does not know in a URL; write options=-c\(name)%3DVALUE")
+            return .refused(
+                "which PostgreSQL does not know in a URL; write options=-c\(name)%3DVALUE")
         case ("ApplicationName", _): return .refused("which PostgreSQL calls application_name")
-        case (_, _) where numbers.contains(name) && Int(value) == nil: return .refused("whose value is no whole number")
+        case (_, _) where numbers.contains(name) && Int(value) == nil:
+            return .refused("whose value is no whole number")
         default: break
         }
         if let tool = foreign.first(where: { $0.names.contains(name) })?.tool {

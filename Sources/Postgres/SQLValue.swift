@@ -11,8 +11,8 @@ package enum SQLValue: Sendable {
     case boolean(Bool)
 }
 
-/// Equal as databases see it: texts byte for byte, where Swift takes a letter with an accent and the letter that has it
-/// for the same.
+/// Equal as databases see it: texts byte for byte, where Swift takes a letter with an accent and
+/// the letter that has it for the same.
 extension SQLValue: Hashable {
     package static func == (left: SQLValue, right: SQLValue) -> Bool {
         switch (left, right) {
@@ -74,13 +74,15 @@ extension SQLValue {
 
     /// The value of a type's text form in the nearest of our cases.
     ///
-    /// Integers of every width become 64 bits; a `numeric` that is one becomes an integer, another a real; types
-    /// without a case are text.
+    /// Integers of every width become 64 bits; a `numeric` that is one becomes an integer, another
+    /// a real; types without a case are text.
     init(_ text: String, ofType objectID: UInt32) {
         switch objectID {
-        case ObjectID.int2, ObjectID.int4, ObjectID.int8: self = Int64(text).map(Self.integer) ?? .text(text)
+        case ObjectID.int2, ObjectID.int4, ObjectID.int8:
+            self = Int64(text).map(Self.integer) ?? .text(text)
         case ObjectID.float4, ObjectID.float8: self = Double(text).map(Self.real) ?? .text(text)
-        case ObjectID.numeric: self = Int64(text).map(Self.integer) ?? Double(text).map(Self.real) ?? .text(text)
+        case ObjectID.numeric:
+            self = Int64(text).map(Self.integer) ?? Double(text).map(Self.real) ?? .text(text)
         case ObjectID.bool: self = .boolean(text == "t")
         default: self = .text(text)
         }
@@ -110,8 +112,9 @@ extension ColumnType {
 
 /// The values for `$1`, `$2`, … in binary form with their types, in one buffer.
 ///
-/// The forms are those of each type's `send` function in the server: integers and IEEE 754 numbers in network order,
-/// texts as UTF-8, arrays as dimensions, null flag, element type, size, lower bound and elements with their lengths.
+/// The forms are those of each type's `send` function in the server: integers and IEEE 754 numbers
+/// in network order, texts as UTF-8, arrays as dimensions, null flag, element type, size, lower
+/// bound and elements with their lengths.
 struct PostgresParameters {
     private(set) var types: [UInt32] = []
     private var bytes: [UInt8] = []
@@ -163,7 +166,8 @@ struct PostgresParameters {
     private mutating func endTexts() { bytes.append(0 as UInt8) }
 
     /// Lends what libpq's functions take: values, their lengths, their formats.
-    func withPointers<Value>(_ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Value) -> Value {
+    func withPointers<Value>(_ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Value) -> Value
+    {
         bytes.withUnsafeBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { characters in
                 let start = characters.baseAddress
@@ -202,7 +206,8 @@ package final class PostgresResult {
     /// Whether the statement did more than to look.
     var isChange: Bool {
         switch commandTag.prefix(while: { $0 != " " }) {
-        case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK": false
+        case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK":
+            false
         case "INSERT", "UPDATE", "DELETE", "COPY": affectedRows > 0
         default: true
         }
@@ -210,7 +215,9 @@ package final class PostgresResult {
 
     /// The first value of the first row as text; nil if there is none or it is null.
     var firstText: String? {
-        guard rowCount > 0, !columnNames.isEmpty, case .text(let text) = value(0, 0) else { return nil }
+        guard rowCount > 0, !columnNames.isEmpty, case .text(let text) = value(0, 0) else {
+            return nil
+        }
         return text
     }
 
@@ -225,10 +232,13 @@ package final class PostgresResult {
     ///   of ``columnNames``.
     package func value(_ row: Int, _ column: Int) -> SQLValue {
         let (row32, column32) = (Int32(row), Int32(column))
-        guard PQgetisnull(handle, row32, column32) == 0, let start = PQgetvalue(handle, row32, column32) else {
+        guard PQgetisnull(handle, row32, column32) == 0,
+            let start = PQgetvalue(handle, row32, column32)
+        else {
             return .null
         }
-        let raw = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(handle, row32, column32)))
+        let raw = UnsafeRawBufferPointer(
+            start: start, count: Int(PQgetlength(handle, row32, column32)))
         return SQLValue(String(decoding: raw, as: UTF8.self), ofType: types[column])
     }
 }
@@ -271,8 +281,8 @@ extension [UInt8] {
 extension [Int] {
     /// The numbers, at most so many at a time.
     ///
-    /// A type with a name: Swift 6.3.1 optimizes a closure that draws from an opaque sequence's iterator so that it gets
-    /// the first element for ever.
+    /// A type with a name: Swift 6.3.1 optimizes a closure that draws from an opaque sequence's
+    /// iterator so that it gets the first element for ever.
     func portions(of size: Int) -> [ArraySlice<Int>] {
         stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }

@@ -9,12 +9,16 @@ extension UInt8 {
     @inlinable package var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
     /// The byte with a capital letter made small.
-    @inlinable package var lowercaseASCII: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+    @inlinable package var lowercaseASCII: UInt8 {
+        (0x41...0x5A).contains(self) ? self | 0x20 : self
+    }
 }
 
 extension Unicode.Scalar {
     /// A letter or digit of ASCII.
-    @inlinable package var isASCIIAlphanumeric: Bool { isASCII && UInt8(truncatingIfNeeded: value).isASCIIAlphanumeric }
+    @inlinable package var isASCIIAlphanumeric: Bool {
+        isASCII && UInt8(truncatingIfNeeded: value).isASCIIAlphanumeric
+    }
 
     /// The scalar with a capital letter of ASCII made small.
     @inlinable package var lowercaseASCII: Unicode.Scalar {

@@ -30,8 +30,8 @@ enum HTMLDecision: String {
     case row
     /// A cell of a table: a space stands before it, unless it is the first of its row.
     case cell
-    /// A hashtag or a mention becomes a name; any other link its words, with the address in parentheses if they do not
-    /// show it.
+    /// A hashtag or a mention becomes a name; any other link its words, with the address in
+    /// parentheses if they do not show it.
     case link
     /// Its content alone.
     case inline
@@ -59,7 +59,9 @@ enum HTMLDecision: String {
     /// Whether the element ends a link and an omission that were never closed.
     var isBlock: Bool {
         switch self {
-        case .paragraph, .line, .bullets, .numbers, .item, .quotation, .preformatted, .table, .row, .cell: true
+        case .paragraph, .line, .bullets, .numbers, .item, .quotation, .preformatted, .table, .row,
+            .cell:
+            true
         default: false
         }
     }
@@ -75,10 +77,14 @@ enum HTMLDecision: String {
         return (fields[0], decision, fields[2])
     }
 
-    private static let decisions = Dictionary(rows.map { ($0.name, $0.decision) }) { first, _ in first }
+    private static let decisions = Dictionary(rows.map { ($0.name, $0.decision) }) { first, _ in
+        first
+    }
     /// The classes that some row names.
     private static let classes = Set(
-        rows.compactMap { row in row.name.firstIndex(of: ".").map { String(row.name[$0...].dropFirst()) } })
+        rows.compactMap { row in
+            row.name.firstIndex(of: ".").map { String(row.name[$0...].dropFirst()) }
+        })
 
     /// The decision about an element of this name without a class.
     static func about(_ name: String) -> HTMLDecision { decisions[name] ?? .inline }
@@ -89,7 +95,9 @@ enum HTMLDecision: String {
             for name in list.utf8.split(whereSeparator: \.isHTMLSpace) {
                 let name = String(Substring(name))
                 guard classes.contains(name) else { continue }
-                if let decision = decisions["\(tag.name).\(name)"] ?? decisions[".\(name)"] { return decision }
+                if let decision = decisions["\(tag.name).\(name)"] ?? decisions[".\(name)"] {
+                    return decision
+                }
             }
         }
         return about(tag.name)

@@ -12,7 +12,8 @@ struct HTMLFlattener {
 
     /// Elements that have no content, and no end.
     private static let void: Set<String> = [
-        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
+        "source", "track", "wbr",
     ]
 
     /// What stands around words that were struck out, as people type it.
@@ -27,7 +28,8 @@ struct HTMLFlattener {
     private var omission: Omission?
     private var formula: HTMLFormula?
     private var lists: [HTMLList] = []
-    /// The lengths of the lists that count backwards, by their place among the numbered ones; nil until one is needed.
+    /// The lengths of the lists that count backwards, by their place among the numbered ones; nil
+    /// until one is needed.
     private var reversed: [Int: Int]?
     private var numberedCount = 0
     private var html: [UInt8] = []
@@ -68,7 +70,11 @@ struct HTMLFlattener {
     }
 
     private mutating func text(_ bytes: [UInt8]) {
-        if formula != nil { formula?.add(bytes) } else { writer.write(raised?.shift(bytes) ?? bytes) }
+        if formula != nil {
+            formula?.add(bytes)
+        } else {
+            writer.write(raised?.shift(bytes) ?? bytes)
+        }
     }
 
     private mutating func write(_ text: String) { writer.write(Array(text.utf8)) }
@@ -81,13 +87,16 @@ struct HTMLFlattener {
             if decision == .annotation { formula?.beginAnnotation(tag.attributes["encoding"]) }
             return
         }
-        // What stands in a link may be a block of its own, but no link goes on behind its words' block.
+        // What stands in a link may be a block of its own, but no link goes on behind its words'
+        // block.
         if decision.isBlock, link == nil || !writer.link.shown.isEmpty { endLink() }
         switch decision {
         case .paragraph, .line, .quotation, .preformatted, .table, .row: beginBlock(decision)
         case .break: writer.breakLine()
         case .bullets, .numbers: beginList(tag, decision)
-        case .item: writer.beginItem(lists.isEmpty ? "- " : lists[lists.count - 1].marker(tag.attributes["value"]))
+        case .item:
+            writer.beginItem(
+                lists.isEmpty ? "- " : lists[lists.count - 1].marker(tag.attributes["value"]))
         case .cell:
             writer.isInCell = true
             writer.space()
@@ -102,7 +111,9 @@ struct HTMLFlattener {
         case .raised, .lowered: raised = decision
         case .formula:
             if tag.attributes["display"] == "block" { writer.separate(byLines: 1) }
-            formula = HTMLFormula(alternative: tag.attributes["alttext"], isBlock: tag.attributes["display"] == "block")
+            formula = HTMLFormula(
+                alternative: tag.attributes["alttext"],
+                isBlock: tag.attributes["display"] == "block")
         case .picture, .alternative: picture(tag, decision)
         case .media, .others, .leftOut: omit(tag, decision)
         case .inline, .annotation: break
@@ -146,7 +157,9 @@ struct HTMLFlattener {
 
     private mutating func endBlock(_ decision: HTMLDecision) {
         separate(decision)
-        if decision == .preformatted { writer.preformattedDepth = max(0, writer.preformattedDepth - 1) }
+        if decision == .preformatted {
+            writer.preformattedDepth = max(0, writer.preformattedDepth - 1)
+        }
         if decision == .quotation { writer.quotationDepth = max(0, writer.quotationDepth - 1) }
     }
 
@@ -160,7 +173,9 @@ struct HTMLFlattener {
     private mutating func beginList(_ tag: HTMLTag, _ decision: HTMLDecision) {
         writer.separate(byLines: lists.isEmpty ? 2 : 1)
         guard decision == .numbers else { return lists.append(HTMLList()) }
-        if tag.attributes["reversed"] != nil, reversed == nil { reversed = HTMLList.lengthsOfReversed(in: html) }
+        if tag.attributes["reversed"] != nil, reversed == nil {
+            reversed = HTMLList.lengthsOfReversed(in: html)
+        }
         lists.append(HTMLList(numbered: tag, length: reversed?[numberedCount] ?? 0))
         numberedCount += 1
     }
@@ -207,8 +222,8 @@ struct HTMLFlattener {
 
     /// Writes what the open link stands for.
     ///
-    /// The visible text of a mention lacks the host. Hashtags are links with the class of mentions, so they are
-    /// recognized first; some programs write the mark of both before the link.
+    /// The visible text of a mention lacks the host. Hashtags are links with the class of mentions,
+    /// so they are recognized first; some programs write the mark of both before the link.
     private mutating func endLink() {
         guard let tag = link, let href = tag.attributes["href"] else { return }
         link = nil
@@ -238,11 +253,14 @@ struct HTMLFlattener {
     }
 
     /// Whether a link is a hashtag, in the form of any program.
-    private func isHashtag(_ tag: HTMLTag, _ address: String, _ shown: String, _ before: UInt8?) -> Bool {
+    private func isHashtag(_ tag: HTMLTag, _ address: String, _ shown: String, _ before: UInt8?)
+        -> Bool
+    {
         guard !shown.isEmpty else { return false }
         let isMarked = shown.hasPrefix("#") || shown.hasPrefix("＃")
         let isTold =
-            tag.has("hashtag", in: "class") || tag.has("tag", in: "rel") || tag.has("mention", in: "class")
+            tag.has("hashtag", in: "class") || tag.has("tag", in: "rel")
+            || tag.has("mention", in: "class")
             || hashtags.contains(address.lowercased())
         return isTold && (isMarked || before == UInt8(ascii: "#"))
     }
@@ -253,7 +271,8 @@ struct HTMLFlattener {
         if decision == .media { hasMedia = true }
         if decision == .others { hasOthersPost = true }
         guard !Self.void.contains(tag.name) else { return }
-        // A paragraph cannot hold other blocks: one that is never closed ends where the next begins.
+        // A paragraph cannot hold other blocks: one that is never closed ends where the next
+        // begins.
         let isBlock = HTMLDecision.about(tag.name).isBlock && tag.name != "p"
         omission = Omission(name: tag.name, isBlock: isBlock)
     }
@@ -327,7 +346,9 @@ private struct HTMLList {
             guard number > 0 else { return String(number) }
             var (rest, letters) = (number, "")
             while rest > 0 {
-                letters = String(Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((rest - 1) % 26)))) + letters
+                letters =
+                    String(Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((rest - 1) % 26))))
+                    + letters
                 rest = (rest - 1) / 26
             }
             return style == "a" ? letters : letters.uppercased()
@@ -343,11 +364,13 @@ private struct HTMLList {
     }
 
     private static let roman = [
-        (1_000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+        (1_000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+        (40, "xl"), (10, "x"),
         (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
     ]
 
-    /// How many items the numbered lists have that count backwards, by their place among all numbered lists.
+    /// How many items the numbered lists have that count backwards, by their place among all
+    /// numbered lists.
     static func lengthsOfReversed(in html: [UInt8]) -> [Int: Int] {
         var lengths: [Int: Int] = [:]
         var open: [Int?] = []
@@ -361,7 +384,8 @@ private struct HTMLList {
                 case .numbers:
                     open.append(tag.attributes["reversed"] == nil ? nil : count)
                     count += 1
-                case .item: if let place = open.last.flatMap(\.self) { lengths[place, default: 0] += 1 }
+                case .item:
+                    if let place = open.last.flatMap(\.self) { lengths[place, default: 0] += 1 }
                 default: break
                 }
             case .close(let name):
@@ -424,8 +448,10 @@ extension HTMLDecision {
         return shifted.count == text.count ? Array(String(shifted).utf8) : bytes
     }
 
-    private static let superscripts = Dictionary(uniqueKeysWithValues: zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ"))
-    private static let subscripts = Dictionary(uniqueKeysWithValues: zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"))
+    private static let superscripts = Dictionary(
+        uniqueKeysWithValues: zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ"))
+    private static let subscripts = Dictionary(
+        uniqueKeysWithValues: zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"))
 }
 
 extension String {
@@ -433,10 +459,14 @@ extension String {
     fileprivate var isEmoji: Bool {
         guard !isEmpty, utf8.count <= 64 else { return false }
         if count > 2, hasPrefix(":"), hasSuffix(":") {
-            return dropFirst().dropLast().utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") }
+            return dropFirst().dropLast().utf8.allSatisfy {
+                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_")
+            }
         }
         return allSatisfy { character in
-            guard let first = character.unicodeScalars.first, first.properties.isEmoji else { return false }
+            guard let first = character.unicodeScalars.first, first.properties.isEmoji else {
+                return false
+            }
             // Digits are emoji only with what follows them.
             return first.value > 0xFF || character.unicodeScalars.count > 1
         }
@@ -447,8 +477,8 @@ extension String {
 package struct HTMLText: Equatable, Sendable {
     /// Text without white space around it.
     package let text: String
-    /// Whether somebody else's post is quoted or shared inside; its words are not in the text, unless nothing but a sign
-    /// of the program tells where they begin.
+    /// Whether somebody else's post is quoted or shared inside; its words are not in the text,
+    /// unless nothing but a sign of the program tells where they begin.
     package let quotesPost: Bool
     /// Whether a picture, video or sound is inside.
     package let hasMedia: Bool
@@ -458,29 +488,37 @@ package struct HTMLText: Equatable, Sendable {
     /// Reads HTML as ``PlainText/fromHTML(_:mentions:)`` does.
     ///
     /// - Parameters:
-    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
-    ///   - names: From the address of a profile, as links name it or in lower case, to the person's name without `@`.
+    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is
+    ///     left out.
+    ///   - names: From the address of a profile, as links name it or in lower case, to the person's
+    ///     name without `@`.
     ///   - hashtags: The addresses of hashtags, in lower case.
     package init(_ html: String, names: [String: String] = [:], hashtags: Set<String> = []) {
-        var flattener = HTMLFlattener(names: names, hashtags: hashtags, limit: PlainText.maximumOutput)
-        let bytes = PlainText.head(of: Array(html.utf8.prefix(PlainText.maximumInput + 1)), PlainText.maximumInput)
+        var flattener = HTMLFlattener(
+            names: names, hashtags: hashtags, limit: PlainText.maximumOutput)
+        let bytes = PlainText.head(
+            of: Array(html.utf8.prefix(PlainText.maximumInput + 1)), PlainText.maximumInput)
         text = flattener.flatten(bytes)
         quotesPost = flattener.hasOthersPost || Self.sharesPost(text)
         hasMedia = flattener.hasMedia
         linkWords = flattener.linkWords
     }
 
-    /// Whether a line of the text begins a post that Friendica shares (`♲ bob@other.example:`), or the first or last line
-    /// is nothing but the address of a quoted post (`RE: https://…`).
+    /// Whether a line of the text begins a post that Friendica shares (`♲ bob@other.example:`), or
+    /// the first or last line is nothing but the address of a quoted post (`RE: https://…`).
     private static func sharesPost(_ text: String) -> Bool {
         let lines = text.split(separator: "\n")
         if text.contains("♲"),
-            lines.contains(where: { $0.hasPrefix("♲") && ($0.contains("@") || $0.contains("://") || $0.last == ":") })
+            lines.contains(where: {
+                $0.hasPrefix("♲") && ($0.contains("@") || $0.contains("://") || $0.last == ":")
+            })
         {
             return true
         }
         return [lines.first, lines.last].compactMap(\.self).contains { line in
-            guard let mark = ["RE: ", "QT: ", "RT: "].first(where: line.hasPrefix) else { return false }
+            guard let mark = ["RE: ", "QT: ", "RT: "].first(where: line.hasPrefix) else {
+                return false
+            }
             let rest = line.dropFirst(mark.count).drop { $0 == "[" }
             return PlainText.isWebAddress(String(rest.last == "]" ? rest.dropLast() : rest))
         }

@@ -55,7 +55,9 @@ struct HTMLTokenizer {
     private func isMarkup(at index: Int) -> Bool {
         guard bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count else { return false }
         let next = bytes[index + 1]
-        if next == UInt8(ascii: "/") { return index + 2 < bytes.count && bytes[index + 2].isASCIILetter }
+        if next == UInt8(ascii: "/") {
+            return index + 2 < bytes.count && bytes[index + 2].isASCIILetter
+        }
         return next.isASCIILetter || next == UInt8(ascii: "!") || next == UInt8(ascii: "?")
     }
 
@@ -87,7 +89,9 @@ struct HTMLTokenizer {
     private mutating func openTag() -> HTMLToken? {
         var tag = HTMLTag(name: tagName())
         while let attribute = attribute() {
-            if tag.attributes[attribute.name] == nil { tag.attributes[attribute.name] = attribute.value }
+            if tag.attributes[attribute.name] == nil {
+                tag.attributes[attribute.name] = attribute.value
+            }
         }
         guard position < bytes.count else { return nil }
         position += 1
@@ -99,14 +103,19 @@ struct HTMLTokenizer {
     private mutating func skipRawText(until name: String) {
         let end = Array("</\(name)".utf8)
         while position < bytes.count {
-            if bytes[position] == end[0], bytes[position...].prefix(end.count).map(\.lowercaseASCII) == end { return }
+            if bytes[position] == end[0],
+                bytes[position...].prefix(end.count).map(\.lowercaseASCII) == end
+            {
+                return
+            }
             position += 1
         }
     }
 
     private mutating func tagName() -> String {
         let start = position
-        while position < bytes.count, !bytes[position].isHTMLSpace, bytes[position] != UInt8(ascii: ">"),
+        while position < bytes.count, !bytes[position].isHTMLSpace,
+            bytes[position] != UInt8(ascii: ">"),
             bytes[position] != UInt8(ascii: "/")
         {
             position += 1
@@ -114,22 +123,28 @@ struct HTMLTokenizer {
         return String(decoding: bytes[start..<position].map(\.lowercaseASCII), as: UTF8.self)
     }
 
-    /// The next attribute of the tag; nil at the tag's `>`, where `position` then stands, or at the end.
+    /// The next attribute of the tag; nil at the tag's `>`, where `position` then stands, or at the
+    /// end.
     private mutating func attribute() -> (name: String, value: String)? {
-        while position < bytes.count, bytes[position].isHTMLSpace || bytes[position] == UInt8(ascii: "/") {
+        while position < bytes.count,
+            bytes[position].isHTMLSpace || bytes[position] == UInt8(ascii: "/")
+        {
             position += 1
         }
         guard position < bytes.count, bytes[position] != UInt8(ascii: ">") else { return nil }
         let start = position
         position += 1
-        while position < bytes.count, !bytes[position].isHTMLSpace, bytes[position] != UInt8(ascii: "="),
+        while position < bytes.count, !bytes[position].isHTMLSpace,
+            bytes[position] != UInt8(ascii: "="),
             bytes[position] != UInt8(ascii: ">"), bytes[position] != UInt8(ascii: "/")
         {
             position += 1
         }
         let name = String(decoding: bytes[start..<position].map(\.lowercaseASCII), as: UTF8.self)
         skipSpaces()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else { return (name, "") }
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
+            return (name, "")
+        }
         position += 1
         skipSpaces()
         return (name, attributeValue())
@@ -158,7 +173,9 @@ struct HTMLTokenizer {
 
 extension UInt8 {
     /// The white space of HTML: space, tab, line feed, form feed, carriage return.
-    var isHTMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D }
+    var isHTMLSpace: Bool {
+        self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D
+    }
 }
 
 /// The characters that HTML writes as `&name;` or `&#number;`.
@@ -166,15 +183,19 @@ enum HTMLEntity {
     /// The longest name or number that is looked at, in bytes.
     static let maximumLength = 10
 
-    /// The character that `reference` stands for, which is what is between `&` and `;`; nil for unknown ones.
+    /// The character that `reference` stands for, which is what is between `&` and `;`; nil for
+    /// unknown ones.
     static func scalar(_ reference: some Collection<UInt8>) -> Unicode.Scalar? {
         guard let first = reference.first, reference.count <= maximumLength else { return nil }
-        guard first == UInt8(ascii: "#") else { return named[String(decoding: reference, as: UTF8.self)] }
+        guard first == UInt8(ascii: "#") else {
+            return named[String(decoding: reference, as: UTF8.self)]
+        }
         let number = reference.dropFirst()
         let isHexadecimal = number.first == UInt8(ascii: "x") || number.first == UInt8(ascii: "X")
         let digits = isHexadecimal ? number.dropFirst() : number
         guard let lead = digits.first, lead != UInt8(ascii: "+"), lead != UInt8(ascii: "-"),
-            let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
+            let value = UInt32(
+                String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
         else { return nil }
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
@@ -208,7 +229,8 @@ enum HTMLEntity {
         }
         let words = others.split(whereSeparator: \.isWhitespace)
         for index in stride(from: 0, to: words.count - 1, by: 2) {
-            table[String(words[index])] = UInt32(words[index + 1], radix: 16).flatMap(Unicode.Scalar.init)
+            table[String(words[index])] = UInt32(words[index + 1], radix: 16).flatMap(
+                Unicode.Scalar.init)
         }
         return table
     }()

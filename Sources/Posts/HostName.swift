@@ -1,9 +1,10 @@
 import Foundation
 
-/// The name of a server in the one form in which it is compared and stored, and in the one that people read.
+/// The name of a server in the one form in which it is compared and stored, and in the one that
+/// people read.
 ///
-/// Names with letters other than ASCII have two spellings, `bäw.example` and `xn--bw-via.example` (IDNA, RFC 5891); servers
-/// and archives use either.
+/// Names with letters other than ASCII have two spellings, `bäw.example` and `xn--bw-via.example`
+/// (IDNA, RFC 5891); servers and archives use either.
 package enum HostName {
     /// The ASCII form in lower case, without a dot at its end and without the usual ports.
     ///
@@ -13,7 +14,8 @@ package enum HostName {
         for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
         while host.hasSuffix(".") { host.removeLast() }
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
-        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         var components = URLComponents()
         components.scheme = "https"
         components.host = parts[0]
@@ -29,8 +31,11 @@ package enum HostName {
     /// A label that is not the ASCII form of what it says stays as it is.
     package static func shown(_ canonical: String) -> String {
         guard canonical.contains("xn--") else { return canonical }
-        let labels = canonical.split(separator: ".", omittingEmptySubsequences: false).map { label -> String in
-            guard label.hasPrefix("xn--"), let text = decoded(label.dropFirst(4)) else { return String(label) }
+        let labels = canonical.split(separator: ".", omittingEmptySubsequences: false).map {
+            label -> String in
+            guard label.hasPrefix("xn--"), let text = decoded(label.dropFirst(4)) else {
+                return String(label)
+            }
             return text
         }
         let shown = labels.joined(separator: ".")
@@ -42,7 +47,8 @@ package enum HostName {
         var (code, position, bias) = (128, 0, 72)
         let end = label.lastIndex(of: "-")
         var scalars = end.map { Array(label[..<$0].unicodeScalars) } ?? []
-        var rest = Array(label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[...]
+        var rest = Array(label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[
+            ...]
         while !rest.isEmpty {
             let start = position
             var weight = 1
@@ -60,7 +66,9 @@ package enum HostName {
             bias = adapted(position - start, count, isFirst: start == 0)
             code += position / count
             position %= count
-            guard let scalar = Unicode.Scalar(UInt32(clamping: code)), scalars.count < 63 else { return nil }
+            guard let scalar = Unicode.Scalar(UInt32(clamping: code)), scalars.count < 63 else {
+                return nil
+            }
             scalars.insert(scalar, at: position)
             position += 1
         }

@@ -27,9 +27,9 @@ extension PostID {
 
 /// The worldwide identity of a person or bot.
 ///
-/// `user@host` on Mastodon-compatible servers, in lower case and with the host as ``HostName`` writes it; a DID on
-/// Bluesky, a numeric user id on X. Two ids are the same person only if they are equal;
-/// across networks people match only where an operator linked them.
+/// `user@host` on Mastodon-compatible servers, in lower case and with the host as ``HostName``
+/// writes it; a DID on Bluesky, a numeric user id on X. Two ids are the same person only if they
+/// are equal; across networks people match only where an operator linked them.
 package struct AccountID: Hashable, Codable, Sendable {
     package var network: NetworkName
     package var value: String
@@ -41,7 +41,9 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// The identity in the one form in which it is compared and stored.
     package var canonical: AccountID {
-        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else { return self }
+        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else {
+            return self
+        }
         let host = HostName.canonical(value[value.index(after: at)...])
         return AccountID(network: network, value: value[...at].lowercased() + host)
     }
@@ -55,13 +57,15 @@ package struct AccountID: Hashable, Codable, Sendable {
     /// The account that a person names, in any spelling that mirror-bot or a network prints.
     ///
     /// - Parameters:
-    ///   - text: `user@host`, `@user@host`, `acct:user@host`, `https://host/@user`, `https://host/users/user`, `x:…`,
-    ///     `bluesky:…`, `mastodon:…` or a DID; hosts in either form.
+    ///   - text: `user@host`, `@user@host`, `acct:user@host`, `https://host/@user`,
+    ///     `https://host/users/user`, `x:…`, `bluesky:…`, `mastodon:…` or a DID; hosts in either
+    ///     form.
     ///   - localHost: Completes a Mastodon name without a host.
     package init?(reference text: String, localHost: String?) {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
-            !scalar.properties.isWhitespace && ![.control, .format].contains(scalar.properties.generalCategory)
+            !scalar.properties.isWhitespace
+                && ![.control, .format].contains(scalar.properties.generalCategory)
         }
         guard (1...300).contains(trimmed.utf8.count), isPlain else { return nil }
         if let network = Self.network(ofIdentifier: trimmed) {
@@ -84,14 +88,16 @@ package struct AccountID: Hashable, Codable, Sendable {
         let written = named != nil || prefix == "acct" ? parts[1] : trimmed
         let name = written.hasPrefix("@") ? written.dropFirst() : written[...]
         let halves = name.split(separator: "@", omittingEmptySubsequences: false)
-        guard let user = halves.first, !user.isEmpty, halves.count <= 2, halves.last?.isEmpty == false,
+        guard let user = halves.first, !user.isEmpty, halves.count <= 2,
+            halves.last?.isEmpty == false,
             !user.contains(where: { ":/?#%".contains($0) }), !name.contains("/"),
             !Self.withoutPort(name).contains(":"), halves.count == 2 || localHost != nil
         else { return nil }
         self.init(address: name, localHost: localHost ?? "", network: named ?? .usual)
     }
 
-    /// The identity of `name`, or of `name@localHost` for a name without a host, in its canonical form.
+    /// The identity of `name`, or of `name@localHost` for a name without a host, in its canonical
+    /// form.
     init(address name: some StringProtocol, localHost: String, network: NetworkName = .usual) {
         let bare = String(name.drop { $0 == "@" })
         let address = bare.contains("@") ? bare : "\(bare)@\(localHost)"
@@ -112,7 +118,8 @@ package struct AccountID: Hashable, Codable, Sendable {
         }
     }
 
-    /// The author of the post that is called so on any network that this process knows; nil where names do not tell.
+    /// The author of the post that is called so on any network that this process knows; nil where
+    /// names do not tell.
     package init?(authorOf post: String) {
         let authors = NetworkName.known.lazy.compactMap { PostID(network: $0, value: post).author }
         guard let author = authors.first else { return nil }
@@ -136,7 +143,9 @@ package struct AccountID: Hashable, Codable, Sendable {
                 let name = parts[1].dropFirst()
                 return name.contains("@") ? String(name) : "\(name)@\(host)"
             }
-            if parts.count == 3, ["users", "u", "profile"].contains(parts[1]) { return "\(parts[2])@\(host)" }
+            if parts.count == 3, ["users", "u", "profile"].contains(parts[1]) {
+                return "\(parts[2])@\(host)"
+            }
             return nil
         }
         return nil
@@ -144,7 +153,8 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// `user@host` of `user@host:8443`.
     private static func withoutPort(_ name: Substring) -> Substring {
-        guard let at = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"), at < colon else { return name }
+        guard let at = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"), at < colon
+        else { return name }
         let digits = name[name.index(after: colon)...]
         let isPort = digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
         return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
@@ -159,7 +169,9 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// The identity with the letters that its host's name has.
     private var withOwnLetters: String {
-        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else { return value }
+        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else {
+            return value
+        }
         return value[...at] + HostName.shown(String(value[value.index(after: at)...]))
     }
 
@@ -176,7 +188,8 @@ package struct AccountID: Hashable, Codable, Sendable {
 /// What a network says about a person or bot.
 package struct Account: Equatable, Sendable {
     package var id: AccountID
-    /// The name people type after `@`, without it: `user@host` (also for local accounts), or a screen name or handle.
+    /// The name people type after `@`, without it: `user@host` (also for local accounts), or a
+    /// screen name or handle.
     package var handle: String
     package var displayName: String
     /// The account says of itself that it is automated.
@@ -187,7 +200,8 @@ package struct Account: Equatable, Sendable {
     package var address: String
 
     package init(
-        id: AccountID, handle: String, displayName: String = "", isBot: Bool = false, bio: String = "",
+        id: AccountID, handle: String, displayName: String = "", isBot: Bool = false,
+        bio: String = "",
         address: String = ""
     ) {
         self.id = id
@@ -202,7 +216,8 @@ package struct Account: Equatable, Sendable {
 // MARK: - What is forgotten
 
 extension PostID {
-    /// What tells a post that was forgotten when it comes again; nothing leads back from it to the post.
+    /// What tells a post that was forgotten when it comes again; nothing leads back from it to the
+    /// post.
     package var forgottenDigest: String {
         StableHash.digest(of: "forgotten/1", "post", network.rawValue, value).prefix(16).hexadecimal
     }
@@ -211,12 +226,15 @@ extension PostID {
 extension AccountID {
     /// What tells somebody who was forgotten when they come again.
     ///
-    /// Made from the form with the host's own letters: in that one servers told the name before there was one form.
+    /// Made from the form with the host's own letters: in that one servers told the name before
+    /// there was one form.
     package var forgottenDigest: String {
-        StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16).hexadecimal
+        StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16)
+            .hexadecimal
     }
 
-    /// The name under which it stands that somebody was forgotten: no account of any network is called so.
+    /// The name under which it stands that somebody was forgotten: no account of any network is
+    /// called so.
     package var forgotten: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
 
     /// Whether it is such a name.

@@ -6,19 +6,23 @@ package enum LanguageTag {
     /// Whether `text` has the form of a tag: `ja`, `pt-BR`, `zh-Hant-TW`.
     package static func isWellFormed(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard let first = parts.first, (2...3).contains(first.utf8.count), parts.count <= 5 else { return false }
+        guard let first = parts.first, (2...3).contains(first.utf8.count), parts.count <= 5 else {
+            return false
+        }
         return first.utf8.allSatisfy(\.isASCIILetter)
             && parts.dropFirst().allSatisfy { part in
                 (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(\.isASCIIAlphanumeric)
             }
     }
 
-    /// Whether `text` names a language, and not the lack of one or a code of somebody's own (`qaa` through `qtz`).
+    /// Whether `text` names a language, and not the lack of one or a code of somebody's own (`qaa`
+    /// through `qtz`).
     package static func namesLanguage(_ text: String) -> Bool {
         guard isWellFormed(text) else { return false }
         let primary = text.prefix { $0 != "-" }.lowercased()
         let isPrivate =
-            primary.utf8.count == 3 && primary.hasPrefix("q") && primary.dropFirst().first.map { $0 <= "t" } == true
+            primary.utf8.count == 3 && primary.hasPrefix("q")
+            && primary.dropFirst().first.map { $0 <= "t" } == true
         return !empty.contains(primary) && !isPrivate
     }
 

@@ -32,19 +32,23 @@ enum LinkText: Equatable {
         guard text.hasPrefix("#") || text.hasPrefix("＃") else { return false }
         let word = text.unicodeScalars.dropFirst()
         return word.allSatisfy { !$0.properties.isWhitespace && $0 != "#" && $0 != "/" }
-            && word.contains { $0.properties.isAlphabetic || $0.properties.isEmoji && $0.value > 0xFF }
+            && word.contains {
+                $0.properties.isAlphabetic || $0.properties.isEmoji && $0.value > 0xFF
+            }
     }
 
     /// Whether `shown` is `address`, or a beginning of it that a program shows in its place.
     ///
-    /// The scheme and `www.` may be missing, the end may be cut off or replaced by an ellipsis, and what one of the two
-    /// writes in percents the other may write in letters. A beginning has a dot or a scheme, for a single word of a
-    /// sentence can be the beginning of a host.
+    /// The scheme and `www.` may be missing, the end may be cut off or replaced by an ellipsis, and
+    /// what one of the two writes in percents the other may write in letters. A beginning has a dot
+    /// or a scheme, for a single word of a sentence can be the beginning of a host.
     static func isBeginning(_ shown: String, of address: String) -> Bool {
         let (shown, address) = (Bare(shown), Bare(address))
         guard !shown.text.isEmpty else { return shown.hasScheme }
         if let ellipsis = shown.text.range(of: "…") ?? shown.text.range(of: "...") {
-            let (head, tail) = (shown.text[..<ellipsis.lowerBound], shown.text[ellipsis.upperBound...])
+            let (head, tail) = (
+                shown.text[..<ellipsis.lowerBound], shown.text[ellipsis.upperBound...]
+            )
             return !head.isEmpty && address.text.hasPrefix(head) && address.text.hasSuffix(tail)
                 && head.count + tail.count <= address.text.count
         }
@@ -53,8 +57,10 @@ enum LinkText: Equatable {
             return shown.hasScheme || shown.text.contains(".")
         }
         // A host that is written in letters has another name in the address.
-        return address.host.contains("xn--") && !shown.host.utf8.allSatisfy { $0 < 0x80 } && shown.host.contains(".")
-            && address.text.dropFirst(address.host.count).hasPrefix(shown.text.dropFirst(shown.host.count))
+        return address.host.contains("xn--") && !shown.host.utf8.allSatisfy { $0 < 0x80 }
+            && shown.host.contains(".")
+            && address.text.dropFirst(address.host.count).hasPrefix(
+                shown.text.dropFirst(shown.host.count))
     }
 
     /// An address without what people leave out when they write it.

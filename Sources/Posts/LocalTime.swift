@@ -14,7 +14,8 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
         self.value = value
     }
 
-    /// The minute at which a clock shows `hour` and `minute`; both are reduced to one turn of the clock.
+    /// The minute at which a clock shows `hour` and `minute`; both are reduced to one turn of the
+    /// clock.
     package init(hour: Int, minute: Int) {
         let total = ((hour % 24) * 60 + minute % Self.count) % Self.count
         self.value = total < 0 ? total + Self.count : total
@@ -26,9 +27,11 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
         self.init(minutes)
     }
 
-    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440: the day's end may be meant too.
+    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440: the day's end
+    /// may be meant too.
     package static func minutes(ofClock text: some StringProtocol) -> Int? {
-        let parts = Array(text.utf8).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        let parts = Array(text.utf8).split(
+            separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
             parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
         else { return nil }
@@ -48,7 +51,9 @@ package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConverti
     /// The time of day as `HH:MM`.
     package var description: String { Self.padded(value / 60) + ":" + Self.padded(value % 60) }
 
-    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+    private static func padded(_ number: Int) -> String {
+        number < 10 ? "0\(number)" : String(number)
+    }
 }
 
 /// A date of the proleptic Gregorian calendar, without a time zone: 0001-01-01 through 9999-12-31.
@@ -66,7 +71,9 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     /// Nil unless the three numbers are a date of the calendar.
     package init?(year: Int, month: Int, day: Int) {
-        guard (1...9_999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+        guard (1...9_999).contains(year), (1...12).contains(month), (1...31).contains(day) else {
+            return nil
+        }
         let candidate = LocalDay(ordinal: Self.ordinal(year: year, month: month, day: day))
         guard candidate.components == (year, month, day) else { return nil }
         self = candidate
@@ -83,7 +90,8 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
             case (0...3, 0...9): numbers.year = numbers.year * 10 + digit
             case (5...6, 0...9): numbers.month = numbers.month * 10 + digit
             case (8...9, 0...9): numbers.day = numbers.day * 10 + digit
-            case (4, _) where byte == UInt8(ascii: "-"), (7, _) where byte == UInt8(ascii: "-"): break
+            case (4, _) where byte == UInt8(ascii: "-"), (7, _) where byte == UInt8(ascii: "-"):
+                break
             default: return nil
             }
             length += 1
@@ -139,7 +147,9 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let day = LocalDay(text) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "expected a date as YYYY-MM-DD"))
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "expected a date as YYYY-MM-DD"))
         }
         self = day
     }
@@ -179,9 +189,11 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     /// - Parameters:
     ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
-    ///   - utcOffset: By how many minutes the clock is ahead of UTC; more than a day counts as a day.
+    ///   - utcOffset: By how many minutes the clock is ahead of UTC; more than a day counts as a
+    ///     day.
     package init(_ date: Date, utcOffset: Int) {
-        self.init(Date(milliseconds: date.milliseconds), seconds: min(max(utcOffset, -1_440), 1_440) * 60)
+        self.init(
+            Date(milliseconds: date.milliseconds), seconds: min(max(utcOffset, -1_440), 1_440) * 60)
     }
 
     private init(_ instant: Date, seconds: Int) {

@@ -60,12 +60,15 @@ extension [Picture] {
 
     /// Reads ``stored``; none from anything else.
     package init(stored: String?) {
-        let pictures = stored.flatMap { try? JSONDecoder().decode([Picture].self, from: Data($0.utf8)) }
+        let pictures = stored.flatMap {
+            try? JSONDecoder().decode([Picture].self, from: Data($0.utf8))
+        }
         self = pictures ?? []
     }
 }
 
-/// What the bytes of a picture are, as they say themselves: what a server calls them is not believed.
+/// What the bytes of a picture are, as they say themselves: what a server calls them is not
+/// believed.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, webp
 
@@ -76,7 +79,9 @@ package enum PictureFormat: String, CaseIterable, Sendable {
             self = .jpeg
         } else if head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
             self = .png
-        } else if head.count == 12, head.starts(with: Array("RIFF".utf8)), head[8...].elementsEqual("WEBP".utf8) {
+        } else if head.count == 12, head.starts(with: Array("RIFF".utf8)),
+            head[8...].elementsEqual("WEBP".utf8)
+        {
             self = .webp
         } else {
             return nil

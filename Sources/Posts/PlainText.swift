@@ -9,15 +9,18 @@ package enum PlainText {
 
     /// The plain text of a post or profile that a Mastodon-compatible server sends as HTML.
     ///
-    /// Paragraphs are separated by a blank line, `<br>` is a line break, and items of lists begin with `- ` or their
-    /// numbers; docs/html.md tells what becomes of every element. A link keeps its words, and its address follows in
-    /// parentheses; where the words are a beginning of the address it stands alone. A hashtag gives itself; a mention
-    /// gives `@` and the name from `mentions`. Entities are decoded once. Tags that are never closed, nesting of any
-    /// depth and other nonsense are accepted; the time is linear.
+    /// Paragraphs are separated by a blank line, `<br>` is a line break, and items of lists begin
+    /// with `- ` or their numbers; docs/html.md tells what becomes of every element. A link keeps
+    /// its words, and its address follows in parentheses; where the words are a beginning of the
+    /// address it stands alone. A hashtag gives itself; a mention gives `@` and the name from
+    /// `mentions`. Entities are decoded once. Tags that are never closed, nesting of any depth and
+    /// other nonsense are accepted; the time is linear.
     ///
     /// - Parameters:
-    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
-    ///   - mentions: From the address of a profile, as links name it, to the person's name without `@`.
+    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is
+    ///     left out.
+    ///   - mentions: From the address of a profile, as links name it, to the person's name without
+    ///     `@`.
     /// - Returns: The text without white space around it.
     package static func fromHTML(_ html: String, mentions: [String: String] = [:]) -> String {
         HTMLText(html, names: mentions).text
@@ -25,8 +28,8 @@ package enum PlainText {
 
     /// The plain text of a post as X and its archives write it.
     ///
-    /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened addresses are replaced, and
-    /// a space stands behind one that the text goes on from at once.
+    /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened
+    /// addresses are replaced, and a space stands behind one that the text goes on from at once.
     ///
     /// - Parameters:
     ///   - text: The text with `https://t.co/…` addresses.
@@ -58,14 +61,17 @@ package enum PlainText {
     private static let closings = Set(".,;:!?'\")]}>".utf8)
 
     /// Writes the address of a link, and a space if other networks would read on into what follows.
-    private static func write(_ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]) {
+    private static func write(
+        _ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]
+    ) {
         result.append(contentsOf: address.utf8)
         if !address.isEmpty, goesOn(rest) { result.append(UInt8(ascii: " ")) }
     }
 
     /// Whether a text that begins like this would be read as a part of the address before it.
     static func goesOn(_ rest: ArraySlice<UInt8>) -> Bool {
-        let next = String(decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
+        let next = String(
+            decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
         return next.unicodeScalars.first.map { !$0.properties.isWhitespace } ?? false
     }
 
@@ -78,7 +84,8 @@ package enum PlainText {
     private static let shortLinkPrefixes = ["https://t.co/", "http://t.co/"].map { Array($0.utf8) }
 
     private static func shortLink(in bytes: [UInt8], at index: Int) -> String? {
-        guard let prefix = shortLinkPrefixes.first(where: { bytes[index...].starts(with: $0) }) else { return nil }
+        guard let prefix = shortLinkPrefixes.first(where: { bytes[index...].starts(with: $0) })
+        else { return nil }
         // Names of short links have about ten characters.
         let name = bytes[(index + prefix.count)...].prefix(64).prefix(while: \.isASCIIAlphanumeric)
         return name.isEmpty ? nil : String(decoding: prefix + name, as: UTF8.self)
@@ -92,7 +99,11 @@ package enum PlainText {
         guard text.unicodeScalars.contains(where: isUnwanted) else { return trimmed(text) }
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            if !isUnwanted(scalar) { scalars.append(scalar) } else if !isControl(scalar) { scalars.append("\n") }
+            if !isUnwanted(scalar) {
+                scalars.append(scalar)
+            } else if !isControl(scalar) {
+                scalars.append("\n")
+            }
         }
         return trimmed(String(scalars))
     }
@@ -117,7 +128,8 @@ package enum PlainText {
         let trimmed = trimmed(address)
         guard !trimmed.contains(where: \.isWhitespace) else { return false }
         let scheme = trimmed.prefix { $0 != ":" }.lowercased()
-        return (scheme == "https" || scheme == "http") && trimmed.dropFirst(scheme.count).hasPrefix("://")
+        return (scheme == "https" || scheme == "http")
+            && trimmed.dropFirst(scheme.count).hasPrefix("://")
     }
 
     /// At most `count` bytes of `text`, never cut inside a character's bytes.
@@ -155,20 +167,25 @@ package struct TextFacet: Sendable, Equatable {
 }
 
 extension PlainText {
-    /// The plain text of a post as a Bluesky record holds it, or any other text whose links stand beside it.
+    /// The plain text of a post as a Bluesky record holds it, or any other text whose links stand
+    /// beside it.
     ///
-    /// A link keeps its words, and its address follows in parentheses; where the words are a beginning of the address it
-    /// stands alone. A space stands behind an address that the text goes on from at once. Parts that lie outside the text, are empty or
-    /// begin or end inside a character are passed over; of two that overlap the one that begins first counts, as in
-    /// Bluesky's own apps. A link that leads to no web page stays as it is shown. The time is linear in the text, and
-    /// that of sorting in the parts.
+    /// A link keeps its words, and its address follows in parentheses; where the words are a
+    /// beginning of the address it stands alone. A space stands behind an address that the text
+    /// goes on from at once. Parts that lie outside the text, are empty or begin or end inside a
+    /// character are passed over; of two that overlap the one that begins first counts, as in
+    /// Bluesky's own apps. A link that leads to no web page stays as it is shown. The time is
+    /// linear in the text, and that of sorting in the parts.
     ///
     /// - Parameters:
-    ///   - text: The record's text; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
+    ///   - text: The record's text; what exceeds 1 MiB is not read, and text beyond 100,000 bytes
+    ///     is left out.
     ///   - facets: The record's parts, in any order.
-    /// - Returns: The text without control characters and without white space around it, and its ``Post/linkWords``:
-    ///   the words of links behind which addresses stand.
-    package static func read(_ text: String, facets: [TextFacet]) -> (text: String, linkWords: [String]) {
+    /// - Returns: The text without control characters and without white space around it, and its
+    ///   ``Post/linkWords``: the words of links behind which addresses stand.
+    package static func read(_ text: String, facets: [TextFacet]) -> (
+        text: String, linkWords: [String]
+    ) {
         var linkWords: [String] = []
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
         var result: [UInt8] = []
@@ -180,7 +197,9 @@ extension PlainText {
             result.append(contentsOf: bytes[position..<facet.byteStart])
             let shown = bytes[facet.byteStart..<facet.byteEnd]
             if let link = facet.link, isWebAddress(link) {
-                if write(shown, leadingTo: trimmed(link), before: bytes[facet.byteEnd...], to: &result) {
+                if write(
+                    shown, leadingTo: trimmed(link), before: bytes[facet.byteEnd...], to: &result)
+                {
                     linkWords.append(cleaned(String(decoding: shown, as: UTF8.self)))
                 }
             } else {
@@ -189,7 +208,9 @@ extension PlainText {
             position = facet.byteEnd
         }
         result.append(contentsOf: bytes[position...])
-        return (cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self)), linkWords)
+        return (
+            cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self)), linkWords
+        )
     }
 
     /// Returns whether the words stand there with the address behind them.
@@ -197,7 +218,8 @@ extension PlainText {
         _ shown: ArraySlice<UInt8>, leadingTo address: String, before rest: ArraySlice<UInt8>,
         to result: inout [UInt8]
     ) -> Bool {
-        let kind = LinkText(shown: trimmed(String(decoding: shown, as: UTF8.self)), address: address)
+        let kind = LinkText(
+            shown: trimmed(String(decoding: shown, as: UTF8.self)), address: address)
         if kind == .address {
             write(address, before: rest, to: &result)
             return false
@@ -211,10 +233,13 @@ extension PlainText {
 
     /// The parts that name whole characters of the text, in the order of the text.
     private static func usable(_ facets: [TextFacet], in bytes: [UInt8]) -> [TextFacet] {
-        func isBoundary(_ index: Int) -> Bool { index == bytes.count || bytes[index] & 0xC0 != 0x80 }
+        func isBoundary(_ index: Int) -> Bool {
+            index == bytes.count || bytes[index] & 0xC0 != 0x80
+        }
         return facets.enumerated()
             .filter { _, facet in
-                facet.byteStart >= 0 && facet.byteStart < facet.byteEnd && facet.byteEnd <= bytes.count
+                facet.byteStart >= 0 && facet.byteStart < facet.byteEnd
+                    && facet.byteEnd <= bytes.count
                     && isBoundary(facet.byteStart) && isBoundary(facet.byteEnd)
             }
             .sorted { ($0.element.byteStart, $0.offset) < ($1.element.byteStart, $1.offset) }

@@ -84,7 +84,8 @@ struct PlainTextWriter {
     /// What the open link shows, and the character before it if that is ASCII and no white space.
     var link: (shown: String, before: UInt8?) {
         guard let linkStart else { return ("", last) }
-        let before = linkStart > 0 && !output[linkStart - 1].isHTMLSpace ? output[linkStart - 1] : nil
+        let before =
+            linkStart > 0 && !output[linkStart - 1].isHTMLSpace ? output[linkStart - 1] : nil
         return (PlainText.trimmed(String(decoding: output[linkStart...], as: UTF8.self)), before)
     }
 
@@ -94,7 +95,9 @@ struct PlainTextWriter {
     ///   - replacement: What stands in place of its text; nil to keep that.
     ///   - isAddress: Whether the replacement is an address.
     ///   - address: What follows in parentheses; nil for nothing.
-    mutating func endLink(replacedBy replacement: String? = nil, isAddress: Bool = false, address: String? = nil) {
+    mutating func endLink(
+        replacedBy replacement: String? = nil, isAddress: Bool = false, address: String? = nil
+    ) {
         let start = linkStart
         (isLinkOpen, linkStart) = (false, nil)
         if let replacement {
@@ -136,10 +139,14 @@ struct PlainTextWriter {
         // Before most letters there is nothing.
         guard breaks > 0 || marker != nil || !spaces.isEmpty || output.isEmpty else { return }
         let isLineStart = output.isEmpty || breaks > 0
-        if !output.isEmpty { output.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: min(breaks, limit))) }
+        if !output.isEmpty {
+            output.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: min(breaks, limit)))
+        }
         breaks = 0
         if isLineStart {
-            for _ in 0..<min(quotationDepth, Self.deepestQuotation) { output.append(contentsOf: "> ".utf8) }
+            for _ in 0..<min(quotationDepth, Self.deepestQuotation) {
+                output.append(contentsOf: "> ".utf8)
+            }
         }
         if let marker {
             output.append(contentsOf: marker.utf8)

@@ -58,25 +58,29 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var isQuote: Bool
     /// Marked sensitive, or behind a content warning.
     package var isSensitive: Bool
-    /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces between; nil where that
-    /// is not told in a way that could be repeated.
+    /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces
+    /// between; nil where that is not told in a way that could be repeated.
     package var warning: String?
     /// The people named in the text, as far as the network tells.
     package var mentions: [AccountID]
-    /// What calls to the server where the post was read need to name it; nil for a post from a downloaded archive.
+    /// What calls to the server where the post was read need to name it; nil for a post from a
+    /// downloaded archive.
     package var address: String?
     /// The program that the author wrote it with, as far as a downloaded archive tells.
     package var client: String?
     /// By how many minutes the author's clock was ahead of UTC; nil where nobody tells.
     package var utcOffset: Int?
-    /// The words of links whose addresses stand in parentheses behind them in the text: `words (https://…)`.
+    /// The words of links whose addresses stand in parentheses behind them in the text: `words
+    /// (https://…)`.
     package var linkWords: [String] = []
 
     package init(
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
-        language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
-        address: String? = nil, warning: String? = nil, client: String? = nil, pictures: [Picture] = [],
+        language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false,
+        mentions: [AccountID] = [],
+        address: String? = nil, warning: String? = nil, client: String? = nil,
+        pictures: [Picture] = [],
         utcOffset: Int? = nil, isQuote: Bool = false
     ) {
         self.id = id
@@ -107,7 +111,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     /// Whether the post answers somebody, its own author included.
     package var isReply: Bool { replyTo != nil }
 
-    /// Posts of a person that are less far apart speak about each other more often than others, in seconds.
+    /// Posts of a person that are less far apart speak about each other more often than others, in
+    /// seconds.
     ///
     /// 14 of 69 such texts were out of place where they stood alone, and 18 of 239 others.
     package static let closeTogether: TimeInterval = 300

@@ -2,9 +2,10 @@ package import Foundation
 
 /// When a post was made, by the word of its record, its key and who saw it.
 ///
-/// A record's time is its author's word, or that of the author's program: it may be missing, empty, the year 1 or a time
-/// that has not come yet. None of these loses the post. The time is then that of the post's key, else that at which the
-/// post was noticed, and is not trusted: nothing is learned from it.
+/// A record's time is its author's word, or that of the author's program: it may be missing, empty,
+/// the year 1 or a time that has not come yet. None of these loses the post. The time is then that
+/// of the post's key, else that at which the post was noticed, and is not trusted: nothing is
+/// learned from it.
 package struct PostTime: Equatable, Sendable {
     /// Seconds by which the author's clock may be ahead of ours.
     package static let clockMargin: TimeInterval = 600
@@ -18,7 +19,8 @@ package struct PostTime: Equatable, Sendable {
     package let isTrusted: Bool
 
     /// - Parameters:
-    ///   - text: The written time in the form of RFC 3339; without an offset it is read as UTC and not trusted.
+    ///   - text: The written time in the form of RFC 3339; without an offset it is read as UTC and
+    ///     not trusted.
     ///   - keyed: The time in the post's key; `nil` if it holds none.
     ///   - noticedAt: When the post was seen, at the latest.
     package init(_ text: String?, keyed: Date? = nil, noticedAt: Date) {
@@ -42,7 +44,8 @@ package struct PostTime: Equatable, Sendable {
 
     // MARK: Keys
 
-    /// The time in the number at the end of a post's address on Mastodon; `nil` for a number that holds none.
+    /// The time in the number at the end of a post's address on Mastodon; `nil` for a number that
+    /// holds none.
     package static func keyed(mastodon address: String) -> Date? {
         let number = address.split(separator: "/").last.flatMap { UInt64($0) } ?? 0
         let milliseconds = Int64(number >> 16)
@@ -51,7 +54,9 @@ package struct PostTime: Equatable, Sendable {
 
     /// The time in an id of Misskey (`aid` and `aidx`): eight characters of base 36.
     package static func keyed(misskey id: String) -> Date? {
-        guard [10, 16].contains(id.utf8.count), let count = Int64(id.prefix(8), radix: 36) else { return nil }
+        guard [10, 16].contains(id.utf8.count), let count = Int64(id.prefix(8), radix: 36) else {
+            return nil
+        }
         return Date(milliseconds: misskeyEpoch + count)
     }
 }

@@ -8,7 +8,8 @@ package struct PublishingLimits: Equatable, Sendable {
         case graphemes
         /// Unicode code points: a letter with two combining accents is three.
         case codePoints
-        /// X's weights, in whole characters of the Latin script: most other scripts and an emoji count two.
+        /// X's weights, in whole characters of the Latin script: most other scripts and an emoji
+        /// count two.
         ///
         /// Source: twitter-text, configuration 3.
         case xWeight
@@ -16,14 +17,16 @@ package struct PublishingLimits: Equatable, Sendable {
 
     /// The longest text, counted in `unit`.
     package var maximumCharacters: Int
-    /// What every `http://` or `https://` link counts, whatever its length; nil where it counts like any text.
+    /// What every `http://` or `https://` link counts, whatever its length; nil where it counts
+    /// like any text.
     package var charactersPerURL: Int?
     package var unit: Unit
     /// The longest text in UTF-8 bytes, where a network limits that too.
     package var maximumBytes: Int?
 
     package init(
-        maximumCharacters: Int, charactersPerURL: Int?, unit: Unit = .graphemes, maximumBytes: Int? = nil
+        maximumCharacters: Int, charactersPerURL: Int?, unit: Unit = .graphemes,
+        maximumBytes: Int? = nil
     ) {
         self.maximumCharacters = maximumCharacters
         self.charactersPerURL = charactersPerURL

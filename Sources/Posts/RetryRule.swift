@@ -2,8 +2,8 @@ package import Foundation
 
 /// How something that failed is tried again: how soon, how often, and when that ends.
 ///
-/// Everything that mirror-bot tries again after a wait goes by a rule of this table, and its next time comes from
-/// ``next(after:key:asked:now:)``.
+/// Everything that mirror-bot tries again after a wait goes by a rule of this table, and its next
+/// time comes from ``next(after:key:asked:now:)``.
 ///
 /// | rule | first wait | factor | longest wait | a server is heard up to | ends |
 /// | --- | --- | --- | --- | --- | --- |
@@ -28,13 +28,14 @@ package import Foundation
 /// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 day | when a request is taken |
 /// | `logIn`: on Bluesky, which locks accounts | 60 s | 2 | 15 min | 1 day | when it succeeds |
 ///
-/// A server's wish is never followed to less than our own wait, nor to the second: a margin is added, and each of our
-/// own waits is longer by up to a quarter. Both depend on a key, so that many things do not return at the same instant
-/// and a restart changes nothing.
+/// A server's wish is never followed to less than our own wait, nor to the second: a margin is
+/// added, and each of our own waits is longer by up to a quarter. Both depend on a key, so that
+/// many things do not return at the same instant and a restart changes nothing.
 ///
-/// What does not wait has no rule: a request that is repeated at once within one call, as when a connection was closed
-/// between two uses or a token has just ended, and a write that is made anew because another process was faster. Neither
-/// has what is done all the time, failing or not: beats of a lease, looks at a feed.
+/// What does not wait has no rule: a request that is repeated at once within one call, as when a
+/// connection was closed between two uses or a token has just ended, and a write that is made anew
+/// because another process was faster. Neither has what is done all the time, failing or not: beats
+/// of a lease, looks at a feed.
 package struct RetryRule: Equatable, Sendable {
     /// Why something failed that is tried again; the raw value is a label for metrics.
     package enum Cause: String, CaseIterable, Sendable {
@@ -62,8 +63,11 @@ package struct RetryRule: Equatable, Sendable {
 
     /// The share by which a wait may be longer.
     private static let spread = 0.25
-    /// What is added at least, and at most, to a time that a server named: seconds, and a share of the wait.
-    private static let margin: (least: TimeInterval, most: TimeInterval, share: Double) = (2, 5, 0.1)
+    /// What is added at least, and at most, to a time that a server named: seconds, and a share of
+    /// the wait.
+    private static let margin: (least: TimeInterval, most: TimeInterval, share: Double) = (
+        2, 5, 0.1
+    )
 
     init(
         first: TimeInterval, factor: Double = 2, longest: TimeInterval, asked: TimeInterval = 3_600,
@@ -92,10 +96,13 @@ package struct RetryRule: Equatable, Sendable {
         return next(in: min(first * pow(factor, steps), longest), key: key, asked: asked, now: now)
     }
 
-    /// The same where nobody counts: the wait is half of the time since the first request, within the rule.
+    /// The same where nobody counts: the wait is half of the time since the first request, within
+    /// the rule.
     ///
     /// - Parameter age: Seconds since the request.
-    package func next(afterAge age: TimeInterval, key: String, asked: Date? = nil, now: Date) -> Date {
+    package func next(afterAge age: TimeInterval, key: String, asked: Date? = nil, now: Date)
+        -> Date
+    {
         next(in: min(max(age / 2, first), longest), key: key, asked: asked, now: now)
     }
 
@@ -109,23 +116,29 @@ package struct RetryRule: Equatable, Sendable {
     /// At the very second at which a limit ends everybody comes back, and clocks differ.
     ///
     /// - Parameter asked: When the server wants to be asked again.
-    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the server named no time,
-    ///   one that has passed, or one that no limit has.
+    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the
+    ///   server named no time, one that has passed, or one that no limit has.
     package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
-        guard let told = asked?.timeIntervalSince(now), told > 0, told <= Self.farthestAsked else { return nil }
+        guard let told = asked?.timeIntervalSince(now), told > 0, told <= Self.farthestAsked else {
+            return nil
+        }
         let distance = min(told, longestAsked)
         let most = Self.margin.most + Self.margin.share * distance
-        return now + distance + Self.margin.least + Self.position(of: key) * (most - Self.margin.least)
+        return now + distance + Self.margin.least + Self.position(of: key)
+            * (most - Self.margin.least)
     }
 
     /// Whether nothing more is tried after so many failures, or so long after the first one.
-    package func isOver(after failures: Int = 0, since first: Date? = nil, now: Date = .distantPast) -> Bool {
+    package func isOver(after failures: Int = 0, since first: Date? = nil, now: Date = .distantPast)
+        -> Bool
+    {
         if let limit = self.failures, failures >= limit { return true }
         guard let patience, let first else { return false }
         return now.timeIntervalSince(first) >= patience
     }
 
-    /// The most seconds ahead that a time of a server is believed: no limit lasts longer than a month.
+    /// The most seconds ahead that a time of a server is believed: no limit lasts longer than a
+    /// month.
     package static let farthestAsked: TimeInterval = 32 * day
 
     /// Where `key` stands among all keys: from 0 to less than 1.
@@ -138,7 +151,8 @@ package struct RetryRule: Equatable, Sendable {
 extension RetryRule {
     /// A pass, and the start of a worker.
     package static let work = RetryRule(first: 5, longest: 300, asked: day)
-    /// The database at the start of a process: as often as a worker that runs looks for it, for a failover lasts seconds.
+    /// The database at the start of a process: as often as a worker that runs looks for it, for a
+    /// failover lasts seconds.
     package static let opening = RetryRule(first: 2, longest: 4, asked: day, patience: 300)
     /// A database that refuses a worker which it let in before.
     package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
@@ -155,7 +169,9 @@ extension RetryRule {
     }
 
     /// The question what became of an action whose answer was lost.
-    package static func lookUp(_ cause: Cause) -> RetryRule { action(cause).ending(after: lookUpPatience) }
+    package static func lookUp(_ cause: Cause) -> RetryRule {
+        action(cause).ending(after: lookUpPatience)
+    }
 
     /// Seconds after a request until its lost answer is no longer asked for.
     package static let lookUpPatience: TimeInterval = day
@@ -169,7 +185,8 @@ extension RetryRule {
     package static let page = RetryRule(first: 0, longest: 0, patience: 1_200)
     /// A message to the operator.
     package static let notice = RetryRule(first: 60, longest: 3_600, failures: 8)
-    /// Credentials without which there is nothing to do: the five waits together are shorter than a slot waits.
+    /// Credentials without which there is nothing to do: the five waits together are shorter than a
+    /// slot waits.
     package static let credentials = RetryRule(first: 30, longest: 240, failures: 6)
     /// Credentials without which there is enough to do.
     package static let spareCredentials = RetryRule(first: 30, longest: 3_600)
@@ -185,6 +202,7 @@ extension RetryRule {
     private static let day: TimeInterval = 86_400
 
     private func ending(after patience: TimeInterval) -> RetryRule {
-        RetryRule(first: first, factor: factor, longest: longest, asked: longestAsked, patience: patience)
+        RetryRule(
+            first: first, factor: factor, longest: longest, asked: longestAsked, patience: patience)
     }
 }

@@ -5,7 +5,9 @@ import Foundation
 /// Printing, interpolating, reflecting and dumping it give `<redacted>`; it is
 /// not `Codable` and not `Equatable`. The value leaves only through
 /// ``reveal()``, so that a search for that word finds every use.
-package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     private let value: String
 
     package init(_ value: String) {
@@ -63,7 +65,8 @@ struct SecretPieces {
         add(bytes.flatMap(Self.escaped))
         add(bytes.flatMap(Self.digits))
         for offset in 0..<3 {
-            let text = Array(Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
+            let text = Array(
+                Data(repeatElement(0, count: offset) + bytes).base64EncodedString().utf8)
             // What the bytes around the secret decide is no piece of it, nor is the padding.
             let inner = Array(text.dropFirst(offset == 0 ? 0 : offset + 1).dropLast(4))
             add(inner)

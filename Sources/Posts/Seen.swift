@@ -1,8 +1,9 @@
 /// A digest of something as a person was shown it.
 ///
-/// A report gives it out beside what it shows. Who asks for a change may hand it back: the transaction that makes the
-/// change computes the digest of what is stored then, and changes nothing where the two differ. So nobody decides about
-/// something else than they saw, however long the page stood open.
+/// A report gives it out beside what it shows. Who asks for a change may hand it back: the
+/// transaction that makes the change computes the digest of what is stored then, and changes
+/// nothing where the two differ. So nobody decides about something else than they saw, however long
+/// the page stood open.
 package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
     /// Sixteen hexadecimal digits.
     private let digest: String
@@ -24,14 +25,16 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 
     /// The digest that a person typed or a form held; nil for what cannot be one.
     package init?(_ text: String) {
-        guard text.utf8.count == 16, text.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else { return nil }
+        guard text.utf8.count == 16, text.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) })
+        else { return nil }
         digest = text
     }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let seen = Seen(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected 16 hexadecimal digits")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "expected 16 hexadecimal digits")
         }
         self = seen
     }
@@ -47,7 +50,8 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 extension Seen? {
     /// Fails if something is not any more as it was shown; without a digest nothing is compared.
     ///
-    /// To be called in the transaction that makes the change: that one sees what it changes as if no other ran meanwhile.
+    /// To be called in the transaction that makes the change: that one sees what it changes as if
+    /// no other ran meanwhile.
     ///
     /// - Parameter current: The digest of what is stored.
     /// - Throws: ``SeenChanged``.

@@ -1,8 +1,9 @@
 /// A Mastodon-compatible server, as a word about everybody on it: `*@host`.
 ///
-/// The host is the one in people's names, in its ``HostName`` form. As domain blocks of Mastodon do, the name stands for
-/// the servers below the host too: `*@example.com` covers `ann@example.com`, `ann@social.example.com` and
-/// `ann@example.com:8443`, but not `ann@badexample.com`. With a port it stands for that port alone.
+/// The host is the one in people's names, in its ``HostName`` form. As domain blocks of Mastodon
+/// do, the name stands for the servers below the host too: `*@example.com` covers
+/// `ann@example.com`, `ann@social.example.com` and `ann@example.com:8443`, but not
+/// `ann@badexample.com`. With a port it stands for that port alone.
 package struct ServerName: Hashable, Codable, Sendable {
     /// The canonical host, with a port if the name has one.
     package let host: String
@@ -11,9 +12,12 @@ package struct ServerName: Hashable, Codable, Sendable {
     ///
     /// Nil for a text that names one account, several or none.
     ///
-    /// - Parameter text: `*@host` in the spellings that `AccountID(reference:localHost:)` takes for `user@host`.
+    /// - Parameter text: `*@host` in the spellings that `AccountID(reference:localHost:)` takes for
+    ///   `user@host`.
     package init?(reference text: String) {
-        guard text.contains("*@"), let account = AccountID(reference: text, localHost: nil) else { return nil }
+        guard text.contains("*@"), let account = AccountID(reference: text, localHost: nil) else {
+            return nil
+        }
         self.init(account)
     }
 
@@ -22,12 +26,15 @@ package struct ServerName: Hashable, Codable, Sendable {
         guard id.network == .usual, id.value.hasPrefix("*@") else { return nil }
         host = String(id.value.dropFirst(2))
         let (name, port) = Self.parts(host)
-        let isNumber = port.map { $0.utf8.count <= 5 && (1...65_535).contains(Int($0) ?? 0) } ?? true
+        let isNumber =
+            port.map { $0.utf8.count <= 5 && (1...65_535).contains(Int($0) ?? 0) } ?? true
         guard isNumber, host.utf8.count <= 260 else { return nil }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isHost = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)
-                && label.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F }
+                && label.utf8.allSatisfy {
+                    $0.isASCIIDigit || (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F
+                }
         }
         guard isHost else { return nil }
     }
@@ -47,7 +54,8 @@ package struct ServerName: Hashable, Codable, Sendable {
     /// Whether everybody whom the other server covers is covered by this one.
     package func covers(_ other: ServerName) -> Bool { Self.covering(other.host).contains(self) }
 
-    /// The names of servers that cover an account, the narrowest first; empty where accounts have no hosts.
+    /// The names of servers that cover an account, the narrowest first; empty where accounts have
+    /// no hosts.
     package static func covering(_ account: AccountID) -> [ServerName] {
         guard account.network.traits.namesAreIdentities, let at = account.value.lastIndex(of: "@"),
             !account.value.hasPrefix("*@")

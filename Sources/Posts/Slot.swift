@@ -2,8 +2,8 @@ package import Foundation
 
 /// A time of a local day at which the bot posts, as it was drawn with the day's plan.
 package struct Slot: Equatable, Sendable {
-    /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`; the further parts of a thread
-    /// that is said in it, as `2026-11-20#3/2`.
+    /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`; the further
+    /// parts of a thread that is said in it, as `2026-11-20#3/2`.
     ///
     /// Spelled and read here only; ``TypedSlot`` reads what a person types.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
@@ -24,14 +24,19 @@ package struct Slot: Equatable, Sendable {
         package init?(_ text: String) {
             let parts = text.split(separator: "#", omittingEmptySubsequences: false)
             guard parts.count == 2, let day = LocalDay(parts[0]) else { return nil }
-            let places = parts[1].split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-            guard (1...2).contains(places.count), let number = places[0], let part = places.count > 1 ? places[1] : 1
+            let places = parts[1].split(separator: "/", omittingEmptySubsequences: false).map {
+                Int($0)
+            }
+            guard (1...2).contains(places.count), let number = places[0],
+                let part = places.count > 1 ? places[1] : 1
             else { return nil }
             self.init(day: day, number: number, part: part)
             guard number > 0, part > 0, description == text else { return nil }
         }
 
-        package var description: String { part > 1 ? "\(day)#\(number)/\(part)" : "\(day)#\(number)" }
+        package var description: String {
+            part > 1 ? "\(day)#\(number)/\(part)" : "\(day)#\(number)"
+        }
     }
 
     package let name: Name

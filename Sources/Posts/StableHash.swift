@@ -2,7 +2,8 @@ import Cryptography
 
 /// Hashes that are the same in every process and on every machine: what is stored depends on them.
 package enum StableHash {
-    /// The hash by Fowler, Noll and Vo (FNV-1a) in 64 bits: quick for short texts, and nothing that withstands an enemy.
+    /// The hash by Fowler, Noll and Vo (FNV-1a) in 64 bits: quick for short texts, and nothing that
+    /// withstands an enemy.
     ///
     /// For bytes in one piece: made for any sequence it takes four times as long.
     @inlinable package static func fnv1a(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
@@ -20,7 +21,8 @@ package enum StableHash {
     /// The 32 bytes of SHA-256 over the parts with a NUL between them.
     package static func digest(of parts: String...) -> [UInt8] { digest(of: parts) }
 
-    /// A number from the first eight bytes of ``digest(of:)-([String])``, big endian, to draw others from.
+    /// A number from the first eight bytes of ``digest(of:)-([String])``, big endian, to draw
+    /// others from.
     package static func seed(of parts: [String]) -> UInt64 {
         digest(of: parts).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

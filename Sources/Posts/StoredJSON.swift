@@ -1,6 +1,7 @@
 import Foundation
 
-/// JSON as databases keep it: the keys of each object have one order, so that equal values have equal texts.
+/// JSON as databases keep it: the keys of each object have one order, so that equal values have
+/// equal texts.
 ///
 /// The digest of what a person saw is made of such texts.
 package enum StoredJSON {

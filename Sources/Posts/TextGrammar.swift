@@ -1,35 +1,40 @@
 /// The grammar of links, mentions and hashtags in a plain text.
 ///
-/// Publishing takes out of a text what would notify somebody, learning leaves names and addresses out of the words, and
-/// comparing ignores them; all three read a text with this grammar, so that none of them leaves a piece of a host behind
-/// that another one takes for a word. A text is read in UTF-8. Each function looks at one place and takes time in
-/// proportion to what it finds there.
+/// Publishing takes out of a text what would notify somebody, learning leaves names and addresses
+/// out of the words, and comparing ignores them; all three read a text with this grammar, so that
+/// none of them leaves a piece of a host behind that another one takes for a word. A text is read
+/// in UTF-8. Each function looks at one place and takes time in proportion to what it finds there.
 ///
-/// What any of the three networks recognises is recognised. `isCertain` tells what every one of them reads as such.
+/// What any of the three networks recognises is recognised. `isCertain` tells what every one of
+/// them reads as such.
 ///
-/// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`, `HASHTAG_NAME_PAT` of
-/// `app/models/tag.rb` and `config/initializers/twitter_regex.rb`; twitter-text 3.1, `valid_mention_or_list`,
-/// `valid_url` and `valid_hashtag`; `@atproto/api`, `MENTION_REGEX` and `URL_REGEX` of `src/rich-text/util.ts`. For emoji
-/// `SCAN_RE` of Mastodon's `app/models/custom_emoji.rb`, and `emojiCode` of Misskey's `mfm-js`.
+/// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`,
+/// `HASHTAG_NAME_PAT` of `app/models/tag.rb` and `config/initializers/twitter_regex.rb`;
+/// twitter-text 3.1, `valid_mention_or_list`, `valid_url` and `valid_hashtag`; `@atproto/api`,
+/// `MENTION_REGEX` and `URL_REGEX` of `src/rich-text/util.ts`. For emoji `SCAN_RE` of Mastodon's
+/// `app/models/custom_emoji.rb`, and `emojiCode` of Misskey's `mfm-js`.
 package struct TextGrammar {
     /// A `http://` or `https://` link.
     package struct Link: Equatable {
         /// The link without punctuation that closes a sentence.
         package let range: Range<Int>
-        /// It stands at the start or after white space or a round bracket, and its host is ASCII with a dot in it.
+        /// It stands at the start or after white space or a round bracket, and its host is ASCII
+        /// with a dot in it.
         package let isCertain: Bool
     }
 
     /// An `@` with the name, and perhaps the host, behind it.
     package struct Mention: Equatable {
-        /// The name without `@` and host; empty where it is in letters that no network has in names.
+        /// The name without `@` and host; empty where it is in letters that no network has in
+        /// names.
         package let name: Range<Int>
         /// The end of name, host and port.
         package let end: Int
-        /// The end of the longest name that a network reads; beyond `end` where more than one dot or hyphen goes on to
-        /// further letters, as in `@ann...and so on`.
+        /// The end of the longest name that a network reads; beyond `end` where more than one dot
+        /// or hyphen goes on to further letters, as in `@ann...and so on`.
         package let furthestEnd: Int
-        /// The sign is `@`, the name follows at once, and no letter, digit, underscore or slash stands before the sign.
+        /// The sign is `@`, the name follows at once, and no letter, digit, underscore or slash
+        /// stands before the sign.
         package let isCertain: Bool
     }
 
@@ -37,7 +42,8 @@ package struct TextGrammar {
     package struct Hashtag: Equatable {
         /// The sign and the word.
         package let range: Range<Int>
-        /// Its word has a letter, and no `&` or `/` stands before the sign; otherwise it is one on X alone.
+        /// Its word has a letter, and no `&` or `/` stands before the sign; otherwise it is one on
+        /// X alone.
         package let isCertain: Bool
     }
 
@@ -45,7 +51,8 @@ package struct TextGrammar {
     package struct Emoji: Equatable {
         /// The name with the colons.
         package let range: Range<Int>
-        /// No letter or digit of any script stands beside it, nor another colon: every server that has it shows it.
+        /// No letter or digit of any script stands beside it, nor another colon: every server that
+        /// has it shows it.
         package let isCertain: Bool
     }
 
@@ -58,14 +65,18 @@ package struct TextGrammar {
 
     /// The link whose scheme begins at `position`; nil if none does.
     ///
-    /// Letters of scripts that put spaces between words belong to a link as they do on X and Mastodon, and so does an en
-    /// dash between two of them. Japanese and other scripts without spaces belong to its host, and to its path as far as a
-    /// slash, `=` or `&` follows them, or as they are all of its last part, as in `/wiki/東京`: elsewhere, and with hiragana
-    /// or a Korean particle, they are more often the sentence going on.
+    /// Letters of scripts that put spaces between words belong to a link as they do on X and
+    /// Mastodon, and so does an en dash between two of them. Japanese and other scripts without
+    /// spaces belong to its host, and to its path as far as a slash, `=` or `&` follows them, or as
+    /// they are all of its last part, as in `/wiki/東京`: elsewhere, and with hiragana or a Korean
+    /// particle, they are more often the sentence going on.
     package func link(at position: Int) -> Link? {
-        guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else { return nil }
+        guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else {
+            return nil
+        }
         let end = withoutClosings(position..<addressEnd(from: hostEnd(at: host)))
-        let isApart = scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
+        let isApart =
+            scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
         return Link(range: position..<end, isCertain: isApart && hasOrdinaryHost(host..<end))
     }
 
@@ -74,7 +85,8 @@ package struct TextGrammar {
         func skip(_ expected: StaticString) -> Bool {
             let length = expected.utf8CodeUnitCount
             guard end + length <= text.count else { return false }
-            for place in 0..<length where text[end + place].lowercaseASCII != expected.utf8Start[place] { return false }
+            for place in 0..<length
+            where text[end + place].lowercaseASCII != expected.utf8Start[place] { return false }
             end += length
             return true
         }
@@ -100,7 +112,9 @@ package struct TextGrammar {
                 }
                 guard scalar.isWord else { break }
                 if scalar.isWrittenWithoutSpaces {
-                    guard let segment = segmentEnd(from: end) ?? lastPartEnd(from: end) else { break }
+                    guard let segment = segmentEnd(from: end) ?? lastPartEnd(from: end) else {
+                        break
+                    }
                     end = segment
                 } else {
                     end = next
@@ -110,13 +124,16 @@ package struct TextGrammar {
         return end
     }
 
-    /// The end of letters of any script that a slash, `=` or `&` follows; nil if something else does.
+    /// The end of letters of any script that a slash, `=` or `&` follows; nil if something else
+    /// does.
     private func segmentEnd(from start: Int) -> Int? {
         var end = start
         while let (scalar, next) = decoded(at: end) {
             if scalar.isASCII {
                 if Self.isOne(of: "/=&", text[end]) { return end }
-                guard scalar.isASCIIAlphanumeric || Self.isOne(of: "_-.~%+", text[end]) else { return nil }
+                guard scalar.isASCIIAlphanumeric || Self.isOne(of: "_-.~%+", text[end]) else {
+                    return nil
+                }
             } else {
                 guard scalar.isWord else { return nil }
             }
@@ -125,12 +142,15 @@ package struct TextGrammar {
         return nil
     }
 
-    /// The end of letters of scripts without spaces that are all of the last part of a path; nil if a sentence goes on.
+    /// The end of letters of scripts without spaces that are all of the last part of a path; nil if
+    /// a sentence goes on.
     private func lastPartEnd(from start: Int) -> Int? {
         guard start > 0, Self.isOne(of: "/=", text[start - 1]) else { return nil }
         var end = start
         var letters = 0
-        while let (scalar, next) = decoded(at: end), scalar.isWord || Self.isOne(of: "_-", text[end]) {
+        while let (scalar, next) = decoded(at: end),
+            scalar.isWord || Self.isOne(of: "_-", text[end])
+        {
             guard !(0x3041...0x309F).contains(scalar.value) else { return nil }
             letters += 1
             end = next
@@ -142,11 +162,16 @@ package struct TextGrammar {
     }
 
     /// What closes a sentence or a bracket behind an address.
-    private static let closings: Set<Unicode.Scalar> = [")", "]", "、", "。", "，", "）", "」", "』", "】", "》"]
+    private static let closings: Set<Unicode.Scalar> = [
+        ")", "]", "、", "。", "，", "）", "」", "』", "】", "》",
+    ]
     /// Korean particles that stand right behind a word, and so behind an address.
-    private static let particles: Set<String> = ["에서", "으로", "까지", "부터", "에게", "처럼", "보다", "입니다", "이다", "라는"]
+    private static let particles: Set<String> = [
+        "에서", "으로", "까지", "부터", "에게", "처럼", "보다", "입니다", "이다", "라는",
+    ]
 
-    /// The end of a link without the punctuation behind it, and without brackets that it does not open.
+    /// The end of a link without the punctuation behind it, and without brackets that it does not
+    /// open.
     private func withoutClosings(_ link: Range<Int>) -> Int {
         let isRound = text[link].contains(UInt8(ascii: "("))
         let isSquare = text[link].contains(UInt8(ascii: "["))
@@ -164,8 +189,11 @@ package struct TextGrammar {
     }
 
     private func hasOrdinaryHost(_ address: Range<Int>) -> Bool {
-        let host = text[address].prefix { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
-        let isWhole = host.endIndex == address.upperBound || Self.isOne(of: "/?#:", text[host.endIndex])
+        let host = text[address].prefix {
+            $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+        }
+        let isWhole =
+            host.endIndex == address.upperBound || Self.isOne(of: "/?#:", text[host.endIndex])
         return isWhole && host.dropFirst().dropLast().contains(UInt8(ascii: "."))
     }
 
@@ -173,9 +201,9 @@ package struct TextGrammar {
 
     /// The end of the host that begins at `start`; `start` if none does.
     ///
-    /// Runs of letters, marks, digits and underscores of any script with dots and hyphens between them. A label in ASCII
-    /// ends the host where a script without spaces goes on and no top-level domain follows, so that `a.exampleです`
-    /// needs no space.
+    /// Runs of letters, marks, digits and underscores of any script with dots and hyphens between
+    /// them. A label in ASCII ends the host where a script without spaces goes on and no top-level
+    /// domain follows, so that `a.exampleです` needs no space.
     private func hostEnd(at start: Int) -> Int {
         var (end, run) = (start, start)
         var (isLabelASCII, isLabelEmpty) = (true, true)
@@ -184,7 +212,9 @@ package struct TextGrammar {
             if scalar == "." {
                 (isLabelASCII, isLabelEmpty) = (true, true)
             } else if scalar.isWord {
-                if isLabelASCII, !isLabelEmpty, scalar.isWrittenWithoutSpaces { sentence = sentence ?? end }
+                if isLabelASCII, !isLabelEmpty, scalar.isWrittenWithoutSpaces {
+                    sentence = sentence ?? end
+                }
                 isLabelASCII = isLabelASCII && scalar.isASCII
                 isLabelEmpty = false
                 end = next
@@ -197,7 +227,8 @@ package struct TextGrammar {
         return sentence
     }
 
-    /// Whether the last label of a host is more likely a top-level domain than the sentence going on.
+    /// Whether the last label of a host is more likely a top-level domain than the sentence going
+    /// on.
     private func endsInTopLevel(_ host: Range<Int>) -> Bool {
         guard let dot = text[host].lastIndex(of: UInt8(ascii: ".")) else { return false }
         let label = String(decoding: text[(dot + 1)..<host.upperBound], as: UTF8.self)
@@ -210,10 +241,10 @@ package struct TextGrammar {
 
     /// The mention whose sign is at `position`; nil if none is.
     ///
-    /// `＠` and `﹫` count as `@`, and every sign that is directly followed by a letter, digit or underscore begins a
-    /// mention unless it stands after an ASCII letter or digit, as in an e-mail address, which no network takes for a
-    /// mention; `RT` alone is none. What cannot be seen between sign and name does not hide a mention, for servers may
-    /// drop it.
+    /// `＠` and `﹫` count as `@`, and every sign that is directly followed by a letter, digit or
+    /// underscore begins a mention unless it stands after an ASCII letter or digit, as in an e-mail
+    /// address, which no network takes for a mention; `RT` alone is none. What cannot be seen
+    /// between sign and name does not hide a mention, for servers may drop it.
     package func mention(at position: Int) -> Mention? {
         guard let (sign, afterSign) = decoded(at: position), sign.isAtSign else { return nil }
         let previous = scalar(before: position)
@@ -221,7 +252,8 @@ package struct TextGrammar {
         var start = afterSign
         while let (scalar, next) = decoded(at: start), scalar.isInvisible { start = next }
         guard let first = scalar(at: start), first.isWord else { return nil }
-        let isCertain = sign == "@" && start == afterSign && previous != "/" && !(previous?.isWord ?? false)
+        let isCertain =
+            sign == "@" && start == afterSign && previous != "/" && !(previous?.isWord ?? false)
         let furthest = nameEnd(at: start, longest: true)
         for name in [furthest, foreignNameEnd(at: start)].compactMap(\.self) where name > start {
             guard let host = addressEnd(behind: name) else { continue }
@@ -237,32 +269,41 @@ package struct TextGrammar {
             text[position - 1].lowercaseASCII == UInt8(ascii: "t")
         else { return false }
         guard position > 2 else { return true }
-        return !text[position - 3].isASCIIAlphanumeric && !Self.isOne(of: "_+~.-", text[position - 3])
+        return !text[position - 3].isASCIIAlphanumeric
+            && !Self.isOne(of: "_+~.-", text[position - 3])
     }
 
-    /// The end of a name: runs of ASCII letters, digits and underscores with dots and hyphens between them.
+    /// The end of a name: runs of ASCII letters, digits and underscores with dots and hyphens
+    /// between them.
     ///
     /// - Parameters:
     ///   - start: Where it begins.
-    ///   - longest: Whether any number of dots and hyphens may stand in it, as on Mastodon; otherwise one at a time,
-    ///     because the name is more often the end of a sentence.
+    ///   - longest: Whether any number of dots and hyphens may stand in it, as on Mastodon;
+    ///     otherwise one at a time, because the name is more often the end of a sentence.
     /// - Returns: The end; `start` if no name begins there.
     private func nameEnd(at start: Int, longest: Bool) -> Int {
         func isName(_ place: Int) -> Bool {
-            place < text.count && (text[place].isASCIIAlphanumeric || text[place] == UInt8(ascii: "_"))
+            place < text.count
+                && (text[place].isASCIIAlphanumeric || text[place] == UInt8(ascii: "_"))
         }
         var end = start
         while isName(end) {
             while isName(end) { end += 1 }
-            let separators = text[end...].prefix { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
-            let isOne = separators.count == 1 && isName(end + 1) && text[end + 1] != UInt8(ascii: "_")
-            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isOne else { break }
+            let separators = text[end...].prefix {
+                $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+            }
+            let isOne =
+                separators.count == 1 && isName(end + 1) && text[end + 1] != UInt8(ascii: "_")
+            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isOne else {
+                break
+            }
             end = separators.endIndex
         }
         return end
     }
 
-    /// The end of a name that has letters other than ASCII, which some servers allow; nil unless a host with a dot follows.
+    /// The end of a name that has letters other than ASCII, which some servers allow; nil unless a
+    /// host with a dot follows.
     private func foreignNameEnd(at start: Int) -> Int? {
         var end = start
         while let (scalar, next) = decoded(at: end), scalar.isWord {
@@ -270,13 +311,16 @@ package struct TextGrammar {
             if scalar.isWrittenWithoutSpaces { return nil }
             end = next
         }
-        guard let host = addressEnd(behind: end), text[end..<host].contains(UInt8(ascii: ".")) else { return nil }
+        guard let host = addressEnd(behind: end), text[end..<host].contains(UInt8(ascii: "."))
+        else { return nil }
         return end
     }
 
     /// The end of `@`, host and port behind a name; nil if something else is there.
     private func addressEnd(behind name: Int) -> Int? {
-        guard let (sign, start) = decoded(at: name), sign.isAtSign, let first = scalar(at: start), first.isWord else {
+        guard let (sign, start) = decoded(at: name), sign.isAtSign, let first = scalar(at: start),
+            first.isWord
+        else {
             return nil
         }
         let host = hostEnd(at: start)
@@ -289,8 +333,9 @@ package struct TextGrammar {
 
     /// The hashtag whose sign is at `position`; nil if none is.
     ///
-    /// Its word has a letter or mark of any script, and besides letters, marks, digits and underscores the signs that Mastodon and
-    /// X have in words: `·`, `・` and the joiners of Persian and Indian scripts. It ends in none of those.
+    /// Its word has a letter or mark of any script, and besides letters, marks, digits and
+    /// underscores the signs that Mastodon and X have in words: `·`, `・` and the joiners of Persian
+    /// and Indian scripts. It ends in none of those.
     package func hashtag(at position: Int) -> Hashtag? {
         guard let (sign, start) = decoded(at: position), sign.isHashSign else { return nil }
         let previous = scalar(before: position)
@@ -310,17 +355,22 @@ package struct TextGrammar {
             run = next
         }
         guard hasLetter || hasMark else { return nil }
-        return Hashtag(range: position..<end, isCertain: hasLetter && previous != "&" && previous != "/")
+        return Hashtag(
+            range: position..<end, isCertain: hasLetter && previous != "&" && previous != "/")
     }
 
     // MARK: Emoji
 
-    /// The custom emoji that begins at `position`, and those that follow it at once; none if none does.
+    /// The custom emoji that begins at `position`, and those that follow it at once; none if none
+    /// does.
     ///
-    /// A name is two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a time of day. No ASCII
-    /// letter or digit stands beside the emoji, and no colon but those of further ones.
+    /// A name is two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a
+    /// time of day. No ASCII letter or digit stands beside the emoji, and no colon but those of
+    /// further ones.
     package func emoji(at position: Int) -> [Emoji] {
-        func isApart(_ scalar: Unicode.Scalar?) -> Bool { scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true }
+        func isApart(_ scalar: Unicode.Scalar?) -> Bool {
+            scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true
+        }
         let previous = scalar(before: position)
         guard isApart(previous) else { return [] }
         var ranges: [Range<Int>] = []
@@ -331,13 +381,16 @@ package struct TextGrammar {
         }
         let next = scalar(at: end)
         guard !ranges.isEmpty, isApart(next) else { return [] }
-        let isCertain = ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
+        let isCertain =
+            ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
         return ranges.map { Emoji(range: $0, isCertain: isCertain) }
     }
 
     private func emojiEnd(at start: Int) -> Int? {
         guard start < text.count, text[start] == UInt8(ascii: ":") else { return nil }
-        let name = text[(start + 1)...].prefix { $0.isASCIIAlphanumeric || Self.isOne(of: "_+-", $0) }
+        let name = text[(start + 1)...].prefix {
+            $0.isASCIIAlphanumeric || Self.isOne(of: "_+-", $0)
+        }
         guard name.count > 1, name.endIndex < text.count, text[name.endIndex] == UInt8(ascii: ":"),
             !name.allSatisfy(\.isASCIIDigit)
         else { return nil }
@@ -388,7 +441,8 @@ extension Unicode.Scalar {
         if isASCII { return UInt8(truncatingIfNeeded: value).isASCIILetter }
         if isUsualJapanese { return true }
         return switch properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter:
+            true
         default: false
         }
     }
@@ -398,8 +452,10 @@ extension Unicode.Scalar {
         if isASCII { return isASCIIAlphanumeric || self == "_" }
         if isUsualJapanese { return true }
         return switch properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
-            .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark, .connectorPunctuation:
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .decimalNumber,
+            .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark,
+            .connectorPunctuation:
             true
         default: false
         }
@@ -425,12 +481,14 @@ extension Unicode.Scalar {
         }
     }
 
-    /// A letter of a script that puts no space between words, or none between a name and what is said of it: Chinese,
-    /// Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their neighbours.
+    /// A letter of a script that puts no space between words, or none between a name and what is
+    /// said of it: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their
+    /// neighbours.
     package var isWrittenWithoutSpaces: Bool {
         switch value {
         case 0x0E00...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x1950...0x19FF, 0x1A20...0x1AAF,
-            0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x302F, 0x3031...0x31FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
+            0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x302F, 0x3031...0x31FF, 0x3400...0x4DBF,
+            0x4E00...0xA4CF,
             0xA960...0xA97F, 0xA9E0...0xA9FF,
             0xAA60...0xAADF, 0xAC00...0xD7FF, 0xF900...0xFAFF, 0xFF66...0xFFDC, 0x1_1700...0x1_174F,
             0x1_6FE0...0x1_8DFF, 0x1_AFF0...0x1_B2FF, 0x2_0000...0x3_FFFF:
@@ -447,7 +505,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether X sees no hashtag right behind it: letters, marks and digits, but not what chooses an emoji's form.
+    /// Whether X sees no hashtag right behind it: letters, marks and digits, but not what chooses
+    /// an emoji's form.
     fileprivate var keepsTagFromBeginning: Bool {
         if self == "\u{FE0E}" || self == "\u{FE0F}" { return false }
         if isASCII || isUsualJapanese { return isWord }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A slot as a person types it: by its number, its time, or the word `next`.
 ///
-/// Every command that takes a slot reads it here. Full-width letters, digits and signs, as a Japanese keyboard types
-/// them, count as ASCII.
+/// Every command that takes a slot reads it here. Full-width letters, digits and signs, as a
+/// Japanese keyboard types them, count as ASCII.
 ///
 /// | typed | slot |
 /// | --- | --- |
@@ -42,12 +42,15 @@ package enum TypedSlot: Equatable, Sendable {
     }
 
     /// The day that a text begins with, if it does, and what follows it.
-    private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring) {
+    private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring)
+    {
         for (word, ahead) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
             return (today.advanced(by: ahead), rest(text.dropFirst(word.count)))
         }
         let date = text.prefix(10)
-        guard let day = LocalDay(date), let sign = text[date.endIndex...].first, " #t".contains(sign) else {
+        guard let day = LocalDay(date), let sign = text[date.endIndex...].first,
+            " #t".contains(sign)
+        else {
             return (nil, text[...])
         }
         return (day, rest(text[date.endIndex...].drop { $0 == "t" }))
@@ -61,7 +64,9 @@ package enum TypedSlot: Equatable, Sendable {
         for mark in ["slot", "no.", "no", "#"] where digits.hasPrefix(mark) {
             digits = rest(digits.dropFirst(mark.count))
         }
-        for mark in ["番目", "番", ".", ")"] where digits.hasSuffix(mark) { digits = digits.dropLast(mark.count) }
+        for mark in ["番目", "番", ".", ")"] where digits.hasSuffix(mark) {
+            digits = digits.dropLast(mark.count)
+        }
         if isBare, digits.count == text.count, digits.count > longestBareNumber { return nil }
         let numbers = digits.split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.utf8.allSatisfy(\.isASCIIDigit) ? Int(part) ?? 0 : 0
@@ -72,7 +77,8 @@ package enum TypedSlot: Equatable, Sendable {
 }
 
 extension MinuteOfDay {
-    /// The minute of a time as a person types it: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any other text.
+    /// The minute of a time as a person types it: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any
+    /// other text.
     package init?(typed text: String) {
         let text = text.plainlyTyped.lowercased()
         guard let half = ["am", "pm"].first(where: text.hasSuffix) else {
@@ -88,13 +94,14 @@ extension MinuteOfDay {
 }
 
 extension String {
-    /// The text as an ASCII keyboard types it: full-width letters, digits and signs in their usual form, without quotes,
-    /// backslashes and spaces around it.
+    /// The text as an ASCII keyboard types it: full-width letters, digits and signs in their usual
+    /// form, without quotes, backslashes and spaces around it.
     package var plainlyTyped: String {
         precomposedStringWithCompatibilityMapping
             .trimmingCharacters(in: Self.wrapping)
     }
 
     /// The quotes and other signs that shells, editors and keyboards put around a word.
-    private static let wrapping = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(.whitespacesAndNewlines)
+    private static let wrapping = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(
+        .whitespacesAndNewlines)
 }

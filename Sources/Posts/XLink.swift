@@ -17,13 +17,15 @@ package enum XLink {
         return false
     }
 
-    /// What the run of a host's characters at `position` counts and where the counted part ends; nil if there is none.
+    /// What the run of a host's characters at `position` counts and where the counted part ends;
+    /// nil if there is none.
     static func cost(at position: Int, in scalars: [Unicode.Scalar]) -> (cost: Int, end: Int)? {
         guard let run = Run(at: position, in: scalars) else { return nil }
         if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }
         let own = weight(of: scalars[position..<run.end])
         guard let shortest = run.shortest else { return (own, run.end) }
-        // X may end the link after any label that can be a top-level domain; what follows is counted besides.
+        // X may end the link after any label that can be a top-level domain; what follows is
+        // counted besides.
         return (max(own, own - weight(of: shortest) + XWeightedText.linkWeight), run.end)
     }
 
@@ -33,7 +35,9 @@ package enum XLink {
 
     /// The end of a link's port, path and query, without what X leaves out at its end.
     private static func pathEnd(after host: Int, in scalars: [Unicode.Scalar]) -> Int {
-        func end(_ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool) -> Int {
+        func end(
+            _ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool
+        ) -> Int {
             let inside = scalars[start...].prefix { $0.isASCII && isInside($0) }
             return inside.lastIndex(where: isLast).map { $0 + 1 } ?? start
         }
@@ -44,12 +48,16 @@ package enum XLink {
         }
         if position < scalars.count, scalars[position] == "/" {
             position = end(
-                position, { $0.isASCIIAlphanumeric || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
+                position,
+                { $0.isASCIIAlphanumeric || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
                 { $0.isASCIIAlphanumeric || "+-=_#/".unicodeScalars.contains($0) })
         }
         if position < scalars.count, scalars[position] == "?" {
             let query = end(
-                position + 1, { $0.isASCIIAlphanumeric || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0) },
+                position + 1,
+                {
+                    $0.isASCIIAlphanumeric || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0)
+                },
                 { $0.isASCIIAlphanumeric || "_&=#/-".unicodeScalars.contains($0) })
             if query > position + 1 { position = query }
         }
@@ -77,7 +85,8 @@ package enum XLink {
             let isApart = Self.mayPrecede(previous, hasScheme: schemeEnd != nil)
             let follower = end < scalars.count ? scalars[end] : nil
             isCertain =
-                schemeEnd != nil && isApart && follower != "@" && Self.isKnownHost(scalars[start..<end])
+                schemeEnd != nil && isApart && follower != "@"
+                && Self.isKnownHost(scalars[start..<end])
             if isApart || schemeEnd != nil {
                 shortest = Self.shortest(scalars[start..<end], from: position, in: scalars)
             } else {
@@ -91,13 +100,16 @@ package enum XLink {
             var end = start
             while end < scalars.count, scalars[end].isHostScalar {
                 // A scheme begins a link of its own, unless it is the end of a word.
-                if end > start, !scalars[end - 1].isASCIIAlphanumeric, schemeEnd(at: end, in: scalars) != nil {
+                if end > start, !scalars[end - 1].isASCIIAlphanumeric,
+                    schemeEnd(at: end, in: scalars) != nil
+                {
                     return end
                 }
                 end += 1
             }
             // The digit of a key is an emoji.
-            let isKey = end < scalars.count && (scalars[end] == "\u{FE0F}" || scalars[end] == "\u{20E3}")
+            let isKey =
+                end < scalars.count && (scalars[end] == "\u{FE0F}" || scalars[end] == "\u{20E3}")
             return isKey && end > start ? end - 1 : end
         }
 
@@ -105,7 +117,9 @@ package enum XLink {
             guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
             for scheme in ["https://", "http://"] {
                 let rest = scalars[position...].prefix(scheme.unicodeScalars.count)
-                if String(String.UnicodeScalarView(rest)).lowercased() == scheme { return rest.endIndex }
+                if String(String.UnicodeScalarView(rest)).lowercased() == scheme {
+                    return rest.endIndex
+                }
             }
             return nil
         }
@@ -113,15 +127,20 @@ package enum XLink {
         /// Whether a link may begin after `scalar`.
         private static func mayPrecede(_ scalar: Unicode.Scalar?, hasScheme: Bool) -> Bool {
             guard let scalar else { return true }
-            if scalar.isASCIIAlphanumeric || "@＠$#＃".unicodeScalars.contains(scalar) { return false }
+            if scalar.isASCIIAlphanumeric || "@＠$#＃".unicodeScalars.contains(scalar) {
+                return false
+            }
             return hasScheme || !"-_./".unicodeScalars.contains(scalar)
         }
 
         private static func isKnownHost(_ host: ArraySlice<Unicode.Scalar>) -> Bool {
             let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-            guard labels.count > 1, let top = labels.last, host.allSatisfy(\.isASCII) else { return false }
+            guard labels.count > 1, let top = labels.last, host.allSatisfy(\.isASCII) else {
+                return false
+            }
             let areLabels = labels.allSatisfy { label in
-                (1...63).contains(label.count) && label.first != "-" && label.last != "-" && !label.contains("_")
+                (1...63).contains(label.count) && label.first != "-" && label.last != "-"
+                    && !label.contains("_")
             }
             return areLabels && TopLevelDomains.contains(String(String.UnicodeScalarView(top)))
         }
@@ -138,7 +157,8 @@ package enum XLink {
                 if letters.count > 1, !(follower?.isASCIIAlphanumeric ?? false) {
                     return scalars[start..<letters.endIndex]
                 }
-                if top.isEmpty, let end = TopLevelDomains.foreignEnd(at: top.endIndex, in: scalars) {
+                if top.isEmpty, let end = TopLevelDomains.foreignEnd(at: top.endIndex, in: scalars)
+                {
                     return scalars[start..<end]
                 }
             }
@@ -156,7 +176,8 @@ extension Unicode.Scalar {
     fileprivate var isHostScalar: Bool {
         if isASCIIAlphanumeric || self == "-" || self == "_" || self == "." { return true }
         return switch value {
-        case 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x24F, 0x253...0x254, 0x256...0x257, 0x259, 0x25B, 0x263, 0x268, 0x26F,
+        case 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x24F, 0x253...0x254, 0x256...0x257, 0x259, 0x25B,
+            0x263, 0x268, 0x26F,
             0x272, 0x289, 0x28B, 0x2BB, 0x300...0x36F, 0x1E00...0x1EFF:
             true
         default: false
@@ -167,19 +188,28 @@ extension Unicode.Scalar {
 /// Ends of host names that X knows: those that people write most, not all 1,500.
 enum TopLevelDomains {
     private static let generic: Set<String> = [
-        "aero", "app", "art", "asia", "biz", "blog", "cat", "cloud", "com", "coop", "dev", "edu", "gov", "info", "int",
-        "jobs", "mil", "mobi", "museum", "name", "net", "news", "online", "org", "page", "post", "pro", "shop", "site",
+        "aero", "app", "art", "asia", "biz", "blog", "cat", "cloud", "com", "coop", "dev", "edu",
+        "gov", "info", "int",
+        "jobs", "mil", "mobi", "museum", "name", "net", "news", "online", "org", "page", "post",
+        "pro", "shop", "site",
         "social", "space", "store", "tel", "tokyo", "travel", "wiki", "world", "xyz",
     ]
 
     private static let countries: Set<String> = [
-        "ac", "ad", "ae", "af", "ag", "ai", "al", "am", "ar", "at", "au", "az", "ba", "bd", "be", "bg", "br", "by",
-        "ca", "cc", "cd", "ch", "ci", "cl", "cn", "co", "cr", "cu", "cy", "cz", "de", "dk", "do", "dz", "ec", "ee",
-        "eg", "es", "eu", "fi", "fm", "fr", "gb", "ge", "gg", "gh", "gl", "gr", "gt", "hk", "hr", "hu", "id", "ie",
-        "il", "im", "in", "io", "iq", "ir", "is", "it", "jo", "jp", "ke", "kg", "kr", "kw", "kz", "la", "lb", "li",
-        "lk", "lt", "lu", "lv", "ly", "ma", "md", "me", "mg", "mk", "mn", "mt", "mx", "my", "ng", "nl", "no", "np",
-        "nu", "nz", "pa", "pe", "ph", "pk", "pl", "pt", "py", "qa", "ro", "rs", "ru", "sa", "se", "sg", "sh", "si",
-        "sk", "so", "st", "su", "th", "tk", "tn", "to", "tr", "tv", "tw", "ua", "uk", "us", "uy", "uz", "ve", "vn",
+        "ac", "ad", "ae", "af", "ag", "ai", "al", "am", "ar", "at", "au", "az", "ba", "bd", "be",
+        "bg", "br", "by",
+        "ca", "cc", "cd", "ch", "ci", "cl", "cn", "co", "cr", "cu", "cy", "cz", "de", "dk", "do",
+        "dz", "ec", "ee",
+        "eg", "es", "eu", "fi", "fm", "fr", "gb", "ge", "gg", "gh", "gl", "gr", "gt", "hk", "hr",
+        "hu", "id", "ie",
+        "il", "im", "in", "io", "iq", "ir", "is", "it", "jo", "jp", "ke", "kg", "kr", "kw", "kz",
+        "la", "lb", "li",
+        "lk", "lt", "lu", "lv", "ly", "ma", "md", "me", "mg", "mk", "mn", "mt", "mx", "my", "ng",
+        "nl", "no", "np",
+        "nu", "nz", "pa", "pe", "ph", "pk", "pl", "pt", "py", "qa", "ro", "rs", "ru", "sa", "se",
+        "sg", "sh", "si",
+        "sk", "so", "st", "su", "th", "tk", "tn", "to", "tr", "tv", "tw", "ua", "uk", "us", "uy",
+        "uz", "ve", "vn",
         "ws", "za",
     ]
 
@@ -187,10 +217,12 @@ enum TopLevelDomains {
     private static let foreign: Set<String> = [
         "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
         "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",
-        "商店", "商标", "嘉里", "在线", "大众汽车", "大拿", "天主教", "娱乐", "工行", "广东", "微博", "慈善", "我爱你", "手机", "手表",
+        "商店", "商标", "嘉里", "在线", "大众汽车", "大拿", "天主教", "娱乐", "工行", "广东", "微博", "慈善", "我爱你", "手机",
+        "手表",
         "拍卖", "招聘", "政务", "政府", "新加坡", "新闻", "时尚", "書籍", "机构", "淡马锡", "游戏", "澳門", "点看", "珠宝", "移动",
         "组织机构", "网址", "网店", "网站", "网络", "臺灣", "诺基亚", "谷歌", "购物", "集团", "電訊盈科", "飞利浦", "餐厅", "香格里拉",
-        "香港", "닷넷", "닷컴", "삼성", "한국", "бг", "бел", "дети", "ею", "католик", "ком", "мкд", "мон", "москва", "онлайн",
+        "香港", "닷넷", "닷컴", "삼성", "한국", "бг", "бел", "дети", "ею", "католик", "ком", "мкд", "мон",
+        "москва", "онлайн",
         "орг",
         "рус", "рф", "сайт", "срб", "укр", "қаз", "ελ", "ευ",
     ]
@@ -212,7 +244,8 @@ enum TopLevelDomains {
         let rest = scalars[position...].prefix(foreignLengths.upperBound)
         return foreignLengths.first { length in
             length <= rest.count
-                && foreign.contains(String(String.UnicodeScalarView(rest.prefix(length))).lowercased())
+                && foreign.contains(
+                    String(String.UnicodeScalarView(rest.prefix(length))).lowercased())
         }.map { position + $0 }
     }
 }

@@ -2,14 +2,16 @@ import Foundation
 
 /// How long X finds a text.
 ///
-/// Source: twitter-text, configuration 3. X knows every top-level domain and every emoji sequence there is; where that
-/// decides and we cannot tell, the larger weight counts, so a text that fits here fits there.
+/// Source: twitter-text, configuration 3. X knows every top-level domain and every emoji sequence
+/// there is; where that decides and we cannot tell, the larger weight counts, so a text that fits
+/// here fits there.
 package enum XWeightedText {
     /// What a link counts, whatever its length.
     package static let linkWeight = 23
 
-    /// The weight of a text: 1 for a character of Latin, Cyrillic, Arabic and the like and for common punctuation, 2
-    /// for one of any other script, 2 for an emoji however it is composed, 23 for a link.
+    /// The weight of a text: 1 for a character of Latin, Cyrillic, Arabic and the like and for
+    /// common punctuation, 2 for one of any other script, 2 for an emoji however it is composed, 23
+    /// for a link.
     ///
     /// - Parameter text: The text as it is sent; it is counted in normalization form C.
     /// - Returns: The weight, of which X allows 280.
@@ -26,9 +28,13 @@ package enum XWeightedText {
     }
 
     /// The weight of the emoji, link or single code point at `position`.
-    private static func part(at position: Int, in scalars: [Unicode.Scalar]) -> (cost: Int, end: Int) {
+    private static func part(at position: Int, in scalars: [Unicode.Scalar]) -> (
+        cost: Int, end: Int
+    ) {
         if let end = EmojiSequence.end(at: position, in: scalars) { return (2, end) }
-        return XLink.cost(at: position, in: scalars) ?? (weight(of: scalars[position]), position + 1)
+        return XLink.cost(at: position, in: scalars) ?? (
+            weight(of: scalars[position]), position + 1
+        )
     }
 
     static func weight(of scalar: Unicode.Scalar) -> Int {
@@ -41,12 +47,15 @@ package enum XWeightedText {
 
 /// Emoji that are written with several code points.
 enum EmojiSequence {
-    /// No sequence that is shown as one emoji joins more: four people, or two with a heart and a kiss between them.
+    /// No sequence that is shown as one emoji joins more: four people, or two with a heart and a
+    /// kiss between them.
     private static let mostJoined = 4
 
     /// The end of the emoji that starts at `position`; nil if none does.
     static func end(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
-        if let end = flagEnd(at: position, in: scalars) ?? keycapEnd(at: position, in: scalars) { return end }
+        if let end = flagEnd(at: position, in: scalars) ?? keycapEnd(at: position, in: scalars) {
+            return end
+        }
         guard var end = elementEnd(at: position, in: scalars) else { return nil }
         for _ in 1..<mostJoined where end < scalars.count && scalars[end] == "\u{200D}" {
             guard let next = elementEnd(at: end + 1, in: scalars) else { break }
@@ -75,20 +84,25 @@ enum EmojiSequence {
 
     /// One emoji with its skin tone, its selector or the tags of a region's flag.
     private static func elementEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
-        guard position < scalars.count, scalars[position].properties.isEmoji, !scalars[position].isASCII else {
+        guard position < scalars.count, scalars[position].properties.isEmoji,
+            !scalars[position].isASCII
+        else {
             return nil
         }
         let scalar = scalars[position]
         var end = position + 1
         let next = end < scalars.count ? scalars[end] : nil
-        if next == "\u{FE0F}" || next?.properties.isEmojiModifier == true && scalar.properties.isEmojiModifierBase {
+        if next == "\u{FE0F}"
+            || next?.properties.isEmojiModifier == true && scalar.properties.isEmojiModifierBase
+        {
             end += 1
         } else if scalar == "\u{1F3F4}" {
             // England, Scotland and Wales, spelled in tags on a black flag.
             let tags = scalars[end...].prefix(8).prefix { ("\u{E0020}"..."\u{E007F}").contains($0) }
             if tags.last == "\u{E007F}" { end += tags.count }
         } else if scalar.value < 0x10FF {
-            // The signs for copyright and trade mark are letters unless a selector makes them emoji.
+            // The signs for copyright and trade mark are letters unless a selector makes them
+            // emoji.
             return nil
         }
         return end

@@ -38,7 +38,8 @@ struct ZoneFile: Equatable, Sendable {
             return offset
         }
         guard types.count == counts.types, types.allSatisfy({ abs($0) <= Self.farthest }),
-            indices.allSatisfy(types.indices.contains), zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
+            indices.allSatisfy(types.indices.contains),
+            zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
         reader.position += counts.characters + counts.standards + counts.universals
         transitions = times
@@ -70,7 +71,8 @@ struct ZoneFile: Equatable, Sendable {
         let characters: Int
 
         func size(timeWidth: Int) -> Int {
-            times * (timeWidth + 1) + types * 6 + characters + leaps * (timeWidth + 4) + standards + universals
+            times * (timeWidth + 1) + types * 6 + characters + leaps * (timeWidth + 4) + standards
+                + universals
         }
     }
 
@@ -84,19 +86,26 @@ struct ZoneFile: Equatable, Sendable {
         mutating func integer(_ width: Int) -> Int? {
             guard position + width <= bytes.count else { return nil }
             defer { position += width }
-            let number = bytes[position..<position + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            return width == 4 ? Int(Int32(truncatingIfNeeded: number)) : Int(truncatingIfNeeded: number)
+            let number = bytes[position..<position + width].reduce(UInt64(0)) {
+                $0 << 8 | UInt64($1)
+            }
+            return width == 4
+                ? Int(Int32(truncatingIfNeeded: number)) : Int(truncatingIfNeeded: number)
         }
 
         mutating func header() -> Counts? {
-            guard position + 44 <= bytes.count, bytes[position..<position + 4].elementsEqual("TZif".utf8) else {
+            guard position + 44 <= bytes.count,
+                bytes[position..<position + 4].elementsEqual("TZif".utf8)
+            else {
                 return nil
             }
             let version = bytes[position + 4]
             position += 20
             let numbers = (0..<6).compactMap { _ in integer(4) }
             // A file has at most some hundred of each.
-            guard numbers.count == 6, numbers.allSatisfy({ (0...100_000).contains($0) }) else { return nil }
+            guard numbers.count == 6, numbers.allSatisfy({ (0...100_000).contains($0) }) else {
+                return nil
+            }
             return Counts(
                 version: version, universals: numbers[0], standards: numbers[1], leaps: numbers[2],
                 times: numbers[3], types: numbers[4], characters: numbers[5])
@@ -106,7 +115,9 @@ struct ZoneFile: Equatable, Sendable {
         func footer() -> String? {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\n") else { return nil }
             let rest = bytes[(position + 1)...]
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex else { return nil }
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex else {
+                return nil
+            }
             return String(decoding: rest[..<end], as: UTF8.self)
         }
     }
@@ -126,7 +137,8 @@ struct ZoneRule: Equatable, Sendable {
         }
 
         let day: Day
-        /// Seconds after midnight by the clock before the change; may be negative or more than a day.
+        /// Seconds after midnight by the clock before the change; may be negative or more than a
+        /// day.
         let time: Int
 
         /// Seconds since 1970 by the clock before the change.
@@ -141,7 +153,8 @@ struct ZoneRule: Equatable, Sendable {
                 let first = LocalDay(year: year, month: month, day: 1) ?? .earliest
                 let next =
                     month == 12
-                    ? LocalDay(year: year + 1, month: 1, day: 1) : LocalDay(year: year, month: month + 1, day: 1)
+                    ? LocalDay(year: year + 1, month: 1, day: 1)
+                    : LocalDay(year: year, month: month + 1, day: 1)
                 let length = (next?.ordinal ?? first.ordinal + 31) - first.ordinal
                 var day = (weekday - first.weekday % 7 + 7) % 7 + (week - 1) * 7
                 if day >= length { day -= 7 }
@@ -157,7 +170,8 @@ struct ZoneRule: Equatable, Sendable {
 
     static func == (left: ZoneRule, right: ZoneRule) -> Bool {
         left.standard == right.standard && left.summer == right.summer
-            && left.changes?.begin == right.changes?.begin && left.changes?.end == right.changes?.end
+            && left.changes?.begin == right.changes?.begin
+            && left.changes?.end == right.changes?.end
     }
 
     /// Nil for what is no such rule.
@@ -177,7 +191,8 @@ struct ZoneRule: Equatable, Sendable {
             guard let west = parser.time(hours: 24) else { return nil }
             summer = -west
         }
-        guard parser.take(","), let begin = parser.change(), parser.take(","), let end = parser.change(),
+        guard parser.take(","), let begin = parser.change(), parser.take(","),
+            let end = parser.change(),
             parser.isAtEnd
         else { return nil }
         changes = (begin, end)
@@ -186,11 +201,13 @@ struct ZoneRule: Equatable, Sendable {
     /// The distance from UTC at an instant, in seconds.
     func offset(at second: Int) -> Int {
         guard let changes else { return standard }
-        let year = LocalTime(Date(timeIntervalSince1970: Double(second + standard)), in: .gmt).day.components.year
+        let year = LocalTime(Date(timeIntervalSince1970: Double(second + standard)), in: .gmt).day
+            .components.year
         // Where summer begins before the year does, the neighbor's end may be the one that counts.
         let begin = changes.begin.localSecond(in: year) - standard
         let end = changes.end.localSecond(in: year) - summer
-        let isSummer = begin < end ? (begin..<end).contains(second) : !(end..<begin).contains(second)
+        let isSummer =
+            begin < end ? (begin..<end).contains(second) : !(end..<begin).contains(second)
         return isSummer ? summer : standard
     }
 
@@ -217,7 +234,9 @@ struct ZoneRule: Equatable, Sendable {
                 return take(">")
             }
             let start = position
-            while let byte = peek, (byte | 0x20) >= UInt8(ascii: "a"), (byte | 0x20) <= UInt8(ascii: "z") {
+            while let byte = peek, (byte | 0x20) >= UInt8(ascii: "a"),
+                (byte | 0x20) <= UInt8(ascii: "z")
+            {
                 position += 1
             }
             return position - start >= 3

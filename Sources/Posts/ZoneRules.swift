@@ -2,9 +2,9 @@ package import Foundation
 
 /// The distance of each time zone from UTC, by the zone files of the system.
 ///
-/// Foundation has the rules that were known when its toolchain was made. Governments change them every year, and the
-/// system's zone files follow. The built-in rules count where there are no files, where a zone has none, and where the
-/// files are older.
+/// Foundation has the rules that were known when its toolchain was made. Governments change them
+/// every year, and the system's zone files follow. The built-in rules count where there are no
+/// files, where a zone has none, and where the files are older.
 ///
 ///     ZoneRules.current.offset(of: zone, at: date)
 package final class ZoneRules: @unchecked Sendable {
@@ -17,7 +17,8 @@ package final class ZoneRules: @unchecked Sendable {
     private static let folders = [
         "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
     ]
-    /// The text form of all rules, which begins with their version and lists the second names of zones.
+    /// The text form of all rules, which begins with their version and lists the second names of
+    /// zones.
     private static let table = "tzdata.zi"
     /// No zone file is larger, in bytes.
     private static let largestFile = 1_000_000
@@ -37,15 +38,20 @@ package final class ZoneRules: @unchecked Sendable {
     package static var builtInVersion: String { TimeZone.timeZoneDataVersion }
 
     private static var systemFolder: String? {
-        let named = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let named = getenv("TZDIR").map { String(cString: $0) }.flatMap {
+            $0.hasPrefix("/") ? $0 : nil
+        }
         return ([named].compactMap(\.self) + folders).first { isFolder($0) }
     }
 
     private static func isFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         // A folder without a file of UTC or of its table holds something else.
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
-            && ["UTC", "Etc/UTC", table].contains { FileManager.default.fileExists(atPath: path + "/" + $0) }
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && isFolder.boolValue
+            && ["UTC", "Etc/UTC", table].contains {
+                FileManager.default.fileExists(atPath: path + "/" + $0)
+            }
     }
 
     /// - Parameters:
@@ -53,7 +59,9 @@ package final class ZoneRules: @unchecked Sendable {
     ///   - builtIn: The version of the built-in rules.
     package init(folder: String?, builtIn: String = ZoneRules.builtInVersion) {
         self.folder = folder
-        let table = folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) } ?? ""
+        let table =
+            folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) }
+            ?? ""
         let first = table.prefix { $0 != "\n" }
         let version = first.hasPrefix("# version ") ? String(first.dropFirst(10).prefix(12)) : nil
         self.version = version
@@ -66,8 +74,8 @@ package final class ZoneRules: @unchecked Sendable {
         self.names = names
     }
 
-    /// The version of the rules that count as a number, so that newer ones are larger: `2026f` is 202606; 0 if they do not
-    /// tell.
+    /// The version of the rules that count as a number, so that newer ones are larger: `2026f` is
+    /// 202606; 0 if they do not tell.
     package var number: Int64 {
         let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
         guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
@@ -99,7 +107,8 @@ package final class ZoneRules: @unchecked Sendable {
 
     private func read(_ name: String) -> ZoneFile? {
         let letters = name.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                || (0x61...0x7A).contains(byte)
                 || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
         }
         // The name of a zone is no path to somewhere else.
@@ -113,7 +122,8 @@ package final class ZoneRules: @unchecked Sendable {
 }
 
 extension TimeZone {
-    /// Seconds by which the clocks of the zone are ahead of UTC, by the newest rules on this machine.
+    /// Seconds by which the clocks of the zone are ahead of UTC, by the newest rules on this
+    /// machine.
     ///
     /// `secondsFromGMT(for:)` goes by the rules that were known when the toolchain was made.
     package func offset(at date: Date) -> Int { ZoneRules.current.offset(of: self, at: date) }

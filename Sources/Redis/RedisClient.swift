@@ -2,14 +2,16 @@ import Blocking
 
 /// A client of a Redis server, or of a Redis Cluster.
 ///
-/// Which of them it is the server tells. Connections are made when first needed, one to each server that has what is
-/// asked for, all on one thread. Commands of concurrent callers queue; a caller with many commands hands them over as
-/// one pipeline. A connection found dead before a pipeline is sent is replaced silently; one that dies afterwards is an
-/// error whose ``RedisError/mayHaveRun`` is true, and the next call connects anew.
+/// Which of them it is the server tells. Connections are made when first needed, one to each server
+/// that has what is asked for, all on one thread. Commands of concurrent callers queue; a caller
+/// with many commands hands them over as one pipeline. A connection found dead before a pipeline is
+/// sent is replaced silently; one that dies afterwards is an error whose ``RedisError/mayHaveRun``
+/// is true, and the next call connects anew.
 ///
-/// In a cluster the commands of a pipeline go to the masters of their keys' slots, each master's in order. Redirections
-/// are followed. While keys are moved and while a master is replaced, commands wait, ``RedisConfiguration/clusterPatience``
-/// at most. A command whose keys are in different slots is refused by the server.
+/// In a cluster the commands of a pipeline go to the masters of their keys' slots, each master's in
+/// order. Redirections are followed. While keys are moved and while a master is replaced, commands
+/// wait, ``RedisConfiguration/clusterPatience`` at most. A command whose keys are in different
+/// slots is refused by the server.
 package final class RedisClient: @unchecked Sendable {
     // Unchecked because `nodes` is only touched by who has the executor's turn.
     private let configuration: RedisConfiguration
@@ -26,8 +28,8 @@ package final class RedisClient: @unchecked Sendable {
 
     /// Sends commands together and returns their replies in order.
     ///
-    /// Error replies are values here: the other commands ran. Cancellation drops the connection at once; the commands
-    /// may have run.
+    /// Error replies are values here: the other commands ran. Cancellation drops the connection at
+    /// once; the commands may have run.
     ///
     /// - Throws: ``RedisError``, or `CancellationError`.
     package func pipeline(_ commands: [RedisCommand]) async throws -> [RedisReply] {
@@ -49,7 +51,8 @@ package final class RedisClient: @unchecked Sendable {
     private func advance(_ trip: RedisTrip) async throws {
         do {
             try await executor.run(
-                interrupting: interruption, beginning: { try self.nodes?.begin(trip) == true ? () : nil },
+                interrupting: interruption,
+                beginning: { try self.nodes?.begin(trip) == true ? () : nil },
                 { try self.nodes?.advance(trip) })
         } catch is CancellationError where !Task.isCancelled {
             throw RedisError(.closed, message: "the client was closed")

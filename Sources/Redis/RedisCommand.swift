@@ -36,7 +36,9 @@ package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    package static func == (left: RedisArgument, right: RedisArgument) -> Bool { left.bytes == right.bytes }
+    package static func == (left: RedisArgument, right: RedisArgument) -> Bool {
+        left.bytes == right.bytes
+    }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
@@ -48,8 +50,8 @@ package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
 
 /// A command and its arguments.
 ///
-/// Commands that change how the connection speaks (SUBSCRIBE, MONITOR, HELLO, CLIENT REPLY) do not belong here: a
-/// client expects one reply to each command.
+/// Commands that change how the connection speaks (SUBSCRIBE, MONITOR, HELLO, CLIENT REPLY) do not
+/// belong here: a client expects one reply to each command.
 package struct RedisCommand: Hashable, Sendable {
     package let parts: [RedisArgument]
 
@@ -61,11 +63,11 @@ package struct RedisCommand: Hashable, Sendable {
 
 // MARK: - As bytes
 
-// Written here rather than by hiredis, which prints every length with `sprintf` and wants all arguments in one block of
-// memory first.
+// Written here rather than by hiredis, which prints every length with `sprintf` and wants all
+// arguments in one block of memory first.
 extension RedisCommand {
-    /// The bytes that ask the server for the commands, in order: an array of bulk strings each, every one behind its
-    /// length.
+    /// The bytes that ask the server for the commands, in order: an array of bulk strings each,
+    /// every one behind its length.
     static func encode(_ commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
         // Lengths seldom have more than three digits.
@@ -106,7 +108,8 @@ extension [UInt8] {
 /// A Lua script that the server runs as one step.
 package struct RedisScript: Hashable, Sendable {
     package let source: String
-    /// The name under which the server keeps the script: the SHA-1 of its source, in lower-case hexadecimal.
+    /// The name under which the server keeps the script: the SHA-1 of its source, in lower-case
+    /// hexadecimal.
     package let digest: String
 
     package init(_ source: String) {
@@ -117,8 +120,10 @@ package struct RedisScript: Hashable, Sendable {
         }.joined()
     }
 
-    func command(_ name: RedisArgument, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
+    func command(_ name: RedisArgument, keys: [String], arguments: [RedisArgument]) -> RedisCommand
+    {
         let subject = RedisArgument(name == "EVAL" ? source : digest)
-        return RedisCommand([name, subject, RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments)
+        return RedisCommand(
+            [name, subject, RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments)
     }
 }

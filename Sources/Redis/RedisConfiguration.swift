@@ -8,7 +8,8 @@ package enum RedisTLSVerification: Hashable, Sendable {
     case none
     /// One key, given beforehand.
     case pinned(PublicKeyPin)
-    /// The certificate of the first connection, for as long as the client lives. For hosts that sign their own.
+    /// The certificate of the first connection, for as long as the client lives. For hosts that
+    /// sign their own.
     case firstUse
 }
 
@@ -25,7 +26,8 @@ struct RedisAddress: Hashable, Sendable, CustomStringConvertible {
 ///
 /// Never prints the password.
 package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Servers to begin with, in the order of the URL: any of a cluster's, or one after the other until one answers.
+    /// Servers to begin with, in the order of the URL: any of a cluster's, or one after the other
+    /// until one answers.
     let addresses: [RedisAddress]
     package let usesTLS: Bool
     package let database: Int
@@ -36,26 +38,30 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
     package var connectTimeout: Duration = .seconds(10)
     /// How long a pipeline may take from the first byte sent to the last received.
     package var commandTimeout: Duration = .seconds(30)
-    /// How long a cluster may take to settle, while it moves keys or replaces a master, before that is an error.
+    /// How long a cluster may take to settle, while it moves keys or replaces a master, before that
+    /// is an error.
     package var clusterPatience: Duration = .seconds(5)
     /// The most bytes the replies to one pipeline may have.
     package var maximumReplyBytes = 256 << 20
     let user: String?
     let password: String?
 
-    /// Reads `redis://[[user]:password@]host[:port][,host[:port]…][/database]`; `rediss://` speaks TLS.
+    /// Reads `redis://[[user]:password@]host[:port][,host[:port]…][/database]`; `rediss://` speaks
+    /// TLS.
     ///
     /// User name and password are percent-decoded, and are the same for all hosts.
     ///
     /// - Parameters:
     ///   - url: The URL.
     ///   - tlsVerification: What a `rediss://` server has to show; of no effect for `redis://`.
-    /// - Throws: ``RedisError`` with code `.invalidConfiguration`, which says what is wrong without repeating the URL.
+    /// - Throws: ``RedisError`` with code `.invalidConfiguration`, which says what is wrong without
+    ///   repeating the URL.
     package init(url: String, tlsVerification: RedisTLSVerification = .full) throws(RedisError) {
         let rest: Substring
         (usesTLS, rest) = try Self.scheme(url)
         guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw Self.unusable("has a space, a control or a non-ASCII character; percent-encode it")
+            throw Self.unusable(
+                "has a space, a control or a non-ASCII character; percent-encode it")
         }
         let authority = rest.prefix { !"/?#".contains($0) }
         let tail = rest[authority.endIndex...]
@@ -86,14 +92,16 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
             case .pinned(let pin): .pinned(pin)
             }
         return ByteStreamEndpoint(
-            host: address.host, port: address.port, tls: usesTLS ? verification : nil, caBundlePath: caBundlePath)
+            host: address.host, port: address.port, tls: usesTLS ? verification : nil,
+            caBundlePath: caBundlePath)
     }
 }
 
 // MARK: - The parts of a URL
 
 extension RedisConfiguration {
-    private static let form = "expected redis://[user:password@]host[:port][,host[:port]…][/database]"
+    private static let form =
+        "expected redis://[user:password@]host[:port][,host[:port]…][/database]"
 
     private static func scheme(_ text: String) throws(RedisError) -> (Bool, Substring) {
         let lowercased = text.prefix(9).lowercased()
@@ -108,29 +116,40 @@ extension RedisConfiguration {
     /// Beginnings of URLs that other clients know, and what to write instead.
     private static let otherSchemes = [
         "redis+tls": "write rediss://", "valkey": "write redis://", "valkeys": "write rediss://",
-        "redis+sentinel": "name the server itself, as redis://host", "unix": "name a server, as redis://localhost",
+        "redis+sentinel": "name the server itself, as redis://host",
+        "unix": "name a server, as redis://localhost",
         "redis-sentinel": "name the server itself, as redis://host",
-        "redis+socket": "name a server, as redis://localhost", "redis-socket": "name a server, as redis://localhost",
-        "https": "that is Upstash's REST interface or a page; write the rediss:// address of the same server",
+        "redis+socket": "name a server, as redis://localhost",
+        "redis-socket": "name a server, as redis://localhost",
+        "https":
+            "that is Upstash's REST interface or a page; write the rediss:// address of the same server",
         "http": "that is a page; write the redis:// address of the server",
-        "postgres": "that is the address of PostgreSQL", "postgresql": "that is the address of PostgreSQL",
+        "postgres": "that is the address of PostgreSQL",
+        "postgresql": "that is the address of PostgreSQL",
     ]
 
     /// Refuses what stands behind user name, password and hosts, but for a database number.
     private static func checkEnd(_ tail: Substring) throws(RedisError) {
-        if let sign = tail.first, let escape = ["/": "%2F", "?": "%3F", "#": "%23"][sign], tail.contains("@") {
+        if let sign = tail.first, let escape = ["/": "%2F", "?": "%3F", "#": "%23"][sign],
+            tail.contains("@")
+        {
             throw unusable("has a \(sign) in its user name or password; write it as \(escape)")
         }
         guard let mark = tail.firstIndex(where: { "?#".contains($0) }) else { return }
         guard tail[mark] == "?" else {
-            throw unusable("has a # behind its host; leave out what follows, or write it as %23 in a password; \(form)")
+            throw unusable(
+                "has a # behind its host; leave out what follows, or write it as %23 in a password; \(form)"
+            )
         }
         let parameter = tail[mark...].dropFirst().prefix { !"&#".contains($0) }
         let name = parameter.prefix { $0 != "=" }
         let isName =
             name.endIndex != parameter.endIndex && (1...40).contains(name.utf8.count)
             && name.allSatisfy { isNameCharacter($0) }
-        guard isName else { throw unusable("has parameters, which mirror-bot does not know; leave them out; \(form)") }
+        guard isName else {
+            throw unusable(
+                "has parameters, which mirror-bot does not know; leave them out; \(form)")
+        }
         throw unusable("has the parameter \(name); \(advice(for: name.lowercased()))")
     }
 
@@ -159,8 +178,12 @@ extension RedisConfiguration {
     private static func credentials(_ text: Substring?) throws(RedisError) -> (String?, String?) {
         guard let text else { return (nil, nil) }
         let name = text.prefix { $0 != ":" }
-        guard let user = percentDecoded(name), let password = percentDecoded(text[name.endIndex...].dropFirst()) else {
-            throw unusable("has a user name or password that is not percent-encoded correctly; write a % as %25")
+        guard let user = percentDecoded(name),
+            let password = percentDecoded(text[name.endIndex...].dropFirst())
+        else {
+            throw unusable(
+                "has a user name or password that is not percent-encoded correctly; write a % as %25"
+            )
         }
         guard user.isEmpty || name.endIndex != text.endIndex else {
             throw unusable("has a user name without a password; \(form)")
@@ -172,7 +195,9 @@ extension RedisConfiguration {
         var host = text.prefix { $0 != ":" }
         if text.hasPrefix("[") {
             host = text.dropFirst().prefix { $0 != "]" }
-            guard host.endIndex != text.endIndex, host.contains(":"), host.allSatisfy(isAddress6Character) else {
+            guard host.endIndex != text.endIndex, host.contains(":"),
+                host.allSatisfy(isAddress6Character)
+            else {
                 throw unusable("has a malformed address in brackets; \(form)")
             }
         } else if !host.allSatisfy(isNameCharacter) {
@@ -182,7 +207,8 @@ extension RedisConfiguration {
         var rest = text[host.endIndex...]
         if text.hasPrefix("[") { rest = rest.dropFirst() }
         if rest.isEmpty { return RedisAddress(host: String(host), port: 6_379) }
-        guard rest.hasPrefix(":"), let port = decimal(rest.dropFirst(), upTo: 65_535), port > 0 else {
+        guard rest.hasPrefix(":"), let port = decimal(rest.dropFirst(), upTo: 65_535), port > 0
+        else {
             throw unusable("has a port that is not a number from 1 to 65535; \(form)")
         }
         return RedisAddress(host: String(host), port: port)
@@ -238,8 +264,8 @@ extension RedisTLSVerification {
     ///
     /// - Parameters:
     ///   - text: The setting.
-    ///   - isSelfSignedHost: What `auto` means: `firstUse` on a platform known to sign its own certificates (Heroku,
-    ///     where `DYNO` is set), `full` elsewhere.
+    ///   - isSelfSignedHost: What `auto` means: `firstUse` on a platform known to sign its own
+    ///     certificates (Heroku, where `DYNO` is set), `full` elsewhere.
     /// - Throws: ``RedisError`` with code `.invalidConfiguration`.
     package init(parsing text: String, isSelfSignedHost: Bool) throws(RedisError) {
         switch text {
@@ -250,7 +276,9 @@ extension RedisTLSVerification {
             guard text.hasPrefix("pin:"), let pin = PublicKeyPin(text.dropFirst(4)) else {
                 throw RedisError(
                     .invalidConfiguration,
-                    message: "REDIS_TLS_VERIFY must be auto, full, none or pin:sha256//BASE64 of the public key")
+                    message:
+                        "REDIS_TLS_VERIFY must be auto, full, none or pin:sha256//BASE64 of the public key"
+                )
             }
             self = .pinned(pin)
         }

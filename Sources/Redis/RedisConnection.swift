@@ -3,7 +3,8 @@ import Transport
 
 /// One connection, ready for commands.
 ///
-/// Belongs to one thread at a time. After any thrown error it is out of step with the server and must be dropped.
+/// Belongs to one thread at a time. After any thrown error it is out of step with the server and
+/// must be dropped.
 final class RedisConnection {
     /// What is offered to the connection at a time.
     private static let sendChunk = 64 << 10
@@ -31,7 +32,8 @@ final class RedisConnection {
     }
 
     init(
-        _ configuration: RedisConfiguration, to address: RedisAddress, deadline: ContinuousClock.Instant,
+        _ configuration: RedisConfiguration, to address: RedisAddress,
+        deadline: ContinuousClock.Instant,
         interruption: Interruption
     ) throws {
         reader = try ReplyReader()
@@ -41,8 +43,8 @@ final class RedisConnection {
         maximumReplyBytes = configuration.maximumReplyBytes
     }
 
-    /// False when the server has closed the connection, when it has sent something nobody asked for, and when an
-    /// exchange was given up.
+    /// False when the server has closed the connection, when it has sent something nobody asked
+    /// for, and when an exchange was given up.
     func isIdle() -> Bool {
         guard exchange == nil else { return false }
         do {
@@ -61,7 +63,8 @@ final class RedisConnection {
 
     /// Sends encoded commands and returns their replies.
     func exchange(
-        _ commands: [UInt8], count: Int, deadline: ContinuousClock.Instant, interruption: Interruption
+        _ commands: [UInt8], count: Int, deadline: ContinuousClock.Instant,
+        interruption: Interruption
     ) throws -> [RedisReply] {
         begin(commands, count: count)
         return try finish(by: deadline, interruption: interruption)
@@ -70,46 +73,62 @@ final class RedisConnection {
     /// Brings what was begun to its end.
     ///
     /// - Throws: ``RedisError`` with code `.timeout` after the deadline, and others.
-    func finish(by deadline: ContinuousClock.Instant, interruption: Interruption) throws -> [RedisReply] {
+    func finish(by deadline: ContinuousClock.Instant, interruption: Interruption) throws
+        -> [RedisReply]
+    {
         guard let replies = try proceed(until: deadline, interruption: interruption) else {
-            throw RedisError(.timeout, mayHaveRun: true, message: "the server did not answer in time")
+            throw RedisError(
+                .timeout, mayHaveRun: true, message: "the server did not answer in time")
         }
         return replies
     }
 
     /// Goes on with what was begun.
     ///
-    /// Sending and receiving take turns: a server that must first get rid of replies reads no further commands, so a
-    /// long pipeline written in one go would stop both sides for good.
+    /// Sending and receiving take turns: a server that must first get rid of replies reads no
+    /// further commands, so a long pipeline written in one go would stop both sides for good.
     ///
     /// - Returns: The replies; nil when there are more to come at the deadline.
-    func proceed(until deadline: ContinuousClock.Instant, interruption: Interruption? = nil) throws -> [RedisReply]? {
+    func proceed(until deadline: ContinuousClock.Instant, interruption: Interruption? = nil) throws
+        -> [RedisReply]?
+    {
         guard var exchange else { return nil }
         self.exchange = nil
         guard try proceed(&exchange, until: deadline, interruption) else {
             self.exchange = exchange
             return nil
         }
-        guard exchange.replies.count == exchange.count, exchange.sent == exchange.commands.count else {
-            throw RedisError(.protocolViolation, mayHaveRun: true, message: "the server answered what was not asked")
+        guard exchange.replies.count == exchange.count, exchange.sent == exchange.commands.count
+        else {
+            throw RedisError(
+                .protocolViolation, mayHaveRun: true,
+                message: "the server answered what was not asked")
         }
-        if exchange.commands.count <= Self.small { isNear = exchange.began.duration(to: .now) < Self.moment }
+        if exchange.commands.count <= Self.small {
+            isNear = exchange.began.duration(to: .now) < Self.moment
+        }
         return exchange.replies
     }
 
     private func proceed(
-        _ exchange: inout Exchange, until deadline: ContinuousClock.Instant, _ interruption: Interruption?
+        _ exchange: inout Exchange, until deadline: ContinuousClock.Instant,
+        _ interruption: Interruption?
     ) throws -> Bool {
         while exchange.replies.count < exchange.count {
             let sent = try send(&exchange)
             let isAllAsked = exchange.sent == exchange.commands.count
             // All is asked in one go, and nothing had arrived before.
             if isAllAsked, sent == exchange.sent {
-                guard try stream.wait(until: deadline, interruption: interruption) else { return false }
+                guard try stream.wait(until: deadline, interruption: interruption) else {
+                    return false
+                }
             }
             let received = try receive(&exchange)
             if sent == 0, received == 0, exchange.replies.count < exchange.count {
-                guard try stream.wait(toSend: !isAllAsked, until: deadline, interruption: interruption) else {
+                guard
+                    try stream.wait(
+                        toSend: !isAllAsked, until: deadline, interruption: interruption)
+                else {
                     return false
                 }
             }
@@ -119,7 +138,8 @@ final class RedisConnection {
 
     private func send(_ exchange: inout Exchange) throws -> Int {
         let sent = try exchange.commands.withUnsafeBytes { bytes in
-            try stream.sendSome(UnsafeRawBufferPointer(rebasing: bytes[exchange.sent...].prefix(Self.sendChunk)))
+            try stream.sendSome(
+                UnsafeRawBufferPointer(rebasing: bytes[exchange.sent...].prefix(Self.sendChunk)))
         }
         exchange.sent += sent
         return sent
@@ -130,13 +150,17 @@ final class RedisConnection {
         let received = try buffer.withUnsafeMutableBytes { try stream.receiveSome(into: $0) }
         guard let received else { return 0 }
         guard received > 0 else {
-            throw RedisError(.unavailable, mayHaveRun: true, message: "the server closed the connection")
+            throw RedisError(
+                .unavailable, mayHaveRun: true, message: "the server closed the connection")
         }
         exchange.received += received
         guard exchange.received <= maximumReplyBytes else {
-            throw RedisError(.protocolViolation, mayHaveRun: true, message: "the answer is too large")
+            throw RedisError(
+                .protocolViolation, mayHaveRun: true, message: "the answer is too large")
         }
-        try buffer.withUnsafeBytes { try reader.feed(UnsafeRawBufferPointer(rebasing: $0.prefix(received))) }
+        try buffer.withUnsafeBytes {
+            try reader.feed(UnsafeRawBufferPointer(rebasing: $0.prefix(received)))
+        }
         while let reply = try reader.next() { exchange.replies.append(reply) }
         return received
     }
@@ -145,7 +169,8 @@ final class RedisConnection {
 
     /// How many bytes of commands a server answers in less than a ``moment``.
     static let small = 4 << 10
-    /// How long the thread of a caller may be held up: about as long as a hop to another one may take.
+    /// How long the thread of a caller may be held up: about as long as a hop to another one may
+    /// take.
     static let moment: Duration = .milliseconds(1)
 }
 
@@ -156,16 +181,23 @@ extension RedisConnection {
     ///
     /// - Returns: What the server says of its cluster; nil if it is in none, or does not tell.
     func greet(
-        _ configuration: RedisConfiguration, by deadline: ContinuousClock.Instant, interruption: Interruption
+        _ configuration: RedisConfiguration, by deadline: ContinuousClock.Instant,
+        interruption: Interruption
     ) throws -> SlotMap.Report? {
         func ask(_ command: RedisCommand) throws -> RedisReply {
-            try exchange(RedisCommand.encode([command]), count: 1, deadline: deadline, interruption: interruption)[0]
+            try exchange(
+                RedisCommand.encode([command]), count: 1, deadline: deadline,
+                interruption: interruption)[0]
         }
         if let password = configuration.password {
-            let credentials = [configuration.user, password].compactMap { $0.map { RedisArgument($0) } }
+            let credentials = [configuration.user, password].compactMap {
+                $0.map { RedisArgument($0) }
+            }
             var reply = try ask(RedisCommand(["AUTH"] + credentials))
             // Before version 6 there are no users, and two arguments are one too many.
-            if configuration.user != nil, case .error(let text) = reply, text.contains("number of arguments") {
+            if configuration.user != nil, case .error(let text) = reply,
+                text.contains("number of arguments")
+            {
                 reply = try ask(RedisCommand("AUTH", password))
             }
             try Self.accept(reply, asAuthentication: true)
@@ -177,7 +209,9 @@ extension RedisConnection {
         return SlotMap.Report(try ask(SlotMap.question))
     }
 
-    private static func accept(_ reply: RedisReply, asAuthentication: Bool = false) throws(RedisError) {
+    private static func accept(_ reply: RedisReply, asAuthentication: Bool = false)
+        throws(RedisError)
+    {
         switch reply {
         case .status: return
         case .error(let text):
@@ -187,12 +221,14 @@ extension RedisConnection {
             if ["without any password", "no password is set"].contains(where: text.contains) {
                 throw RedisError(
                     .authentication, serverCode: error.serverCode,
-                    message: "the server has no password; leave user name and password out of REDIS_URL")
+                    message:
+                        "the server has no password; leave user name and password out of REDIS_URL")
             }
             if text.contains("DB index is out of range") {
                 throw RedisError(
                     .server, serverCode: error.serverCode,
-                    message: "the server has no database of that number; correct the end of REDIS_URL")
+                    message:
+                        "the server has no database of that number; correct the end of REDIS_URL")
             }
             if error.code == .authentication || asAuthentication && error.code == .server {
                 throw RedisError(
@@ -202,7 +238,8 @@ extension RedisConnection {
             guard !text.contains("cluster mode") else {
                 throw RedisError(
                     .server, serverCode: error.serverCode,
-                    message: "a cluster has no databases; leave the number at the end of REDIS_URL out")
+                    message:
+                        "a cluster has no databases; leave the number at the end of REDIS_URL out")
             }
             throw error
         case .null, .integer, .bulk, .array:

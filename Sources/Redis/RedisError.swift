@@ -1,7 +1,7 @@
 /// Why a conversation with Redis failed.
 ///
-/// Safe to print: it holds neither the URL nor a password, and of a server's error only the code word, since the rest
-/// may repeat arguments.
+/// Safe to print: it holds neither the URL nor a password, and of a server's error only the code
+/// word, since the rest may repeat arguments.
 package struct RedisError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; more kinds may be added.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -36,7 +36,8 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
     /// The cause, in words.
     package let message: String
 
-    package init(_ code: Code, mayHaveRun: Bool = false, serverCode: String? = nil, message: String) {
+    package init(_ code: Code, mayHaveRun: Bool = false, serverCode: String? = nil, message: String)
+    {
         self.code = code
         self.mayHaveRun = mayHaveRun
         self.serverCode = serverCode
@@ -83,8 +84,8 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         "TRYAGAIN": "the cluster is moving its keys, and does not come to an end",
     ]
 
-    /// Whether another connection may lead to a server that answers otherwise: after a failover the name of a server
-    /// belongs to another one, while the old one goes on answering.
+    /// Whether another connection may lead to a server that answers otherwise: after a failover the
+    /// name of a server belongs to another one, while the old one goes on answering.
     var isOfWrongServer: Bool {
         ["READONLY", "MASTERDOWN", "LOADING", "NOAUTH"].contains(serverCode)
     }
@@ -97,16 +98,21 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
     /// One line for people.
     package var description: String { "could not use Redis: \(message)" }
 
-    /// The first word of an error reply if it is one of the protocol's, which are upper case; else `ERR`.
+    /// The first word of an error reply if it is one of the protocol's, which are upper case; else
+    /// `ERR`.
     ///
     /// Before version 7 the error of a command in a script came as `ERR`, with its own word within.
     private static func codeWord(of reply: String) -> String {
         let word = reply.prefix { $0 != " " }
-        if word == "ERR", let inner = advice.keys.sorted().first(where: { reply.contains(": -\($0) ") }) {
+        if word == "ERR",
+            let inner = advice.keys.sorted().first(where: { reply.contains(": -\($0) ") })
+        {
             return inner
         }
         if word == "ERR", reply.contains(": OOM command not allowed") { return "OOM" }
-        let isCode = !word.isEmpty && word.utf8.count <= 32 && word.utf8.allSatisfy { (0x41...0x5a).contains($0) }
+        let isCode =
+            !word.isEmpty && word.utf8.count <= 32
+            && word.utf8.allSatisfy { (0x41...0x5a).contains($0) }
         return isCode ? String(word) : "ERR"
     }
 }

@@ -16,7 +16,8 @@ final class RedisTrip: @unchecked Sendable {
     /// Why no server could be asked.
     fileprivate var failure: RedisError?
 
-    /// - Throws: ``RedisError`` with code `.invalidCommand` for a command without a name, which gets no reply at all.
+    /// - Throws: ``RedisError`` with code `.invalidCommand` for a command without a name, which
+    ///   gets no reply at all.
     init(_ commands: [RedisCommand]) throws(RedisError) {
         guard commands.allSatisfy({ $0.parts.first?.bytes.isEmpty == false }) else {
             throw RedisError(.invalidCommand, message: "a command has no name")
@@ -40,8 +41,8 @@ final class RedisTrip: @unchecked Sendable {
 
 /// The connections of a client, and which server answers for what.
 ///
-/// One server, until a server says that it belongs to a cluster: then one connection to each master that is needed.
-/// Used by one thread at a time.
+/// One server, until a server says that it belongs to a cluster: then one connection to each master
+/// that is needed. Used by one thread at a time.
 final class RedisNodes {
     /// How often commands follow redirections before they wait.
     private static let hops = 5
@@ -60,13 +61,15 @@ final class RedisNodes {
     private var isOutdated = false
     /// The node to query first for a newer slot map.
     private var informant: RedisAddress?
-    /// A trip whose commands were sent and not answered within a moment, and the server that has them.
+    /// A trip whose commands were sent and not answered within a moment, and the server that has
+    /// them.
     private var underWay: (trip: RedisTrip, route: Route)?
 
     /// Where commands go.
     private struct Route: Hashable {
         let address: RedisAddress
-        /// Whether the server must be told that it is asked for keys that are still on their way to it.
+        /// Whether the server must be told that it is asked for keys that are still on their way to
+        /// it.
         var isAsking = false
     }
 
@@ -78,15 +81,18 @@ final class RedisNodes {
 
     // MARK: - Trips
 
-    /// Asks a server that is known to be near for something small, and waits a moment for the answer.
+    /// Asks a server that is known to be near for something small, and waits a moment for the
+    /// answer.
     ///
     /// - Returns: Whether the trip is over.
     /// - Throws: ``RedisError`` or `CancellationError`.
     func begin(_ trip: RedisTrip) throws -> Bool {
         // TLS may raise SIGPIPE, which only the executor's own thread is safe from.
         guard !configuration.usesTLS, trip.commands.count <= 4, underWay == nil, !isOutdated,
-            let route = onlyRoute(of: trip), let connection = connections[route.address], connection.isNear,
-            case let bytes = RedisCommand.encode(trip.commands), bytes.count <= RedisConnection.small,
+            let route = onlyRoute(of: trip), let connection = connections[route.address],
+            connection.isNear,
+            case let bytes = RedisCommand.encode(trip.commands),
+            bytes.count <= RedisConnection.small,
             connection.isIdle()
         else { return false }
         connection.begin(bytes, count: trip.commands.count)
@@ -137,7 +143,8 @@ final class RedisNodes {
             return
         }
         try losing(route.address) {
-            let replies = try connection.finish(by: .now + configuration.commandTimeout, interruption: interruption)
+            let replies = try connection.finish(
+                by: .now + configuration.commandTimeout, interruption: interruption)
             take(replies, of: trip.open, for: trip, from: route.address)
         }
     }
@@ -149,7 +156,9 @@ final class RedisNodes {
         var places: [Route: [Int]] = [:]
         for place in trip.open {
             let owner = map[trip.commands[place].slot] ?? map.masters.first ?? home
-            let route = trip.asked[place].map { Route(address: $0, isAsking: true) } ?? Route(address: owner)
+            let route =
+                trip.asked[place].map { Route(address: $0, isAsking: true) }
+                ?? Route(address: owner)
             if places[route] == nil { routes.append(route) }
             places[route, default: []].append(place)
         }
@@ -160,17 +169,21 @@ final class RedisNodes {
     ///
     /// - Returns: Whether it said that this is not the time.
     private func ask(_ places: [Int], of trip: RedisTrip, along route: Route) throws -> Bool {
-        var commands = places.count == trip.commands.count ? trip.commands : places.map { trip.commands[$0] }
+        var commands =
+            places.count == trip.commands.count ? trip.commands : places.map { trip.commands[$0] }
         if route.isAsking { commands = commands.flatMap { [RedisCommand("ASKING"), $0] } }
         var replies = try exchange(commands, with: route.address)
-        if route.isAsking { replies = stride(from: 1, to: replies.count, by: 2).map { replies[$0] } }
+        if route.isAsking {
+            replies = stride(from: 1, to: replies.count, by: 2).map { replies[$0] }
+        }
         return take(replies, of: places, for: trip, from: route.address)
     }
 
     /// Takes in the replies of a server; returns whether one says that this is not the time.
     @discardableResult
-    private func take(_ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress) -> Bool
-    {
+    private func take(
+        _ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress
+    ) -> Bool {
         var (isLater, isMisled, left) = (false, false, Set<Int>())
         for (place, reply) in zip(places, replies) {
             trip.replies[place] = reply
@@ -191,7 +204,8 @@ final class RedisNodes {
             let answered = Set(places).subtracting(left)
             trip.open.removeAll(where: answered.contains)
         }
-        // Another connection may lead elsewhere: a name may have got another server, and there may be other hosts.
+        // Another connection may lead elsewhere: a name may have got another server, and there may
+        // be other hosts.
         if isMisled { lose(source) }
         return isLater
     }
@@ -211,7 +225,8 @@ final class RedisNodes {
             return
         }
         if let connection = connections[home] {
-            // A connection that died while idle is replaced before anything is sent: nothing can run twice.
+            // A connection that died while idle is replaced before anything is sent: nothing can
+            // run twice.
             if connection.isIdle() { return }
             connections[home] = nil
         }
@@ -222,7 +237,9 @@ final class RedisNodes {
             do {
                 try connect(to: home)
                 return
-            } catch let error as RedisError where error.code != .authentication && offset < addresses.count - 1 {
+            } catch let error as RedisError
+                where error.code != .authentication && offset < addresses.count - 1
+            {
                 continue
             }
         }
@@ -231,8 +248,11 @@ final class RedisNodes {
     /// Asks the servers, one after the other, who has which slot now.
     private func refresh() throws {
         let known = Set((map?.masters ?? []) + Array(connections.keys))
-        // In an order of its own each time: one of them may be cut off from the others and know nothing new.
-        let others = known.union(configuration.addresses).subtracting([informant].compactMap(\.self)).shuffled()
+        // In an order of its own each time: one of them may be cut off from the others and know
+        // nothing new.
+        let others = known.union(configuration.addresses).subtracting(
+            [informant].compactMap(\.self)
+        ).shuffled()
         var hint = map
         for address in [informant].compactMap(\.self) + others {
             do {
@@ -253,9 +273,13 @@ final class RedisNodes {
     }
 
     /// Sends commands over a live connection, made if need be, and returns their replies.
-    private func exchange(_ commands: [RedisCommand], with address: RedisAddress) throws -> [RedisReply] {
+    private func exchange(_ commands: [RedisCommand], with address: RedisAddress) throws
+        -> [RedisReply]
+    {
         let bytes = RedisCommand.encode(commands)
-        if let connection = connections[address], !connection.isIdle() { connections[address] = nil }
+        if let connection = connections[address], !connection.isIdle() {
+            connections[address] = nil
+        }
         let connection = try connections[address] ?? connect(to: address)
         return try losing(address) {
             try connection.exchange(
@@ -267,13 +291,16 @@ final class RedisNodes {
     @discardableResult
     private func connect(to address: RedisAddress) throws -> RedisConnection {
         let isOneOfMany = map != nil || configuration.addresses.count > 1
-        let patience = isOneOfMany ? min(configuration.connectTimeout, Self.nodePatience) : configuration.connectTimeout
+        let patience =
+            isOneOfMany
+            ? min(configuration.connectTimeout, Self.nodePatience) : configuration.connectTimeout
         let deadline = ContinuousClock.now + patience
         do {
             let connection = try RedisConnection(
                 configuration, to: address, deadline: deadline, interruption: interruption)
             try checkCertificate(connection, of: address)
-            let report = try connection.greet(configuration, by: deadline, interruption: interruption)
+            let report = try connection.greet(
+                configuration, by: deadline, interruption: interruption)
             connections[address] = connection
             if map == nil { map = report.map { SlotMap($0, from: address) } }
             return connection
@@ -282,19 +309,25 @@ final class RedisNodes {
         }
     }
 
-    private func checkCertificate(_ connection: RedisConnection, of address: RedisAddress) throws(RedisError) {
+    private func checkCertificate(_ connection: RedisConnection, of address: RedisAddress)
+        throws(RedisError)
+    {
         guard configuration.usesTLS, configuration.tlsVerification == .firstUse else { return }
-        guard let certificate = connection.peerCertificate, certificates[address] ?? certificate == certificate else {
+        guard let certificate = connection.peerCertificate,
+            certificates[address] ?? certificate == certificate
+        else {
             throw RedisError(
                 .authentication,
                 message:
-                    "the server shows another certificate than before; restart to trust it, or set REDIS_TLS_VERIFY")
+                    "the server shows another certificate than before; restart to trust it, or set REDIS_TLS_VERIFY"
+            )
         }
         certificates[address] = certificate
     }
 
     /// Runs an exchange with a server; if it fails, the connection is out of step and goes.
-    private func losing<Value>(_ address: RedisAddress, _ body: () throws -> Value) throws -> Value {
+    private func losing<Value>(_ address: RedisAddress, _ body: () throws -> Value) throws -> Value
+    {
         do {
             return try body()
         } catch {
@@ -303,19 +336,25 @@ final class RedisNodes {
         }
     }
 
-    /// Drops a connection; where there are several hosts and no cluster, the next one is asked next.
+    /// Drops a connection; where there are several hosts and no cluster, the next one is asked
+    /// next.
     private func lose(_ address: RedisAddress) {
         connections[address] = nil
         isOutdated = map != nil
-        guard map == nil, let place = configuration.addresses.firstIndex(of: address) else { return }
+        guard map == nil, let place = configuration.addresses.firstIndex(of: address) else {
+            return
+        }
         home = configuration.addresses[(place + 1) % configuration.addresses.count]
     }
 
     /// An error of the transport in Redis' terms; cancellations pass.
-    private func redisError(_ error: any Error, of address: RedisAddress, mayHaveRun: Bool) -> any Error {
+    private func redisError(_ error: any Error, of address: RedisAddress, mayHaveRun: Bool)
+        -> any Error
+    {
         if let error = error as? RedisError {
             return RedisError(
-                error.code, mayHaveRun: error.mayHaveRun && mayHaveRun, serverCode: error.serverCode,
+                error.code, mayHaveRun: error.mayHaveRun && mayHaveRun,
+                serverCode: error.serverCode,
                 message: error.code == .timeout ? "\(address): \(error.message)" : error.message)
         }
         guard let error = error as? TransportError else { return error }
@@ -325,15 +364,20 @@ final class RedisNodes {
             case .tls: .authentication
             default: .unavailable
             }
-        // Many servers sign their own certificate, and only a person can say that this is one of them.
+        // Many servers sign their own certificate, and only a person can say that this is one of
+        // them.
         let advice =
             error.code == .tls && configuration.tlsVerification == .full
-            ? "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none" : ""
-        return RedisError(code, mayHaveRun: mayHaveRun, message: "\(address): \(error.message)\(advice)")
+            ? "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none"
+            : ""
+        return RedisError(
+            code, mayHaveRun: mayHaveRun, message: "\(address): \(error.message)\(advice)")
     }
 }
 
 extension RedisError {
     /// Whether nothing was asked, because there was no server to ask, or one that is not ready.
-    fileprivate var isOfUnreachableServer: Bool { !mayHaveRun && [.unavailable, .timeout].contains(code) }
+    fileprivate var isOfUnreachableServer: Bool {
+        !mayHaveRun && [.unavailable, .timeout].contains(code)
+    }
 }

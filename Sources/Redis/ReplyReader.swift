@@ -2,8 +2,9 @@ import CHiredis
 
 /// Turns the bytes a server sends into replies; the owner of one hiredis reader.
 ///
-/// hiredis reads the protocol and calls back for every value; the values are built here, as Swift's own, so that
-/// neither the depth of hiredis' recursion nor the layout of its reply structure matters.
+/// hiredis reads the protocol and calls back for every value; the values are built here, as Swift's
+/// own, so that neither the depth of hiredis' recursion nor the layout of its reply structure
+/// matters.
 final class ReplyReader {
     /// Redis itself nests a handful of levels; more is a broken or hostile server.
     static let maximumDepth = 16
@@ -11,26 +12,31 @@ final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
 
     /// hiredis keeps the address of the table, so there is one for the life of the process.
-    private nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions> = {
-        let table = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
-        var functions = redisReplyObjectFunctions()
-        functions.createString = { task, bytes, count in
-            ReplyNode.add(.text(type: task?.pointee.type, UnsafeRawBufferPointer(start: bytes, count: count)), task)
-        }
-        functions.createArray = { task, count in ReplyNode.addArray(count: Int(count), task) }
-        functions.createInteger = { task, value in ReplyNode.add(.integer(value), task) }
-        functions.createNil = { task in ReplyNode.add(.null, task) }
-        functions.freeObject = { object in
-            if let object { Unmanaged<ReplyNode>.fromOpaque(object).release() }
-        }
-        table.initialize(to: functions)
-        return table
-    }()
+    private nonisolated(unsafe) static let functions:
+        UnsafeMutablePointer<redisReplyObjectFunctions> = {
+            let table = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
+            var functions = redisReplyObjectFunctions()
+            functions.createString = { task, bytes, count in
+                ReplyNode.add(
+                    .text(
+                        type: task?.pointee.type, UnsafeRawBufferPointer(start: bytes, count: count)
+                    ), task)
+            }
+            functions.createArray = { task, count in ReplyNode.addArray(count: Int(count), task) }
+            functions.createInteger = { task, value in ReplyNode.add(.integer(value), task) }
+            functions.createNil = { task in ReplyNode.add(.null, task) }
+            functions.freeObject = { object in
+                if let object { Unmanaged<ReplyNode>.fromOpaque(object).release() }
+            }
+            table.initialize(to: functions)
+            return table
+        }()
 
     /// - Throws: ``RedisError`` when memory ran out.
     init() throws(RedisError) {
         guard let reader = redisReaderCreateWithFunctions(Self.functions) else {
-            throw RedisError(.unavailable, message: "hiredis gave no reader; the process is short of memory")
+            throw RedisError(
+                .unavailable, message: "hiredis gave no reader; the process is short of memory")
         }
         self.reader = reader
     }
@@ -38,7 +44,10 @@ final class ReplyReader {
     deinit { redisReaderFree(reader) }
 
     func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisError) {
-        guard redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) == REDIS_OK
+        guard
+            redisReaderFeed(
+                reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+                == REDIS_OK
         else { throw violation("hiredis could not keep what arrived") }
     }
 
@@ -47,12 +56,19 @@ final class ReplyReader {
     /// - Throws: ``RedisError`` with code `.protocolViolation`; the reader is of no use after it.
     func next() throws(RedisError) -> RedisReply? {
         var object: UnsafeMutableRawPointer?
-        guard redisReaderGetReply(reader, &object) == REDIS_OK else { throw violation("the answer is not Redis'") }
+        guard redisReaderGetReply(reader, &object) == REDIS_OK else {
+            throw violation("the answer is not Redis'")
+        }
         guard let object else { return nil }
-        // For a type that has no callback hiredis 1.x hands out the type's number in place of an object.
-        guard UInt(bitPattern: object) > 4_096 else { throw violation("the answer has a type that was not asked for") }
+        // For a type that has no callback hiredis 1.x hands out the type's number in place of an
+        // object.
+        guard UInt(bitPattern: object) > 4_096 else {
+            throw violation("the answer has a type that was not asked for")
+        }
         let node = Unmanaged<ReplyNode>.fromOpaque(object).takeRetainedValue()
-        guard let reply = node.finish() else { throw violation("the answer has a type that was not asked for") }
+        guard let reply = node.finish() else {
+            throw violation("the answer has a type that was not asked for")
+        }
         return reply
     }
 
@@ -89,15 +105,21 @@ private final class ReplyNode {
     }
 
     /// Takes in a value and returns what hiredis is to hold for it.
-    static func add(_ reply: RedisReply, _ task: UnsafePointer<redisReadTask>?) -> UnsafeMutableRawPointer? {
-        guard let parent = parent(of: task) else { return Unmanaged.passRetained(ReplyNode(value: reply)).toOpaque() }
+    static func add(_ reply: RedisReply, _ task: UnsafePointer<redisReadTask>?)
+        -> UnsafeMutableRawPointer?
+    {
+        guard let parent = parent(of: task) else {
+            return Unmanaged.passRetained(ReplyNode(value: reply)).toOpaque()
+        }
         parent.elements.append(reply)
         // Never looked at for an element that is not an array, except that it must not be null.
         return Unmanaged.passUnretained(parent).toOpaque()
     }
 
     /// Begins an array; null, which stops hiredis, when it is too deep.
-    static func addArray(count: Int, _ task: UnsafePointer<redisReadTask>?) -> UnsafeMutableRawPointer? {
+    static func addArray(count: Int, _ task: UnsafePointer<redisReadTask>?)
+        -> UnsafeMutableRawPointer?
+    {
         guard let parent = parent(of: task) else {
             return Unmanaged.passRetained(ReplyNode(expectedCount: count, depth: 1)).toOpaque()
         }

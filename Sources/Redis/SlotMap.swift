@@ -21,7 +21,8 @@ struct SlotMap {
         return masters.count - 1
     }
 
-    /// What a server answers to the ``question``: ranges of slots and the address of each one's master.
+    /// What a server answers to the ``question``: ranges of slots and the address of each one's
+    /// master.
     struct Report {
         fileprivate let ranges: [(slots: ClosedRange<Int>, host: String?, port: Int)]
 
@@ -52,9 +53,11 @@ struct SlotMap {
 }
 
 extension RedisAddress {
-    /// The address that a server gives, with its own host where it gives none or says that it does not know it.
+    /// The address that a server gives, with its own host where it gives none or says that it does
+    /// not know it.
     fileprivate func named(_ host: String?, port: Int) -> RedisAddress {
-        RedisAddress(host: host.flatMap { ["", "?"].contains($0) ? nil : $0 } ?? self.host, port: port)
+        RedisAddress(
+            host: host.flatMap { ["", "?"].contains($0) ? nil : $0 } ?? self.host, port: port)
     }
 }
 
@@ -114,7 +117,8 @@ extension RedisArgument {
         return Int(Self.checksum(tag)) % SlotMap.slots
     }
 
-    /// CRC-16 as XMODEM has it: polynomial 1021 (hexadecimal), nothing reflected, beginning with zero.
+    /// CRC-16 as XMODEM has it: polynomial 1021 (hexadecimal), nothing reflected, beginning with
+    /// zero.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         bytes.reduce(0) { checksum, byte in
             (0..<8).reduce(checksum ^ UInt16(byte) << 8) { sum, _ in

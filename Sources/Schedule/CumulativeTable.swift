@@ -35,7 +35,8 @@ package struct CumulativeTable: Equatable, Sendable {
         return Double(totals[index] - (index > 0 ? totals[index - 1] : 0)) / Double(total)
     }
 
-    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, and of a part of its own.
+    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, and of a part of
+    /// its own.
     ///
     /// - Parameters:
     ///   - part: How much of the index's own share comes before: from 0, included, to 1, excluded.
@@ -48,8 +49,10 @@ package struct CumulativeTable: Equatable, Sendable {
 
     /// Draws an index by inverse transform.
     ///
-    /// - Parameter u: From 0, included, to 1, excluded; other numbers count as the nearest of these.
-    /// - Returns: The smallest index whose running total exceeds `u` times the total; nil if nothing has weight.
+    /// - Parameter u: From 0, included, to 1, excluded; other numbers count as the nearest of
+    ///   these.
+    /// - Returns: The smallest index whose running total exceeds `u` times the total; nil if
+    ///   nothing has weight.
     package func index(atUniform u: Double) -> Int? {
         guard total > 0 else { return nil }
         let position = max(0, u.isNaN ? 0 : u) * Double(total)

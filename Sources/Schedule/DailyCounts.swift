@@ -1,12 +1,14 @@
 import Foundation
 package import Posts
 
-/// How many posts the human made on each day that is known as a whole, and what the days before it were like.
+/// How many posts the human made on each day that is known as a whole, and what the days before it
+/// were like.
 ///
-/// People have quiet and busy spells. A past day tells the more about the day that is planned, the more alike the days
-/// before both were: the one just before, and the three before on average.
+/// People have quiet and busy spells. A past day tells the more about the day that is planned, the
+/// more alike the days before both were: the one just before, and the three before on average.
 package struct DailyCounts: Sendable {
-    /// With fewer past days than these, spells cannot be told from chance, and there are too few days to copy.
+    /// With fewer past days than these, spells cannot be told from chance, and there are too few
+    /// days to copy.
     package static let fewestForSpells = 60
 
     /// The earliest of the days.
@@ -24,11 +26,13 @@ package struct DailyCounts: Sendable {
     package init(_ counts: [Int], from first: LocalDay) {
         self.counts = counts
         self.first = first
-        yesterdays = DistinctValues(counts.indices.map { $0 == 0 ? 0 : log(1 + Double(counts[$0 - 1])) })
+        yesterdays = DistinctValues(
+            counts.indices.map { $0 == 0 ? 0 : log(1 + Double(counts[$0 - 1])) })
         means = DistinctValues(
             counts.indices.map { index in
                 let before = counts[max(0, index - RecentDays.length)..<index]
-                return before.isEmpty ? 0 : log(1 + Double(before.reduce(0, +)) / Double(before.count))
+                return before.isEmpty
+                    ? 0 : log(1 + Double(before.reduce(0, +)) / Double(before.count))
             })
     }
 
@@ -43,16 +47,22 @@ package struct DailyCounts: Sendable {
     /// - Parameters:
     ///   - recent: The days before that other one.
     ///   - count: How many days are wanted, the earliest first; nil for all.
-    /// - Returns: 0.001 for nothing in common to 1 for the same; 0 for the earliest day, before which nothing is known.
-    ///   All are 1 if nothing is known of the recent days.
+    /// - Returns: 0.001 for nothing in common to 1 for the same; 0 for the earliest day, before
+    ///   which nothing is known. All are 1 if nothing is known of the recent days.
     package func likeness(to recent: RecentDays, of count: Int? = nil) -> [Double] {
         let count = min(count ?? counts.count, counts.count)
-        guard let mean = recent.mean.map({ log(1 + $0) }) else { return Array(repeating: 1, count: count) }
+        guard let mean = recent.mean.map({ log(1 + $0) }) else {
+            return Array(repeating: 1, count: count)
+        }
         let yesterday = recent.yesterday.map { log(1 + Double($0)) }
-        let steps = yesterdays.values.map { value in yesterday.map { Self.bell(value - $0, width: 0.5) } ?? 1 }
+        let steps = yesterdays.values.map { value in
+            yesterday.map { Self.bell(value - $0, width: 0.5) } ?? 1
+        }
         let spells = means.values.map { Self.bell($0 - mean, width: 0.3) }
         return (0..<count).map { index in
-            index > 0 ? 0.001 + 0.999 * steps[yesterdays.indices[index]] * spells[means.indices[index]] : 0
+            index > 0
+                ? 0.001 + 0.999 * steps[yesterdays.indices[index]] * spells[means.indices[index]]
+                : 0
         }
     }
 
@@ -118,9 +128,12 @@ package struct DayCountModel: Sendable {
 
     /// The distribution for a day.
     package func distribution(after recent: RecentDays) -> DayCountDistribution {
-        guard knowsSpells else { return DayCountDistribution(counts: past.counts, weights: weights) }
+        guard knowsSpells else {
+            return DayCountDistribution(counts: past.counts, weights: weights)
+        }
         let likeness = past.likeness(to: recent)
-        return DayCountDistribution(counts: past.counts, weights: zip(weights, likeness).map { $0 * $1 })
+        return DayCountDistribution(
+            counts: past.counts, weights: zip(weights, likeness).map { $0 * $1 })
     }
 }
 
@@ -132,20 +145,24 @@ package struct DayCountDistribution: Equatable, Sendable {
 
     /// - Parameters:
     ///   - counts: The number of posts of each past day.
-    ///   - weights: How much each of these days counts, in any unit; one of weight 0 is never drawn.
+    ///   - weights: How much each of these days counts, in any unit; one of weight 0 is never
+    ///     drawn.
     package init(counts: [Int], weights: [Double]) {
         let sum = weights.reduce(0, +)
         self.counts = counts
         self.table = CumulativeTable(
-            weights: weights.map { sum > 0 ? $0 / sum : 0 }, rounding: .atLeastOne, isClosed: { weights[$0] == 0 })
+            weights: weights.map { sum > 0 ? $0 / sum : 0 }, rounding: .atLeastOne,
+            isClosed: { weights[$0] == 0 })
     }
 
-    /// The past day, as an index of ``counts``, at which the running share first exceeds `u`; nil if there is none.
+    /// The past day, as an index of ``counts``, at which the running share first exceeds `u`; nil
+    /// if there is none.
     package func index(atUniform u: Double) -> Int? {
         table.index(atUniform: u).flatMap { counts.indices.contains($0) ? $0 : nil }
     }
 
-    /// The count of the day at which the running share first exceeds `u`; nil if there is no past day.
+    /// The count of the day at which the running share first exceeds `u`; nil if there is no past
+    /// day.
     package func count(atUniform u: Double) -> Int? { index(atUniform: u).map { counts[$0] } }
 
     /// How likely a day of exactly `count` posts is.

@@ -2,15 +2,17 @@ package import Posts
 
 /// Carries the posts of one of the human's days over to another day.
 ///
-/// People sit down once or twice a day and write a few posts; minutes that are drawn one by one scatter over all hours.
-/// So the uniform numbers of the inverse transform come from a real day: a post of the human's has a rank in the running
-/// share of the minutes, and its copy has the same one, moved a little. Posts of one sitting stay together, and hours in
-/// which the human seldom posts are passed over.
+/// People sit down once or twice a day and write a few posts; minutes that are drawn one by one
+/// scatter over all hours. So the uniform numbers of the inverse transform come from a real day: a
+/// post of the human's has a rank in the running share of the minutes, and its copy has the same
+/// one, moved a little. Posts of one sitting stay together, and hours in which the human seldom
+/// posts are passed over.
 ///
-/// No post leaves its stretch of ``UsedMinutes``: hours in which the human never posts have nearly no share of the
-/// minutes, so that the smallest move of a rank there would be a move of hours.
+/// No post leaves its stretch of ``UsedMinutes``: hours in which the human never posts have nearly
+/// no share of the minutes, so that the smallest move of a rank there would be a move of hours.
 package struct DayCopier: Sendable {
-    /// How far all posts of a day move together: this times the sum of three uniform numbers less 1.5, as a share.
+    /// How far all posts of a day move together: this times the sum of three uniform numbers less
+    /// 1.5, as a share.
     private static let dayStep = 0.04
     /// How far each post moves besides.
     private static let postStep = 0.004
@@ -27,7 +29,9 @@ package struct DayCopier: Sendable {
     ///   - distribution: The minutes of the day to plan.
     ///   - hours: The minutes that posts are put into as long as one of them is open; nil for all.
     ///   - minimumGapMinutes: The least distance of two posts.
-    package init(distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1) {
+    package init(
+        distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1
+    ) {
         let limited = hours.flatMap { distribution.limited(to: $0) }
         let ranks = limited ?? distribution
         self.distribution = distribution
@@ -42,14 +46,15 @@ package struct DayCopier: Sendable {
 
     /// The minutes of the copy, ascending.
     ///
-    /// A post that is moved past an end of its stretch, or of the day, comes back from there, as from a mirror. A post
-    /// whose minute is taken gets the next one that is free, after midnight the first of the same day; it is dropped if
-    /// that is too far. Two posts of one minute stay together, unless slots must be further apart; a third one does not.
+    /// A post that is moved past an end of its stretch, or of the day, comes back from there, as
+    /// from a mirror. A post whose minute is taken gets the next one that is free, after midnight
+    /// the first of the same day; it is dropped if that is too far. Two posts of one minute stay
+    /// together, unless slots must be further apart; a third one does not.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
-    ///   - uniform: Gives the next random number from 0, included, to 1, excluded: three for the day, then for each post
-    ///     one for its place within its minute and three for its own move.
+    ///   - uniform: Gives the next random number from 0, included, to 1, excluded: three for the
+    ///     day, then for each post one for its place within its minute and three for its own move.
     /// - Returns: At most as many minutes as were given; none if no minute is open.
     package func minutes(like past: [MinuteOfDay], uniform: () -> Double) -> [MinuteOfDay] {
         func move(_ step: Double) -> Double { step * (uniform() + uniform() + uniform() - 1.5) }
@@ -67,12 +72,16 @@ package struct DayCopier: Sendable {
                 continue
             }
             let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
-            guard let drawn = stretch.minute(atRank: moved, in: ranks), let free = free(from: drawn, isTaken) else {
+            guard let drawn = stretch.minute(atRank: moved, in: ranks),
+                let free = free(from: drawn, isTaken)
+            else {
                 continue
             }
             placed.append(free)
             single = (minute, free)
-            for near in max(0, free.value - minimumGapMinutes + 1)..<min(isTaken.count, free.value + minimumGapMinutes)
+            for near in max(
+                0, free.value - minimumGapMinutes + 1)..<min(
+                    isTaken.count, free.value + minimumGapMinutes)
             {
                 isTaken[near] = true
             }
@@ -101,8 +110,10 @@ private struct Stretch: Sendable {
 
     /// Nil if no minute of the stretch is open.
     init?(_ minutes: ClosedRange<Int>, in distribution: MinuteDistribution) {
-        guard let first = MinuteOfDay(minutes.lowerBound), let last = MinuteOfDay(minutes.upperBound),
-            let lower = distribution.uniform(at: first, part: 0), let upper = distribution.uniform(at: last, part: 1),
+        guard let first = MinuteOfDay(minutes.lowerBound),
+            let last = MinuteOfDay(minutes.upperBound),
+            let lower = distribution.uniform(at: first, part: 0),
+            let upper = distribution.uniform(at: last, part: 1),
             lower < upper
         else { return nil }
         self.init(minutes: minutes, ranks: lower...upper)
@@ -114,7 +125,9 @@ private struct Stretch: Sendable {
         var offset = (rank - ranks.lowerBound).truncatingRemainder(dividingBy: 2 * width)
         if offset < 0 { offset += 2 * width }
         if offset >= width { offset = 2 * width - offset }
-        guard let drawn = distribution.minute(atUniform: ranks.lowerBound + offset) else { return nil }
+        guard let drawn = distribution.minute(atUniform: ranks.lowerBound + offset) else {
+            return nil
+        }
         // A rank at the very end may be rounded into the next stretch.
         return MinuteOfDay(min(max(drawn.value, minutes.lowerBound), minutes.upperBound))
     }

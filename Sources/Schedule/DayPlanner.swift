@@ -7,9 +7,9 @@ package import Posts
 /// differ in the last bit between machines, so the plan that was stored
 /// counts, not one drawn again.
 package struct DayPlanner: Sendable {
-    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known, 3 since whole
-    /// days are copied, 4 since slots stay in the human's hours, 5 since two posts may share a minute and a busy day is
-    /// thinned evenly.
+    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are
+    /// known, 3 since whole days are copied, 4 since slots stay in the human's hours, 5 since two
+    /// posts may share a minute and a busy day is thinned evenly.
     package static let modelVersion = 5
     /// How many days before a day are previewed to know the state in which it begins.
     package static let longestPreview = 366
@@ -22,7 +22,8 @@ package struct DayPlanner: Sendable {
     package init(history: PostingHistory, configuration: ScheduleConfiguration) {
         self.history = history
         self.configuration = configuration
-        let needsBursts = configuration.bursts && !history.isEmpty && !history.copiesDays(configuration)
+        let needsBursts =
+            configuration.bursts && !history.isEmpty && !history.copiesDays(configuration)
         self.bursts = needsBursts ? history.bursts() : .none
     }
 
@@ -32,21 +33,26 @@ package struct DayPlanner: Sendable {
     ///   - seed: What an operator adds to get other draws.
     ///   - firstNumber: The number of the first slot; more than 1 when a day is planned anew.
     ///   - recent: The days before, see ``recentDays(before:planned:from:in:mirror:)``.
-    /// - Returns: The plan, possibly without slots; nil if the archive tells nothing or the zone skips that day.
+    /// - Returns: The plan, possibly without slots; nil if the archive tells nothing or the zone
+    ///   skips that day.
     package func plan(
-        for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil, firstNumber: Int = 1,
+        for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil,
+        firstNumber: Int = 1,
         after recent: RecentDays = .unknown
     ) -> DayPlan? {
         let minutes = LocalDayMinutes(day, in: zone)
         guard !history.isEmpty, minutes.count > 0 else { return nil }
         let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
         var generator = SplitMix64(seed: seedValue)
-        let drawn = model(for: day, missing: Set(minutes.missing)).draw(after: recent, using: &generator)
+        let drawn = model(for: day, missing: Set(minutes.missing)).draw(
+            after: recent, using: &generator)
         let slots = drawn.minutes
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
             .map { offset, time in
-                Slot(name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0, due: time.1)
+                Slot(
+                    name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0,
+                    due: time.1)
             }
         return DayPlan(day: day, seed: seedValue, pattern: drawn.pattern, slots: slots)
     }
@@ -55,11 +61,12 @@ package struct DayPlanner: Sendable {
     ///
     /// - Parameters:
     ///   - planned: With how many slots days after the history were planned.
-    ///   - today: The first day that will still get a plan if it has none: such days are previewed, the earlier ones
-    ///     first, ``longestPreview`` of them at most.
+    ///   - today: The first day that will still get a plan if it has none: such days are previewed,
+    ///     the earlier ones first, ``longestPreview`` of them at most.
     /// - Returns: What is known; ``RecentDays/unknown`` where it would not matter.
     package func recentDays(
-        before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone, mirror: String
+        before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone,
+        mirror: String
     ) -> RecentDays {
         guard history.knowsSpells(configuration) else { return .unknown }
         var (counts, models) = (planned, DayModels(planner: self, zone: zone))
@@ -79,18 +86,25 @@ package struct DayPlanner: Sendable {
     ///
     /// - Parameters:
     ///   - missing: Minutes that the day does not have because clocks are put forward.
-    /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
+    /// - Returns: The model, the same for every day of the same weekday that lacks the same
+    ///   minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
-        let distribution = history.distribution(for: day, configuration: configuration, missing: missing)
+        let distribution = history.distribution(
+            for: day, configuration: configuration, missing: missing)
         let gap = configuration.minimumGapMinutes
-        let copier = DayCopier(distribution: distribution, hours: history.usedMinutes(), minimumGapMinutes: gap)
+        let copier = DayCopier(
+            distribution: distribution, hours: history.usedMinutes(), minimumGapMinutes: gap)
         // In the raw model only used minutes have a share.
-        let isLimited = configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
+        let isLimited =
+            configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
         let open = isLimited ? copier.ranks : distribution
         return DayModel(
-            counts: history.counts(for: day, configuration: configuration), distribution: distribution,
-            sampler: SlotSampler(distribution: open, bursts: bursts, minimumGapMinutes: gap), copier: copier,
-            maximumPerDay: configuration.maximumPerDay, copied: history.copiesDays(configuration) ? history : nil)
+            counts: history.counts(for: day, configuration: configuration),
+            distribution: distribution,
+            sampler: SlotSampler(distribution: open, bursts: bursts, minimumGapMinutes: gap),
+            copier: copier,
+            maximumPerDay: configuration.maximumPerDay,
+            copied: history.copiesDays(configuration) ? history : nil)
     }
 }
 
@@ -99,9 +113,11 @@ package struct DayPlan: Equatable, Sendable {
     package let day: LocalDay
     /// The seed from which the plan was drawn.
     package let seed: UInt64
-    /// The day of the human's whose posts the slots take after; nil where minutes were drawn one by one.
+    /// The day of the human's whose posts the slots take after; nil where minutes were drawn one by
+    /// one.
     package let pattern: PastDay?
-    /// The slots in the order of time, each due when its minute begins; none on a day without posts.
+    /// The slots in the order of time, each due when its minute begins; none on a day without
+    /// posts.
     package let slots: [Slot]
 }
 
@@ -128,17 +144,23 @@ package struct DayModel: Sendable {
     /// - Parameters:
     ///   - generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
     /// - Returns: The minutes, none on a day without posts.
-    package func draw(after recent: RecentDays = .unknown, using generator: inout SplitMix64) -> DayDraw {
+    package func draw(after recent: RecentDays = .unknown, using generator: inout SplitMix64)
+        -> DayDraw
+    {
         draw(from: counts.distribution(after: recent), using: &generator)
     }
 
     /// The minutes alone.
-    package func minutes(after recent: RecentDays = .unknown, using generator: inout SplitMix64) -> [MinuteOfDay] {
+    package func minutes(after recent: RecentDays = .unknown, using generator: inout SplitMix64)
+        -> [MinuteOfDay]
+    {
         draw(after: recent, using: &generator).minutes
     }
 
     /// The same as ``draw(after:using:)`` where it is known what the past day is drawn from.
-    package func draw(from counts: DayCountDistribution, using generator: inout SplitMix64) -> DayDraw {
+    package func draw(from counts: DayCountDistribution, using generator: inout SplitMix64)
+        -> DayDraw
+    {
         guard let index = counts.index(atUniform: generator.nextUniform()) else { return DayDraw() }
         guard let copied else {
             let count = min(counts.counts[index], maximumPerDay)
@@ -147,11 +169,14 @@ package struct DayModel: Sendable {
         let day = copied.dailyCounts.first.advanced(by: index)
         let past = copied.minutes(of: day)
         return DayDraw(
-            minutes: copier.minutes(like: Self.thinned(past, to: maximumPerDay)) { generator.nextUniform() },
+            minutes: copier.minutes(like: Self.thinned(past, to: maximumPerDay)) {
+                generator.nextUniform()
+            },
             pattern: PastDay(day: day, posts: past.count))
     }
 
-    /// Returns at most `limit` minutes of a day, evenly spread over its posts, so that a busy day does not end at noon.
+    /// Returns at most `limit` minutes of a day, evenly spread over its posts, so that a busy day
+    /// does not end at noon.
     static func thinned(_ minutes: [MinuteOfDay], to limit: Int) -> [MinuteOfDay] {
         guard minutes.count > limit else { return minutes }
         // The middle of each of `limit` equal parts.
@@ -174,7 +199,8 @@ package struct PastDay: Hashable, Sendable {
     package let posts: Int
 }
 
-/// The models of days, each made once for all days that share it: a thousand days cost little more than seven.
+/// The models of days, each made once for all days that share it: a thousand days cost little more
+/// than seven.
 package struct DayModels {
     private struct Kind: Hashable {
         let weekday: Int
@@ -187,7 +213,9 @@ package struct DayModels {
 
     /// - Parameters:
     ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
-    package init(planner: DayPlanner, zone: TimeZone?) { (self.planner, self.zone) = (planner, zone) }
+    package init(planner: DayPlanner, zone: TimeZone?) {
+        (self.planner, self.zone) = (planner, zone)
+    }
 
     /// The model of a day; nil if the zone skips that day.
     package mutating func model(for day: LocalDay) -> DayModel? {

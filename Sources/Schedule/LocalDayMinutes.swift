@@ -40,19 +40,22 @@ package struct LocalDayMinutes: Sendable {
         self.firstSeconds = firsts
     }
 
-    /// The instant at which `minute` begins, for the first time if it comes twice; nil if it is missing.
+    /// The instant at which `minute` begins, for the first time if it comes twice; nil if it is
+    /// missing.
     package func date(of minute: MinuteOfDay) -> Date? {
         firstSeconds[minute.value].map { Date(timeIntervalSince1970: Double($0)) }
     }
 }
 
-/// A stretch of time, in seconds since 1970, during which a zone's distance from UTC stays the same.
+/// A stretch of time, in seconds since 1970, during which a zone's distance from UTC stays the
+/// same.
 private struct OffsetSpan {
     var start: Int
     var end: Int
     var offset: Int
 
-    /// The spans that cover the local day starting at `midnight`, whatever the zone's distance from UTC.
+    /// The spans that cover the local day starting at `midnight`, whatever the zone's distance from
+    /// UTC.
     static func spans(around midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
         func offset(at second: Int) -> Int {
             zone.offset(at: Date(timeIntervalSince1970: Double(second)))

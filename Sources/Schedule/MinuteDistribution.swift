@@ -23,7 +23,8 @@ package struct MinuteDistribution: Equatable, Sendable {
     ///   - closed: Minutes that must never be drawn.
     ///   - rounding: Whether minutes of share 0 can be drawn.
     package init(
-        shares: [Double], closed: Set<MinuteOfDay>, rounding: CumulativeTable.Rounding, smoothing: Smoothing? = nil
+        shares: [Double], closed: Set<MinuteOfDay>, rounding: CumulativeTable.Rounding,
+        smoothing: Smoothing? = nil
     ) {
         let isClosed = Self.flags(closed)
         let open = zip(shares, isClosed).map { share, isClosed in isClosed ? 0 : share }
@@ -35,10 +36,12 @@ package struct MinuteDistribution: Equatable, Sendable {
     }
 
     /// The minute at which the running share first exceeds `u`; nil if no minute is open.
-    package func minute(atUniform u: Double) -> MinuteOfDay? { table.index(atUniform: u).flatMap { MinuteOfDay($0) } }
+    package func minute(atUniform u: Double) -> MinuteOfDay? {
+        table.index(atUniform: u).flatMap { MinuteOfDay($0) }
+    }
 
-    /// The inverse of ``minute(atUniform:)``: the running share in front of `minute` and of a part of its own; nil if no
-    /// minute is open.
+    /// The inverse of ``minute(atUniform:)``: the running share in front of `minute` and of a part
+    /// of its own; nil if no minute is open.
     package func uniform(at minute: MinuteOfDay, part: Double) -> Double? {
         table.uniform(at: minute.value, part: part)
     }
@@ -99,7 +102,9 @@ package struct MinuteDistribution: Equatable, Sendable {
         let sum = counts.reduce(0, +)
         let shares = counts.map { sum > 0 ? $0 / sum : 0 }
         let isMissing = flags(missing)
-        let isAllMissing = zip(shares, isMissing).allSatisfy { share, isMissing in isMissing || share == 0 }
+        let isAllMissing = zip(shares, isMissing).allSatisfy { share, isMissing in
+            isMissing || share == 0
+        }
         return MinuteDistribution(
             shares: isAllMissing ? movedForward(shares, past: isMissing) : shares,
             closed: missing.union(quiet), rounding: .down)
@@ -112,7 +117,9 @@ package struct MinuteDistribution: Equatable, Sendable {
     }
 
     /// A share with one per cent of all mass spread evenly over the day.
-    package static func withFloor(_ share: Double) -> Double { 0.99 * share + 0.01 / Double(MinuteOfDay.count) }
+    package static func withFloor(_ share: Double) -> Double {
+        0.99 * share + 0.01 / Double(MinuteOfDay.count)
+    }
 
     private static func flags(_ minutes: Set<MinuteOfDay>) -> [Bool] {
         var flags = Array(repeating: false, count: MinuteOfDay.count)
@@ -190,7 +197,8 @@ package enum PriorProfile {
     /// The share of each minute of the day; they sum to 1.
     package static let probabilities: [Double] = {
         let hours: [Double] = [
-            27, 16, 10, 6, 5, 8, 14, 26, 42, 53, 60, 61, 58, 57, 57, 54, 55, 55, 57, 63, 67, 57, 50, 40,
+            27, 16, 10, 6, 5, 8, 14, 26, 42, 53, 60, 61, 58, 57, 57, 54, 55, 55, 57, 63, 67, 57, 50,
+            40,
         ]
         let minutes = hours.flatMap { Array(repeating: $0 / 60, count: 60) }
         let smooth = CircularKernel.gaussian(sigma: 30).smooth(minutes)

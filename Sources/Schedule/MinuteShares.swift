@@ -23,7 +23,9 @@ package struct MinuteShares: Equatable, Sendable {
     private init(masses: [Double], binCount: Int) {
         let bins = min(max(1, binCount), MinuteOfDay.count)
         var sums = Array(repeating: 0.0, count: bins)
-        for (minute, mass) in masses.enumerated() { sums[minute * bins / MinuteOfDay.count] += mass }
+        for (minute, mass) in masses.enumerated() {
+            sums[minute * bins / MinuteOfDay.count] += mass
+        }
         let total = sums.reduce(0, +)
         shares = total > 0 ? sums.map { $0 / total } : sums
     }

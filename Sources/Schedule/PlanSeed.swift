@@ -17,7 +17,8 @@ package enum PlanSeed {
     package static func text(
         mirror: String, day: LocalDay, minute: MinuteOfDay, seed: String? = nil
     ) -> UInt64 {
-        StableHash.seed(of: ["text/1", mirror, day.description, minute.description] + (seed.map { [$0] } ?? []))
+        StableHash.seed(
+            of: ["text/1", mirror, day.description, minute.description] + (seed.map { [$0] } ?? []))
     }
 }
 

@@ -6,9 +6,10 @@ package import Posts
 /// Holds the own posts that are neither replies nor reposts and whose time of
 /// day can be trusted.
 ///
-/// The history of a human who left ends with their last usual day: a silence of months, and the few posts of a farewell or
-/// a visit behind it, tell that nobody was there, and not how a day of theirs was. What silence is long follows from how
-/// often they posted. Once they are back for good, all days count.
+/// The history of a human who left ends with their last usual day: a silence of months, and the few
+/// posts of a farewell or a visit behind it, tell that nobody was there, and not how a day of
+/// theirs was. What silence is long follows from how often they posted. Once they are back for
+/// good, all days count.
 package struct PostingHistory: Sendable {
     /// The last day known to be complete, or before that the last usual day of a human who left.
     package let asOf: LocalDay
@@ -42,7 +43,8 @@ package struct PostingHistory: Sendable {
     private static let fewestUsualDays = 20
     /// No shorter silence is an absence: days.
     private static let shortestAbsence = 45
-    /// A silence is an absence if it is so many times as long as the human's mean time between days with posts.
+    /// A silence is an absence if it is so many times as long as the human's mean time between days
+    /// with posts.
     private static let absenceFactor = 12
     /// Behind an absence the human is back for good after a day with posts for so many days of it.
     private static let absencePerDay = 14
@@ -96,11 +98,14 @@ package struct PostingHistory: Sendable {
         let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
         return DayCountModel(
             dailyCounts,
-            weights: dailyCounts.counts.indices.map { weight.weight(of: dailyCounts.first.advanced(by: $0)) },
+            weights: dailyCounts.counts.indices.map {
+                weight.weight(of: dailyCounts.first.advanced(by: $0))
+            },
             knowsSpells: knowsSpells(configuration))
     }
 
-    /// Whether the days just before a day say anything about it: not in the raw model, nor of a short past.
+    /// Whether the days just before a day say anything about it: not in the raw model, nor of a
+    /// short past.
     package func knowsSpells(_ configuration: ScheduleConfiguration) -> Bool {
         configuration.model != .raw && dailyCounts.counts.count >= DailyCounts.fewestForSpells
     }
@@ -115,7 +120,11 @@ package struct PostingHistory: Sendable {
         var (low, high) = (0, days.count)
         while low < high {
             let middle = (low + high) / 2
-            if let found = days[middle].first?.day, found < day { low = middle + 1 } else { high = middle }
+            if let found = days[middle].first?.day, found < day {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         guard days.indices.contains(low), days[low].first?.day == day else { return [] }
         return days[low].map(\.minute)
@@ -124,10 +133,13 @@ package struct PostingHistory: Sendable {
     /// The days just before `day`: the human's own as far as they are known, the bot's after them.
     ///
     /// - Parameters:
-    ///   - planned: With how many slots the days after ``asOf`` were planned; a day that is missing is unknown.
+    ///   - planned: With how many slots the days after ``asOf`` were planned; a day that is missing
+    ///     is unknown.
     package func recentDays(before day: LocalDay, planned: [LocalDay: Int]) -> RecentDays {
         RecentDays(
-            (1...RecentDays.length).map { day.advanced(by: -$0) }.map { $0 <= asOf ? dailyCounts[$0] : planned[$0] })
+            (1...RecentDays.length).map { day.advanced(by: -$0) }.map {
+                $0 <= asOf ? dailyCounts[$0] : planned[$0]
+            })
     }
 
     /// How closely the human's posts follow one another.
@@ -181,7 +193,8 @@ package struct PostingHistory: Sendable {
     private static func split(_ times: [LocalTime]) -> [ArraySlice<LocalTime>] {
         var days: [ArraySlice<LocalTime>] = []
         var start = 0
-        for index in times.indices where index + 1 == times.count || times[index + 1].day != times[index].day {
+        for index in times.indices
+        where index + 1 == times.count || times[index + 1].day != times[index].day {
             days.append(times[start...index])
             start = index + 1
         }
@@ -191,7 +204,8 @@ package struct PostingHistory: Sendable {
 
 /// How much a past day tells about the day that is planned.
 package struct HistoryWeight: Sendable {
-    /// The last day known to be complete; age is counted from it, so that an archive that ended keeps its profile.
+    /// The last day known to be complete; age is counted from it, so that an archive that ended
+    /// keeps its profile.
     package let asOf: LocalDay
     /// The day that is planned; nil to weigh by age alone.
     package let target: LocalDay?

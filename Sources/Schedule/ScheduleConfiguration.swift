@@ -4,7 +4,8 @@ package import Posts
 package enum ScheduleModel: String, CaseIterable, Sendable {
     /// Whole days of the human's, moved a little within a smoothed, recency-weighted profile.
     case days
-    /// The same profile, from which minutes are drawn one by one: posts may fall on minutes near those the human used.
+    /// The same profile, from which minutes are drawn one by one: posts may fall on minutes near
+    /// those the human used.
     case kernel
     /// The bare histogram of the archive: only minutes that the human used.
     case raw
@@ -13,7 +14,8 @@ package enum ScheduleModel: String, CaseIterable, Sendable {
 /// What an operator can set about the plan of a day.
 package struct ScheduleConfiguration: Equatable, Sendable {
     package var model: ScheduleModel
-    /// Whether posts may follow one another as closely as the human's do; without, no day is copied.
+    /// Whether posts may follow one another as closely as the human's do; without, no day is
+    /// copied.
     package var bursts: Bool
     /// The least distance of two slots of a day in minutes, at least 1.
     package var minimumGapMinutes: Int
@@ -29,7 +31,8 @@ package struct ScheduleConfiguration: Equatable, Sendable {
     package var grace: Double { Double(graceMinutes) * 60 }
 
     package init(
-        model: ScheduleModel = .days, bursts: Bool = true, minimumGapMinutes: Int = 1, maximumPerDay: Int = 50,
+        model: ScheduleModel = .days, bursts: Bool = true, minimumGapMinutes: Int = 1,
+        maximumPerDay: Int = 50,
         weekend: Set<Int> = [6, 7], quiet: Set<MinuteOfDay> = [], graceMinutes: Int = 15
     ) {
         self.model = model

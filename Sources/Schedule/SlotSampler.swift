@@ -42,7 +42,9 @@ package struct SlotSampler: Sendable {
                 guard let drawn = distribution.minute(atUniform: uniform()) else { return [] }
                 minute = drawn
             }
-            guard placed.allSatisfy({ abs($0.value - minute.value) >= minimumGapMinutes }) else { continue }
+            guard placed.allSatisfy({ abs($0.value - minute.value) >= minimumGapMinutes }) else {
+                continue
+            }
             placed.append(minute)
             previous = minute
         }
@@ -51,7 +53,9 @@ package struct SlotSampler: Sendable {
 
     private func minuteFollowing(_ minute: MinuteOfDay, _ u: Double) -> MinuteOfDay? {
         let index = min(Int(u * Double(bursts.gaps.count)), bursts.gaps.count - 1)
-        guard bursts.gaps.indices.contains(index), let next = MinuteOfDay(minute.value + bursts.gaps[index]) else {
+        guard bursts.gaps.indices.contains(index),
+            let next = MinuteOfDay(minute.value + bursts.gaps[index])
+        else {
             return nil
         }
         return distribution.isOpen(next) ? next : nil
@@ -109,8 +113,10 @@ package struct BurstModel: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - profile: The share of each minute of the day.
-    ///   - dayCounts: How many days had each number of posts; days with fewer than two do not count.
-    /// - Returns: The share of gaps of at most ``windowMinutes`` if every post chose its minute on its own.
+    ///   - dayCounts: How many days had each number of posts; days with fewer than two do not
+    ///     count.
+    /// - Returns: The share of gaps of at most ``windowMinutes`` if every post chose its minute on
+    ///   its own.
     package static func independentShare(profile: [Double], dayCounts: [Int: Int]) -> Double {
         // The chance that a given other post is not within the window after
         // this one; a post in the same minute is after it half of the time.

@@ -17,7 +17,8 @@ package struct TextCandidate: Sendable {
     package let uses: Int
 
     package init(
-        id: PostID, minute: MinuteOfDay?, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil, uses: Int = 0
+        id: PostID, minute: MinuteOfDay?, textKey: String, lastUsed: Date? = nil,
+        createdAt: Date? = nil, uses: Int = 0
     ) {
         self.id = id
         self.minute = minute
@@ -54,7 +55,8 @@ package struct TextChoice: Equatable, Sendable {
 /// them with the fewest. A text of which nobody knows when it was written is for
 /// want of any other.
 package struct TextChooser: Sendable {
-    /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want of texts.
+    /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want
+    /// of texts.
     package static let windows = [30, 60, 120, 240, 720]
     /// A window with fewer texts than this is widened.
     package static let enough = 10
@@ -77,12 +79,15 @@ package struct TextChooser: Sendable {
 
     /// Chooses the text for a slot among those of one window, if there are enough.
     ///
-    /// Asked for one window after the other this has the result of ``choose(from:at:now:excluding:generator:)`` as long as
-    /// any text is neither too young nor used too recently.
+    /// Asked for one window after the other this has the result of
+    /// ``choose(from:at:now:excluding:generator:)`` as long as any text is neither too young nor
+    /// used too recently.
     ///
     /// - Parameters:
-    ///   - candidates: The texts that were written around that minute, without those that are too young.
-    ///   - window: How far from it they may be; one of ``windows``. The last one needs to have but one text.
+    ///   - candidates: The texts that were written around that minute, without those that are too
+    ///     young.
+    ///   - window: How far from it they may be; one of ``windows``. The last one needs to have but
+    ///     one text.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
     ///   - generator: Exactly one number is drawn if there is a choice.
@@ -91,7 +96,8 @@ package struct TextChooser: Sendable {
         from candidates: [TextCandidate], at minute: MinuteOfDay, within window: Int, now: Date,
         excluding excluded: Set<String>, generator: inout SplitMix64
     ) -> TextChoice? {
-        let texts = Self.distinct(unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
+        let texts = Self.distinct(
+            unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
         let pool = Self.leastUsed(texts)
         guard !pool.isEmpty, texts.count >= Self.enough || window == Self.windows.last,
             let chosen = pool.element(atUniform: generator.nextUniform())
@@ -140,12 +146,14 @@ package struct TextChooser: Sendable {
     ///
     /// - Parameters:
     ///   - now: The time from which ages are counted.
-    ///   - excluded: Keys of texts that must not be chosen at all: planned for today, or on their way.
-    ///   - generator: Seeded with ``PlanSeed/text(mirror:day:minute:seed:)``; exactly one number is drawn if
-    ///     there is a choice.
+    ///   - excluded: Keys of texts that must not be chosen at all: planned for today, or on their
+    ///     way.
+    ///   - generator: Seeded with ``PlanSeed/text(mirror:day:minute:seed:)``; exactly one number is
+    ///     drawn if there is a choice.
     /// - Returns: The text, or nil if all were used too recently, so that the slot is skipped.
     package func choose(
-        from candidates: [TextCandidate], at minute: MinuteOfDay, now: Date, excluding excluded: Set<String> = [],
+        from candidates: [TextCandidate], at minute: MinuteOfDay, now: Date,
+        excluding excluded: Set<String> = [],
         generator: inout SplitMix64
     ) -> TextChoice? {
         let allowed = candidates.filter { !excluded.contains($0.textKey) }
@@ -158,7 +166,8 @@ package struct TextChooser: Sendable {
             return TextChoice(
                 chosen,
                 TextExplanation(
-                    minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed,
+                    minute: minute, windowMinutes: window, poolSize: pool.count,
+                    isAgeRelaxed: isAgeRelaxed,
                     isTimeKnown: chosen.minute != nil))
         }
         return leastRecentlyUsed(of: eligible, Self.lastUses(in: candidates), now).map { chosen in
@@ -171,15 +180,20 @@ package struct TextChooser: Sendable {
     }
 
     /// Those whose text no candidate says to have been used too recently.
-    private func unused(_ some: [TextCandidate], _ candidates: [TextCandidate], _ now: Date) -> [TextCandidate] {
+    private func unused(_ some: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
+        -> [TextCandidate]
+    {
         let lastUses = Self.lastUses(in: candidates)
         return some.filter { candidate in
-            lastUses[candidate.textKey].map { now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400 } ?? true
+            lastUses[candidate.textKey].map {
+                now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400
+            } ?? true
         }
     }
 
     private func isOldEnough(_ candidate: TextCandidate, _ now: Date) -> Bool {
-        candidate.createdAt.map { now.timeIntervalSince($0) >= Double(minimumAgeDays) * 86_400 } ?? true
+        candidate.createdAt.map { now.timeIntervalSince($0) >= Double(minimumAgeDays) * 86_400 }
+            ?? true
     }
 
     private func leastRecentlyUsed(
@@ -191,7 +205,9 @@ package struct TextChooser: Sendable {
                 now.timeIntervalSince(used) > Double(Self.lastResortDays) * 86_400
             else { continue }
             if let current = best {
-                guard used < current.used || used == current.used && candidate.id.order < current.candidate.id.order
+                guard
+                    used < current.used
+                        || used == current.used && candidate.id.order < current.candidate.id.order
                 else { continue }
             }
             best = (candidate, used)
@@ -215,7 +231,8 @@ package struct TextChooser: Sendable {
     ) -> (window: Int, texts: [TextCandidate]) {
         var pool: [TextCandidate] = []
         for window in windows {
-            pool = distinct(candidates.filter { ($0.minute?.circularDistance(to: minute) ?? .max) <= window })
+            pool = distinct(
+                candidates.filter { ($0.minute?.circularDistance(to: minute) ?? .max) <= window })
             if pool.count >= enough { return (window, pool) }
         }
         return (windows.last ?? 720, pool.isEmpty ? distinct(candidates) : pool)
@@ -230,7 +247,9 @@ package struct TextChooser: Sendable {
     /// One candidate for each text, in an order that depends on nothing else.
     private static func distinct(_ candidates: [TextCandidate]) -> [TextCandidate] {
         var keys: Set<String> = []
-        return candidates.sorted { $0.id.order < $1.id.order }.filter { keys.insert($0.textKey).inserted }
+        return candidates.sorted { $0.id.order < $1.id.order }.filter {
+            keys.insert($0.textKey).inserted
+        }
     }
 }
 
@@ -249,7 +268,8 @@ extension Array {
 package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     /// The slot's minute.
     package let minute: MinuteOfDay
-    /// How far from the slot's minute texts were looked for; nil if the least recently used one had to do.
+    /// How far from the slot's minute texts were looked for; nil if the least recently used one had
+    /// to do.
     package let windowMinutes: Int?
     /// How many texts were equally likely.
     package let poolSize: Int
@@ -261,7 +281,8 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     package var isOfEra = false
 
     package init(
-        minute: MinuteOfDay, windowMinutes: Int?, poolSize: Int, isAgeRelaxed: Bool, isTimeKnown: Bool = true
+        minute: MinuteOfDay, windowMinutes: Int?, poolSize: Int, isAgeRelaxed: Bool,
+        isTimeKnown: Bool = true
     ) {
         self.minute = minute
         self.windowMinutes = windowMinutes
@@ -275,8 +296,11 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
         var line: String
         if let windowMinutes {
             let texts = poolSize == 1 ? "the only text" : "one of \(poolSize) texts"
-            let place = windowMinutes < 720 ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
-            line = "\(texts) \(isTimeKnown ? place : "whose time of day was lost, for there is no other")"
+            let place =
+                windowMinutes < 720
+                ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
+            line =
+                "\(texts) \(isTimeKnown ? place : "whose time of day was lost, for there is no other")"
             if isOfEra { line += " and \(Int(TextChooser.era / 86_400)) days of the text before" }
         } else {
             line = "the least recently used text, since all were used lately"

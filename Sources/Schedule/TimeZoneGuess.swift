@@ -37,29 +37,36 @@ package struct TimeZoneGuess: Equatable, Sendable {
     package init?(minuteCounts: [Int]) {
         let counts = minuteCounts.map { max(0, $0) }
         let total = counts.reduce(0.0) { $0 + Double($1) }
-        guard counts.count == MinuteOfDay.count, total >= Double(Self.minimumPosts) else { return nil }
+        guard counts.count == MinuteOfDay.count, total >= Double(Self.minimumPosts) else {
+            return nil
+        }
         let logs = PriorProfile.probabilities.map { Foundation.log($0) }
         let fits = Self.examples.keys.sorted().map { hours in
             let fit = counts.indices.reduce(0.0) { sum, minute in
                 counts[minute] == 0
-                    ? sum : sum + Double(counts[minute]) * logs[(minute + hours * 60 + 1_440) % 1_440]
+                    ? sum
+                    : sum + Double(counts[minute]) * logs[(minute + hours * 60 + 1_440) % 1_440]
             }
             return (hours: hours, fit: fit / total)
         }
         let best = fits.map(\.fit).max() ?? 0
         let ranked = fits.map {
-            Candidate(hours: $0.hours, loss: best - $0.fit, example: Self.examples[$0.hours] ?? "UTC")
+            Candidate(
+                hours: $0.hours, loss: best - $0.fit, example: Self.examples[$0.hours] ?? "UTC")
         }
         candidates = ranked.sorted { ($0.loss, $0.hours) < ($1.loss, $1.hours) }
         postCount = Int(min(total, 1e15))
     }
 
     private static let examples = [
-        -11: "Pacific/Pago_Pago", -10: "Pacific/Honolulu", -9: "America/Anchorage", -8: "America/Los_Angeles",
+        -11: "Pacific/Pago_Pago", -10: "Pacific/Honolulu", -9: "America/Anchorage",
+        -8: "America/Los_Angeles",
         -7: "America/Denver", -6: "America/Chicago", -5: "America/New_York", -4: "America/Halifax",
         -3: "America/Sao_Paulo", -2: "America/Noronha", -1: "Atlantic/Azores", 0: "Europe/London",
-        1: "Europe/Berlin", 2: "Europe/Kyiv", 3: "Europe/Istanbul", 4: "Asia/Dubai", 5: "Asia/Karachi",
-        6: "Asia/Dhaka", 7: "Asia/Bangkok", 8: "Asia/Shanghai", 9: "Asia/Tokyo", 10: "Australia/Sydney",
+        1: "Europe/Berlin", 2: "Europe/Kyiv", 3: "Europe/Istanbul", 4: "Asia/Dubai",
+        5: "Asia/Karachi",
+        6: "Asia/Dhaka", 7: "Asia/Bangkok", 8: "Asia/Shanghai", 9: "Asia/Tokyo",
+        10: "Australia/Sydney",
         11: "Pacific/Noumea", 12: "Pacific/Auckland",
     ]
 }

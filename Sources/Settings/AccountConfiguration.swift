@@ -43,18 +43,22 @@ package struct AccountConfiguration: Sendable {
 }
 
 extension AccountConfiguration {
-    /// The variables that describe this account to another process, in the order of the documentation.
+    /// The variables that describe this account to another process, in the order of the
+    /// documentation.
     package var variables: [(name: String, value: Secret)] {
         var variables = [(Setting.network(of: role).name, Secret(network.rawValue))]
         for field in network.descriptor.fields.map(\.field) where field.setting != nil {
             if let value = credentials[field] { variables.append((field.name(of: role), value)) }
         }
-        if let apiBaseURL { variables.append((Setting.apiBaseURL(of: role).name, Secret(apiBaseURL))) }
+        if let apiBaseURL {
+            variables.append((Setting.apiBaseURL(of: role).name, Secret(apiBaseURL)))
+        }
         return variables
     }
 }
 
-/// What describes an account and opens it: the fields that its network's ``NetworkDescriptor`` names.
+/// What describes an account and opens it: the fields that its network's ``NetworkDescriptor``
+/// names.
 ///
 /// Shows nothing of itself when it is printed or dumped.
 package struct AccountCredentials: Sendable {
@@ -89,7 +93,8 @@ package struct AccountCredentials: Sendable {
         }
     }
 
-    /// Whether they open the account, and do not only name it, as a handle does where posts are public.
+    /// Whether they open the account, and do not only name it, as a handle does where posts are
+    /// public.
     package var opensAccount: Bool {
         network.descriptor.fields.map(\.field).contains { field in
             field.setting != nil && field.isSecret && !text(field).isEmpty
@@ -112,7 +117,9 @@ package struct AccountCredentials: Sendable {
     }
 }
 
-extension AccountCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AccountCredentials: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     package var description: String { "credentials for \(network.displayName)" }
 
     package var debugDescription: String { description }

@@ -13,7 +13,8 @@ package struct AccountField: Hashable, Sendable {
     package let isSecret: Bool
     /// The value in its one form.
     ///
-    /// - Throws: ``ConfigurationError`` about the setting of the given name for a value that is not of its form.
+    /// - Throws: ``ConfigurationError`` about the setting of the given name for a value that is not
+    ///   of its form.
     package let form: @Sendable (_ text: String, _ setting: String) throws -> String
 
     /// - Parameters:
@@ -25,14 +26,19 @@ package struct AccountField: Hashable, Sendable {
     ///   - summary: What it is.
     package init(
         _ name: String, setting: String? = nil, looks: String = "text", isSecret: Bool = true,
-        form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = { text, _ in text },
-        summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in "" }
+        form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
+            text, _ in text
+        },
+        summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in ""
+        }
     ) {
         (self.name, self.setting, self.looks, self.isSecret) = (name, setting, looks, isSecret)
         (self.form, self.summary) = (form, summary)
     }
 
-    package static func == (one: AccountField, other: AccountField) -> Bool { one.name == other.name }
+    package static func == (one: AccountField, other: AccountField) -> Bool {
+        one.name == other.name
+    }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
@@ -47,14 +53,18 @@ extension AccountField {
         "accessToken", setting: "ACCESS_TOKEN",
         summary: { whose, role in
             role == .human
-                ? "token that reads \(whose) account" : "token that reads and writes \(whose) account"
+                ? "token that reads \(whose) account"
+                : "token that reads and writes \(whose) account"
         })
     package static let accessTokenSecret = AccountField(
-        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", summary: { _, _ in "secret of that token" })
+        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET",
+        summary: { _, _ in "secret of that token" })
     package static let consumerKey = AccountField(
-        "consumerKey", setting: "CONSUMER_KEY", summary: { _, _ in "key of the developer application" })
+        "consumerKey", setting: "CONSUMER_KEY",
+        summary: { _, _ in "key of the developer application" })
     package static let consumerSecret = AccountField(
-        "consumerSecret", setting: "CONSUMER_SECRET", summary: { _, _ in "secret of the developer application" })
+        "consumerSecret", setting: "CONSUMER_SECRET",
+        summary: { _, _ in "secret of the developer application" })
     package static let handle = AccountField(
         "identifier", setting: "HANDLE", looks: "handle or DID", isSecret: false,
         form: { try BlueskyIdentifier.normalized($0, setting: $1) },
@@ -63,7 +73,9 @@ extension AccountField {
         })
     package static let appPassword = AccountField(
         "appPassword", setting: "APP_PASSWORD",
-        summary: { _, role in "app password\(role == .human ? "; only needed to read the home timeline" : "")" })
+        summary: { _, role in
+            "app password\(role == .human ? "; only needed to read the home timeline" : "")"
+        })
     static let refreshToken = AccountField("refreshToken")
     static let clientID = AccountField("clientID")
     static let clientSecret = AccountField("clientSecret")
@@ -73,9 +85,11 @@ extension AccountField {
     /// A network that is registered later comes behind.
     package static var settable: [AccountField] {
         let usual: [AccountField] = [
-            .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle, .appPassword,
+            .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle,
+            .appPassword,
         ]
-        return NetworkDescriptor.known.flatMap(\.fields).map(\.field).reduce(into: usual) { fields, field in
+        return NetworkDescriptor.known.flatMap(\.fields).map(\.field).reduce(into: usual) {
+            fields, field in
             if field.setting != nil, !fields.contains(field) { fields.append(field) }
         }
     }
@@ -93,8 +107,10 @@ extension AccountField {
         let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }
         return Setting(
-            name(of: role), .accounts, "\(networks): \(summary("the \(role.rawValue)'s", role))", scope: .identity,
-            form: .text(looks), isSecret: isSecret, effect: isIdentity ? Setting.rebinding : nil, prompt: .optional,
+            name(of: role), .accounts, "\(networks): \(summary("the \(role.rawValue)'s", role))",
+            scope: .identity,
+            form: .text(looks), isSecret: isSecret, effect: isIdentity ? Setting.rebinding : nil,
+            prompt: .optional,
             example: self == .server ? "https://mastodon.example" : nil)
     }
 }

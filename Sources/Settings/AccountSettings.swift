@@ -15,7 +15,9 @@ struct AccountSettings {
     func account() throws -> AccountConfiguration? {
         let present = AccountField.settable.filter { text($0) != nil }
         let known = network.descriptor.fields.map(\.field)
-        if let foreign = present.first(where: { !known.contains($0) }) { throw error(foreign: foreign) }
+        if let foreign = present.first(where: { !known.contains($0) }) {
+            throw error(foreign: foreign)
+        }
         guard let first = present.first else { return nil }
         let missing = network.descriptor.required(by: role).filter { !present.contains($0) }
         guard missing.isEmpty else { throw error(missing: missing, but: first) }
@@ -23,7 +25,8 @@ struct AccountSettings {
             network: network,
             Dictionary(uniqueKeysWithValues: present.map { ($0, try value($0).map(Secret.init)) }))
         return AccountConfiguration(
-            role: role, credentials: credentials, apiBaseURL: try apiBaseURL(), origin: .environment)
+            role: role, credentials: credentials, apiBaseURL: try apiBaseURL(), origin: .environment
+        )
     }
 
     /// Where requests go instead of the network's own address.
@@ -32,7 +35,8 @@ struct AccountSettings {
         return try values.text(setting).map { try ServerURL.normalized($0, setting: setting.name) }
     }
 
-    /// Fails for an address or a name that is not of its form, whether or not the account's network wants it.
+    /// Fails for an address or a name that is not of its form, whether or not the account's network
+    /// wants it.
     func checkForms() throws {
         for field in AccountField.settable { _ = try value(field) }
     }
@@ -56,18 +60,21 @@ struct AccountSettings {
                 "\($0.name(of: role)) to \($0.networks.map(\.displayName).joined(separator: " and "))"
             }
             return ConfigurationError(
-                field.name(of: role), "belongs to \(theirs), but \(rest ?? "others do not"); remove one of the two")
+                field.name(of: role),
+                "belongs to \(theirs), but \(rest ?? "others do not"); remove one of the two")
         }
         return ConfigurationError(
             field.name(of: role),
-            "belongs to \(theirs), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(wanted)")
+            "belongs to \(theirs), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(wanted)"
+        )
     }
 
     private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {
         let names = missing.map { $0.name(of: role) }
         let rest = names.dropFirst().map { "and \($0) " }.joined()
         return ConfigurationError(
-            names[0], "\(rest)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
+            names[0],
+            "\(rest)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
             isMissing: true)
     }
 }

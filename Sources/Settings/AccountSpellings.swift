@@ -5,7 +5,8 @@ import Transport
 package enum ServerURL {
     /// `https://host[:port]`; a bare host means https, and only loopback may use http.
     ///
-    /// The same server always gives the same text: small letters, no usual port, no dot or slash at the end.
+    /// The same server always gives the same text: small letters, no usual port, no dot or slash at
+    /// the end.
     ///
     /// - Parameters:
     ///   - text: What was written.
@@ -26,7 +27,8 @@ package enum ServerURL {
         }
         guard scheme == "https" || HostPlace.isLoopback(host) else {
             throw ConfigurationError(
-                setting, "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https")
+                setting,
+                "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https")
         }
         let usual = scheme == "https" ? 443 : 80
         let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
@@ -44,7 +46,8 @@ package enum ServerURL {
             && labels.allSatisfy { label in
                 !label.isEmpty
                     && label.allSatisfy { byte in
-                        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x5F
+                        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+                            || byte == 0x5F
                     }
             }
     }
@@ -62,18 +65,24 @@ package enum BlueskyIdentifier {
     package static func normalized(_ text: String, setting: String) throws -> String {
         if text.hasPrefix("did:") {
             let isPlain = text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                    || (0x61...0x7A).contains(byte)
                     || [0x25, 0x2D, 0x2E, 0x3A, 0x5F].contains(byte)
             }
-            if isPlain, text.utf8.count <= 2_048, text.split(separator: ":").count >= 3 { return text }
+            if isPlain, text.utf8.count <= 2_048, text.split(separator: ":").count >= 3 {
+                return text
+            }
         }
         let handle = text.drop { $0 == "@" }.lowercased()
-        let labels = handle.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let labels = handle.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isHandle =
             handle.utf8.count <= 253 && labels.count >= 2
             && labels.allSatisfy { label in
                 (1...63).contains(label.count)
-                    && label.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+                    && label.allSatisfy {
+                        (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+                    }
             }
         guard isHandle else {
             throw ConfigurationError(setting, "is not a handle such as name.bsky.social, nor a DID")

@@ -11,14 +11,16 @@ extension NetworkDescriptor {
             // A password may be one that can be guessed from its hash.
             identity: .handle, fingerprint: [.handle],
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1, shortest: .seconds(30)), home: Rhythm.Beat(2, shortest: .seconds(60)),
+                mentions: Rhythm.Beat(1, shortest: .seconds(30)),
+                home: Rhythm.Beat(2, shortest: .seconds(60)),
                 ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(10, shortest: .seconds(10 * 60))),
             connect: { made in
                 let settings = made.settings
                 return try BlueskyNetwork(
                     identifier: made.account.credentials.text(.handle),
-                    appPassword: made.account.credentials[.appPassword], apiBaseURL: made.account.apiBaseURL,
+                    appPassword: made.account.credentials[.appPassword],
+                    apiBaseURL: made.account.apiBaseURL,
                     sessions: made.sessions,
                     gates: BlueskyGates(
                         replies: settings.replies, allowsQuotes: settings.quotes != .nobody),
@@ -29,15 +31,19 @@ extension NetworkDescriptor {
         network.replies = Set(Audience.allCases)
         network.homeGap = { account, _ in
             guard account.credentials[.appPassword] == nil else { return nil }
-            return HomeGap(words: "\(AccountField.appPassword.name(of: account.role)) is not set", isChosen: false)
+            return HomeGap(
+                words: "\(AccountField.appPassword.name(of: account.role)) is not set",
+                isChosen: false)
         }
         return network
     }()
 }
 
 extension AccountCredentials {
-    /// What describes an account by its handle or DID; the password is nil where public reading is enough.
+    /// What describes an account by its handle or DID; the password is nil where public reading is
+    /// enough.
     package static func bluesky(identifier: String, appPassword: Secret?) -> AccountCredentials {
-        AccountCredentials(network: .bluesky, [.handle: Secret(identifier), .appPassword: appPassword])
+        AccountCredentials(
+            network: .bluesky, [.handle: Secret(identifier), .appPassword: appPassword])
     }
 }

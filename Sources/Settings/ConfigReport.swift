@@ -26,7 +26,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let form: String
         /// The values to choose from; nil where others can be written.
         package let choices: [String]?
-        /// The smallest and the largest whole number that it takes; nil where it takes something else too.
+        /// The smallest and the largest whole number that it takes; nil where it takes something
+        /// else too.
         package let least: Int?
         package let most: Int?
         /// The value where nothing is set, in words; nil without one.
@@ -42,8 +43,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let uptake: Setting.Uptake
         /// Why the value cannot be used; nil if it can.
         package let problem: String?
-        /// The digest of what is stored for the mirror, for who changes it; nil for what cannot be stored, and where a flag
-        /// stands before it.
+        /// The digest of what is stored for the mirror, for who changes it; nil for what cannot be
+        /// stored, and where a flag stands before it.
         package let seen: Seen?
 
         /// Whether a text stands in the name, the meaning or the effect, in letters of either case.
@@ -61,10 +62,12 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - values: The settings as they were found.
     ///   - problems: What is wrong with them.
-    ///   - environment: Other variables of the process, which tell the folder of the embedded database.
+    ///   - environment: Other variables of the process, which tell the folder of the embedded
+    ///     database.
     ///   - word: Shows only settings that contain it; nil shows all.
     package init(
-        _ values: SettingValues, problems: [ConfigurationError], environment: [String: String], word: String? = nil
+        _ values: SettingValues, problems: [ConfigurationError], environment: [String: String],
+        word: String? = nil
     ) {
         self.problems = problems.map(\.description)
         groups = Setting.Group.allCases.compactMap { group in
@@ -76,10 +79,15 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     }
 
     private static func line(
-        _ setting: Setting, _ values: SettingValues, _ problems: [ConfigurationError], _ environment: [String: String]
+        _ setting: Setting, _ values: SettingValues, _ problems: [ConfigurationError],
+        _ environment: [String: String]
     ) -> Line {
-        let problem = problems.first { [setting.name, setting.name + "_FILE"].contains($0.setting) }
-        var (value, origin) = (shown(setting, values, isWrong: problem != nil), values.origin(setting))
+        let problem = problems.first {
+            [setting.name, setting.name + "_FILE"].contains($0.setting)
+        }
+        var (value, origin) = (
+            shown(setting, values, isWrong: problem != nil), values.origin(setting)
+        )
         if setting.name == Setting.home.name, origin == .unset,
             let home = try? ProcessSettings.home(values, environment)
         {
@@ -90,7 +98,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
             form: setting.form.words.replacing("`", with: ""), choices: setting.form.choices,
             least: setting.form.numbers?.lowerBound, most: setting.form.numbers?.upperBound,
             fallback: setting.defaultWords?.replacing("`", with: ""), isSecret: setting.isSecret,
-            canBeStored: setting.canBeStored, isOften: Setting.often.contains(setting.name), effect: setting.effect,
+            canBeStored: setting.canBeStored, isOften: Setting.often.contains(setting.name),
+            effect: setting.effect,
             uptake: setting.uptake, problem: problem?.description, seen: seen(setting, values))
     }
 
@@ -102,7 +111,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     }
 
     /// The value as it may be shown: a text that cannot be used may be a secret in the wrong place.
-    private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String? {
+    private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String?
+    {
         guard let text = values.text(setting) else { return nil }
         if setting.isSecret { return "<redacted>" }
         guard isWrong, case .text = setting.form, !setting.isPath else { return text }

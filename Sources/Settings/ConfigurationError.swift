@@ -10,7 +10,9 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
     /// The part of the setup that is not done yet; nil if the error is about something else.
     package let part: MissingPart?
 
-    package init(_ setting: String, _ problem: String, isMissing: Bool = false, part: MissingPart? = nil) {
+    package init(
+        _ setting: String, _ problem: String, isMissing: Bool = false, part: MissingPart? = nil
+    ) {
         self.setting = setting
         self.problem = problem
         self.isMissing = isMissing

@@ -27,7 +27,9 @@ package struct CredentialVault: Sendable {
     ///   - process: Names the key.
     ///   - storage: Where the table is.
     ///   - logger: Warned once, when sessions can only be kept in memory.
-    package init(of mirror: String, _ process: ProcessSettings, storage: any StorageEngine, logger: Logger) {
+    package init(
+        of mirror: String, _ process: ProcessSettings, storage: any StorageEngine, logger: Logger
+    ) {
         self.storage = storage
         self.mirror = mirror
         memory = SessionMemory(logger: logger)
@@ -38,11 +40,14 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    private init(of mirror: String, _ key: Key, _ storage: any StorageEngine, _ memory: SessionMemory) {
+    private init(
+        of mirror: String, _ key: Key, _ storage: any StorageEngine, _ memory: SessionMemory
+    ) {
         (self.mirror, self.key, self.storage, self.memory) = (mirror, key, storage, memory)
     }
 
-    /// Returns the same vault with its key in memory, for opening or sealing many logins without reading a file each time.
+    /// Returns the same vault with its key in memory, for opening or sealing many logins without
+    /// reading a file each time.
     ///
     /// - Throws: ``ConfigurationError`` for a key file that cannot be used.
     package func keyed() throws -> CredentialVault {
@@ -50,14 +55,16 @@ package struct CredentialVault: Sendable {
         return CredentialVault(of: mirror, .secret(secret), storage, memory)
     }
 
-    /// Returns the vault of another mirror of the same database, with the same key; its sessions are not kept in memory.
+    /// Returns the vault of another mirror of the same database, with the same key; its sessions
+    /// are not kept in memory.
     package func of(_ mirror: String) -> CredentialVault {
         CredentialVault(of: mirror, key, storage, SessionMemory(logger: memory.logger))
     }
 
     /// The stored login of a role; nil if there is none.
     ///
-    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the store's error.
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the
+    ///   store's error.
     package func login(of role: AccountRole) async throws -> StoredLogin? {
         try await row(role.rawValue).map { try opened($0, of: role) }
     }
@@ -66,9 +73,12 @@ package struct CredentialVault: Sendable {
     ///
     /// - Throws: The store's error.
     package func sealedLogins() async throws -> [AccountRole: String] {
-        let rows = try await storage.query("SELECT role, sealed FROM credentials WHERE mirror = \(mirror)")
+        let rows = try await storage.query(
+            "SELECT role, sealed FROM credentials WHERE mirror = \(mirror)")
         return try rows.reduce(into: [:]) { logins, row in
-            if let role = AccountRole(rawValue: try row.text("role")) { logins[role] = try row.text("sealed") }
+            if let role = AccountRole(rawValue: try row.text("role")) {
+                logins[role] = try row.text("sealed")
+            }
         }
     }
 
@@ -78,7 +88,8 @@ package struct CredentialVault: Sendable {
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
         guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
-            let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8)).login
+            let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8))
+                .login
         else { throw unopened(role, because: "does not open") }
         return login
     }
@@ -108,7 +119,8 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// Returns a login in the form that ``opened(_:of:)`` reads, for a caller that stores it with other rows.
+    /// Returns a login in the form that ``opened(_:of:)`` reads, for a caller that stores it with
+    /// other rows.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key.
     package func sealed(_ login: StoredLogin, of role: AccountRole) throws -> String {
@@ -121,7 +133,8 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY`.
     package func requireKey() throws { _ = try requiredSeal() }
 
-    /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there is none yet.
+    /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there
+    /// is none yet.
     package var keyPlace: String? {
         switch key {
         case .secret: Setting.secretKey.name
@@ -130,7 +143,8 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// Where the key of what is stored is looked for: `SECRET_KEY`, or the file beside the embedded database.
+    /// Where the key of what is stored is looked for: `SECRET_KEY`, or the file beside the embedded
+    /// database.
     package var wantedKey: String {
         if case .file(let file) = key { file.path } else { Setting.secretKey.name }
     }
@@ -170,7 +184,9 @@ package struct CredentialVault: Sendable {
     ///   - role: Whose session it is.
     ///   - now: Returns the time of day, recorded with a session.
     /// - Returns: The place for one session.
-    package func sessions(of role: AccountRole, now: @escaping @Sendable () -> Date) -> any CredentialStore {
+    package func sessions(of role: AccountRole, now: @escaping @Sendable () -> Date)
+        -> any CredentialStore
+    {
         VaultSessions(vault: self, role: role, now: now)
     }
 
@@ -181,7 +197,8 @@ package struct CredentialVault: Sendable {
             do {
                 networks[role] = try opened(login, of: role).network
             } catch is ConfigurationError {
-                // Whoever needs the login is told then; others, such as a new login, are not kept from their work.
+                // Whoever needs the login is told then; others, such as a new login, are not kept
+                // from their work.
             }
         }
         return networks
@@ -190,7 +207,9 @@ package struct CredentialVault: Sendable {
     /// The saved session of a role; nil if there is none, or none that can be opened.
     package func session(of role: AccountRole) async throws -> Secret? {
         if let session = memory.session(of: role) { return session }
-        guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else { return nil }
+        guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else {
+            return nil
+        }
         return seal.opened(sealed, place: place(Self.session(role)))
     }
 
@@ -198,7 +217,9 @@ package struct CredentialVault: Sendable {
     func save(_ session: Secret, of role: AccountRole, at now: Date) async throws {
         guard let seal = try seal() else { return memory.keep(session, of: role) }
         let sealed = try seal.sealed(session, place: place(Self.session(role)))
-        try await storage.transaction { try write(sealed, row: Self.session(role), at: now, on: $0) }
+        try await storage.transaction {
+            try write(sealed, row: Self.session(role), at: now, on: $0)
+        }
     }
 
     /// The seal for what is stored already; nil if there is no key.
@@ -235,7 +256,9 @@ package struct CredentialVault: Sendable {
 
     /// Why there is no key, up to "the stored login".
     private var missingKey: String {
-        if case .file(let file) = key { return "is not set, and \(file.path) is missing, so nothing opens" }
+        if case .file(let file) = key {
+            return "is not set, and \(file.path) is missing, so nothing opens"
+        }
         return "is not set, and only it opens"
     }
 
@@ -251,7 +274,9 @@ package struct CredentialVault: Sendable {
         return try rows.first?.text("sealed")
     }
 
-    private func write(_ sealed: String, row: String, at now: Date, on connection: any StorageConnection) throws {
+    private func write(
+        _ sealed: String, row: String, at now: Date, on connection: any StorageConnection
+    ) throws {
         try connection.execute(
             """
             INSERT INTO credentials (mirror, role, sealed, updated_ms)
@@ -261,7 +286,8 @@ package struct CredentialVault: Sendable {
     }
 
     private func remove(_ rows: [String], on connection: any StorageConnection) throws {
-        try connection.execute("DELETE FROM credentials WHERE mirror = \(mirror) AND role IN \(list: rows)")
+        try connection.execute(
+            "DELETE FROM credentials WHERE mirror = \(mirror) AND role IN \(list: rows)")
     }
 }
 
@@ -276,7 +302,8 @@ struct KeyFile: Sendable {
 
     /// The key in the file; nil without such a file.
     ///
-    /// - Throws: ``ConfigurationError`` if the file belongs to others, can be read or written by them, or holds no key.
+    /// - Throws: ``ConfigurationError`` if the file belongs to others, can be read or written by
+    ///   them, or holds no key.
     func read() throws -> Secret? {
         let data: Data?
         do throws(FileTrust.Problem) {
@@ -285,7 +312,8 @@ struct KeyFile: Sendable {
             throw failure(error.text(behind: path))
         }
         guard let data else { return nil }
-        let key = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let key = String(decoding: data, as: UTF8.self).trimmingCharacters(
+            in: .whitespacesAndNewlines)
         guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
             throw failure(
                 "holds no key, which would be 64 hex digits; put the right one there, or remove the file and log in again"
@@ -313,7 +341,9 @@ struct KeyFile: Sendable {
 
     private func make(_ draft: String, holding text: String) throws {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot be made: \(FileFault(errno, at: path))") }
+        guard descriptor >= 0 else {
+            throw failure("cannot be made: \(FileFault(errno, at: path))")
+        }
         defer { close(descriptor) }
         do throws(FileFault) {
             try FileFault.write(Array(text.utf8), to: descriptor, at: path)
@@ -323,7 +353,8 @@ struct KeyFile: Sendable {
     }
 
     private func failure(_ problem: String) -> ConfigurationError {
-        ConfigurationError(Setting.secretKey.name, "is not set, and the key file \(path) \(problem)")
+        ConfigurationError(
+            Setting.secretKey.name, "is not set, and the key file \(path) \(problem)")
     }
 }
 
@@ -339,10 +370,12 @@ struct VaultSeal: Sendable {
 
     private let key: SealingKey
 
-    /// - Parameter secret: 64 hexadecimal digits stand for the 32 bytes that they spell, any other text for itself.
+    /// - Parameter secret: 64 hexadecimal digits stand for the 32 bytes that they spell, any other
+    ///   text for itself.
     init(secret: Secret) {
         let text = secret.reveal()
-        key = SealingKey(from: Self.bytes(hex: text) ?? Array(text.utf8), purpose: Self.purpose.utf8)
+        key = SealingKey(
+            from: Self.bytes(hex: text) ?? Array(text.utf8), purpose: Self.purpose.utf8)
     }
 
     /// A text that shows nothing of `secret`.
@@ -359,7 +392,8 @@ struct VaultSeal: Sendable {
 
     /// What was sealed; nil if it was sealed with another key or for another place, or was changed.
     func opened(_ text: String, place: String) -> Secret? {
-        guard text.hasPrefix(Self.version), let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
+        guard text.hasPrefix(Self.version),
+            let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
             let plain = key.opened(data, context: place.utf8)
         else { return nil }
         return String(validating: plain, as: UTF8.self).map(Secret.init)
@@ -380,7 +414,9 @@ struct VaultSessions: CredentialStore {
 
     func load() async throws -> Secret? { try await vault.session(of: role) }
 
-    func save(_ credentials: Secret) async throws { try await vault.save(credentials, of: role, at: now()) }
+    func save(_ credentials: Secret) async throws {
+        try await vault.save(credentials, of: role, at: now())
+    }
 }
 
 /// Sessions that cannot be sealed and therefore end with the process.
@@ -418,7 +454,9 @@ package final class TriedSession: CredentialStore, @unchecked Sendable {
 
     package func load() async throws -> Secret? { lock.withLock { session } }
 
-    package func save(_ credentials: Secret) async throws { lock.withLock { session = credentials } }
+    package func save(_ credentials: Secret) async throws {
+        lock.withLock { session = credentials }
+    }
 }
 
 /// What `mirror-bot login` keeps of one account.
@@ -441,7 +479,8 @@ package struct StoredLogin: Sendable {
 
     /// The account that the login opens.
     package func account(_ role: AccountRole) -> AccountConfiguration {
-        AccountConfiguration(role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
+        AccountConfiguration(
+            role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
     }
 
     package var network: NetworkName { credentials.network }
@@ -449,9 +488,10 @@ package struct StoredLogin: Sendable {
     /// Whether both open the account with the same secrets.
     package func hasSameSecrets(as other: StoredLogin) -> Bool {
         network == other.network
-            && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }.allSatisfy {
-                credentials[$0]?.reveal() == other.credentials[$0]?.reveal()
-            }
+            && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }
+                .allSatisfy {
+                    credentials[$0]?.reveal() == other.credentials[$0]?.reveal()
+                }
     }
 
     /// Whether both hold the same values, those of secret fields included.
@@ -464,8 +504,8 @@ package struct StoredLogin: Sendable {
     }
 }
 
-/// A login in the form in which it is sealed: an object with the network, its fields by their names, and in `expires` the
-/// milliseconds of 1970 at which the access token ends.
+/// A login in the form in which it is sealed: an object with the network, its fields by their
+/// names, and in `expires` the milliseconds of 1970 at which the access token ends.
 struct LoginRecord: Codable {
     private struct Key: CodingKey {
         static let network = Key("network")
@@ -491,7 +531,8 @@ struct LoginRecord: Codable {
         let network = try object.decode(NetworkName.self, forKey: .network)
         var values: [AccountField: Secret] = [:]
         for field in network.descriptor.fields.map(\.field) {
-            values[field] = try object.decodeIfPresent(String.self, forKey: Key(field.name)).map(Secret.init)
+            values[field] = try object.decodeIfPresent(String.self, forKey: Key(field.name)).map(
+                Secret.init)
         }
         let expires = try object.decodeIfPresent(Int64.self, forKey: .expires)
         stored = StoredLogin(

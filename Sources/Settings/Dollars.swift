@@ -6,15 +6,20 @@ extension Money {
 
     /// The amount that a text such as `5` or `0.25` names.
     ///
-    /// - Parameter text: Dollars in digits, with at most six after a point. Nothing else: no sign, no currency.
+    /// - Parameter text: Dollars in digits, with at most six after a point. Nothing else: no sign,
+    ///   no currency.
     package init?(dollars text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isNumber = parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
-        guard isNumber, (1...2).contains(parts.count), let whole = Int(String(decoding: parts[0], as: UTF8.self)),
+        let isNumber = parts.allSatisfy {
+            !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        guard isNumber, (1...2).contains(parts.count),
+            let whole = Int(String(decoding: parts[0], as: UTF8.self)),
             whole <= Self.most
         else { return nil }
         let fraction = parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : "0"
-        guard fraction.count <= 6, let millionths = Int(fraction + String(repeating: "0", count: 6 - fraction.count))
+        guard fraction.count <= 6,
+            let millionths = Int(fraction + String(repeating: "0", count: 6 - fraction.count))
         else { return nil }
         self.init(microdollars: whole * 1_000_000 + millionths)
     }

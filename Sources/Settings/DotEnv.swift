@@ -4,10 +4,11 @@ import Storage
 
 /// The variables of a `.env` file, in the forms that editors and shells write.
 ///
-/// A line is `NAME=value`, with `export` before it or not, spaces or tabs around its parts, and any line break behind it.
-/// A value between quotes is read as a shell reads it, but no variable is expanded. `#` begins a comment at the start of a
-/// line, behind a quoted value, and behind a space. A line that may mean two things is a problem, so that no part of a
-/// value is lost unnoticed. No text of this type shows a value.
+/// A line is `NAME=value`, with `export` before it or not, spaces or tabs around its parts, and any
+/// line break behind it. A value between quotes is read as a shell reads it, but no variable is
+/// expanded. `#` begins a comment at the start of a line, behind a quoted value, and behind a
+/// space. A line that may mean two things is a problem, so that no part of a value is lost
+/// unnoticed. No text of this type shows a value.
 struct DotEnv {
     /// The most that is read of the file.
     static let maximumBytes = 65_536
@@ -29,7 +30,9 @@ struct DotEnv {
     init(_ data: Data, name: String) {
         self.name = name
         var bytes = [UInt8](data)
-        guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]), !bytes.contains(0) else {
+        guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]),
+            !bytes.contains(0)
+        else {
             problems = [ConfigurationError(name, "is written as UTF-16; save it as UTF-8")]
             return
         }
@@ -54,8 +57,12 @@ struct DotEnv {
     }
 
     /// Takes a variable out; unless it has an expected value, that it is there becomes a problem.
-    mutating func remove(_ variable: String, because problem: String, unless isExpected: (String) -> Bool) {
-        guard let value = variables.removeValue(forKey: variable), !value.isEmpty, !isExpected(value) else { return }
+    mutating func remove(
+        _ variable: String, because problem: String, unless isExpected: (String) -> Bool
+    ) {
+        guard let value = variables.removeValue(forKey: variable), !value.isEmpty,
+            !isExpected(value)
+        else { return }
         problems.append(ConfigurationError(place(lines[variable] ?? 1), problem))
     }
 
@@ -67,9 +74,14 @@ struct DotEnv {
                 throw Refusal("is not UTF-8; save the file as UTF-8")
             }
             guard let (variable, value) = try Self.variable(in: text) else { return }
-            if let warning = Self.warning(about: variable) { warnings.append("\(place(number))\(warning)") }
-            if let earlier = variables[variable], earlier != value, let line = lines[variable], Self.isKnown(variable) {
-                warnings.append("\(place(number)) sets \(variable) again; line \(line) has no effect")
+            if let warning = Self.warning(about: variable) {
+                warnings.append("\(place(number))\(warning)")
+            }
+            if let earlier = variables[variable], earlier != value, let line = lines[variable],
+                Self.isKnown(variable)
+            {
+                warnings.append(
+                    "\(place(number)) sets \(variable) again; line \(line) has no effect")
             }
             (variables[variable], lines[variable]) = (value, number)
         } catch {
@@ -90,7 +102,8 @@ struct DotEnv {
 extension DotEnv {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// White space, and the marks without a width that editors leave at the start of a line.
-    private static let blanks = CharacterSet.whitespaces.union(CharacterSet(charactersIn: "\u{FEFF}\u{200B}"))
+    private static let blanks = CharacterSet.whitespaces.union(
+        CharacterSet(charactersIn: "\u{FEFF}\u{200B}"))
     private static let typographicQuotes = "“”„‟‘’‚«»‹›「『＂＇"
 
     /// The lines of a text with the line breaks of Unix, Windows or old Macs.
@@ -109,18 +122,25 @@ extension DotEnv {
     }
 
     /// The name and the value of a line; nil for an empty line or a comment.
-    private static func variable(in line: String) throws(Refusal) -> (name: String, value: String)? {
+    private static func variable(in line: String) throws(Refusal) -> (name: String, value: String)?
+    {
         var text = line.trimmingCharacters(in: blanks)
         guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
         if text.hasPrefix("export"), text.dropFirst(6).first?.isWhitespace == true {
             text = text.dropFirst(6).trimmingCharacters(in: blanks)
         }
-        guard let equals = text.firstIndex(of: "=") else { throw Refusal("has no =; write NAME=value") }
+        guard let equals = text.firstIndex(of: "=") else {
+            throw Refusal("has no =; write NAME=value")
+        }
         let name = text[..<equals].trimmingCharacters(in: blanks)
         let isName =
             name.first?.isNumber == false
-            && name.utf8.allSatisfy { $0.isASCIIDigit || $0 == 0x5F || (0x41...0x5A).contains($0 & 0xDF) }
-        guard isName else { throw Refusal("does not begin with the name of a setting; write NAME=value") }
+            && name.utf8.allSatisfy {
+                $0.isASCIIDigit || $0 == 0x5F || (0x41...0x5A).contains($0 & 0xDF)
+            }
+        guard isName else {
+            throw Refusal("does not begin with the name of a setting; write NAME=value")
+        }
         let value = try value(text[text.index(after: equals)...], of: name)
         return (name, value)
     }
@@ -130,11 +150,15 @@ extension DotEnv {
         let written = text.trimmingCharacters(in: blanks)
         guard let first = written.first else { return "" }
         guard !typographicQuotes.contains(first) else {
-            throw Refusal("has a typographic quote before the value; write \" or ' there and behind it")
+            throw Refusal(
+                "has a typographic quote before the value; write \" or ' there and behind it")
         }
         let isLiteral = first == "'"
-        let value = isLiteral || first == "\"" ? try quoted(written, by: first) : try bare(text, of: name)
-        if !isLiteral, Setting.named(name)?.isPath == true || name.hasSuffix("_FILE"), value.contains("$") {
+        let value =
+            isLiteral || first == "\"" ? try quoted(written, by: first) : try bare(text, of: name)
+        if !isLiteral, Setting.named(name)?.isPath == true || name.hasSuffix("_FILE"),
+            value.contains("$")
+        {
             throw Refusal(
                 "has a $ in a path, and variables are not expanded; write the whole path, ~ for the home folder, or single "
                     + "quotes around a $ that belongs to it")
@@ -149,11 +173,13 @@ extension DotEnv {
         while let character = rest.popFirst() {
             if character == quote {
                 let isEnd = rest.isEmpty || rest.first?.isWhitespace == true
-                guard isEnd, rest.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true else {
+                guard isEnd, rest.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true
+                else {
                     throw Refusal(
                         "goes on behind the closing \(quote); "
                             + (quote == "'"
-                                ? "put \" around a value that has ' in it" : "write \\\" for a \" in a value"))
+                                ? "put \" around a value that has ' in it"
+                                : "write \\\" for a \" in a value"))
                 }
                 return value
             }
@@ -186,7 +212,9 @@ extension DotEnv {
             throw Refusal("holds more than one setting; write each on a line of its own")
         }
         guard let last = value.last, ";\\".contains(last) else { return value }
-        throw Refusal("ends with \(last); leave it out, or put the value between single quotes if it belongs to it")
+        throw Refusal(
+            "ends with \(last); leave it out, or put the value between single quotes if it belongs to it"
+        )
     }
 
     private static func isBlank(_ text: Substring, before index: Substring.Index) -> Bool {
@@ -201,7 +229,9 @@ extension DotEnv {
 
     private static func isKnown(_ name: String) -> Bool { knownNames.contains(name) }
 
-    private static let knownNames = Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] }
+    private static let knownNames = Setting.all.flatMap {
+        $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name]
+    }
 
     /// Returns the end of the warning about an unknown name; nil for a setting's name.
     ///
@@ -247,23 +277,28 @@ struct DotEnvPlace {
     /// - Parameters:
     ///   - environment: The variables of the process, for the home folder of the user.
     ///   - problems: Gets what is wrong with it.
-    func read(ofHome environment: [String: String], _ problems: inout [ConfigurationError]) -> File? {
+    func read(ofHome environment: [String: String], _ problems: inout [ConfigurationError]) -> File?
+    {
         // A folder that cannot be entered is what the database tells of.
         guard access(path, F_OK) == 0 else { return nil }
         let home = Self.real((path as NSString).deletingLastPathComponent)
         return read(&problems) { file in
             file.remove(
                 Setting.home.name,
-                because: "sets \(Setting.home.name) to another folder, but this file was found by it; set it in the "
+                because:
+                    "sets \(Setting.home.name) to another folder, but this file was found by it; set it in the "
                     + "environment or in .env of the working folder"
             ) { value in
                 let isTilde = value == "~" || value.hasPrefix("~/")
-                return Self.real(isTilde ? (environment["HOME"] ?? "") + value.dropFirst() : value) == home
+                return Self.real(isTilde ? (environment["HOME"] ?? "") + value.dropFirst() : value)
+                    == home
             }
         }
     }
 
-    private func read(_ problems: inout [ConfigurationError], _ change: (inout DotEnv) -> Void) -> File? {
+    private func read(_ problems: inout [ConfigurationError], _ change: (inout DotEnv) -> Void)
+        -> File?
+    {
         do throws(ConfigurationError) {
             guard var file = try DotEnv.read(at: path, name: name) else { return nil }
             change(&file)

@@ -4,8 +4,9 @@ import Storage
 
 /// Who agreed that the human is mirrored, as the mirror's row has it.
 ///
-/// Without it nothing leaves: `OutboxStore` asks for it in the transaction of each departure. It ends when the human
-/// says that the mirror is to stop; what counts after that is said or done after that.
+/// Without it nothing leaves: `OutboxStore` asks for it in the transaction of each departure. It
+/// ends when the human says that the mirror is to stop; what counts after that is said or done
+/// after that.
 package struct HumanConsent: Codable, Equatable, Sendable {
     /// What the consent rests on.
     package enum Ground: String, CaseIterable, Codable, Sendable {
@@ -64,7 +65,9 @@ extension HumanConsent {
     /// Stores a statement that the operator makes now; it counts after a stop too.
     ///
     /// What the human's own account said stays. Nothing happens for a mirror without a row.
-    static func state(_ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date) throws {
+    static func state(
+        _ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
         try connection.execute(
             """
             UPDATE mirrors SET consent = \(ground.rawValue), consent_ms = \(now.milliseconds),

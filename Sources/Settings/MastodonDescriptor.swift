@@ -7,28 +7,36 @@ extension NetworkDescriptor {
         var network = NetworkDescriptor(
             .mastodon,
             fields: [
-                Field(.server), Field(.accessToken), Field(.refreshToken), Field(.clientID), Field(.clientSecret),
+                Field(.server), Field(.accessToken), Field(.refreshToken), Field(.clientID),
+                Field(.clientSecret),
             ],
             identity: .accessToken, fingerprint: [.server, .accessToken],
-            // The operator of the bot decides, and the server's own limits slow down who asks too often.
+            // The operator of the bot decides, and the server's own limits slow down who asks too
+            // often.
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1), home: Rhythm.Beat(2), ownPosts: Rhythm.Beat(5), favorites: Rhythm.Beat(15)),
+                mentions: Rhythm.Beat(1), home: Rhythm.Beat(2), ownPosts: Rhythm.Beat(5),
+                favorites: Rhythm.Beat(15)),
             connect: { made in
                 try MastodonNetwork(
-                    server: made.account.credentials.text(.server), apiBaseURL: made.account.apiBaseURL,
-                    credentials: MastodonCredentials(made.account.credentials), sessions: made.sessions,
+                    server: made.account.credentials.text(.server),
+                    apiBaseURL: made.account.apiBaseURL,
+                    credentials: MastodonCredentials(made.account.credentials),
+                    sessions: made.sessions,
                     trustsVisibility: made.account.role == .bot || made.settings.trustsHumanServer,
-                    quotes: made.settings.quotes, findings: made.findings, client: made.client, origin: made.origin,
+                    quotes: made.settings.quotes, findings: made.findings, client: made.client,
+                    origin: made.origin,
                     now: made.now, uptime: made.uptime)
             })
         network.quotes = [.anyone, .followers, .nobody]
         network.missingScopes = { account, client, origin, now in
             let login = try MastodonLogin(
-                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL, client: client,
+                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL,
+                client: client,
                 origin: origin, now: now)
-            return try await login.missingBotScopes(of: account.credentials.secret(.accessToken)).map {
-                MissingScope(name: $0.rawValue, consequence: $0.consequence)
-            }
+            return try await login.missingBotScopes(of: account.credentials.secret(.accessToken))
+                .map {
+                    MissingScope(name: $0.rawValue, consequence: $0.consequence)
+                }
         }
         return network
     }()
@@ -36,12 +44,15 @@ extension NetworkDescriptor {
 
 extension AccountCredentials {
     /// What describes an account on `server`, which is `scheme://host[:port]` without a path.
-    package static func mastodon(server: String, _ credentials: MastodonCredentials) -> AccountCredentials {
+    package static func mastodon(server: String, _ credentials: MastodonCredentials)
+        -> AccountCredentials
+    {
         AccountCredentials(
             network: .mastodon,
             [
                 .server: Secret(server), .accessToken: credentials.accessToken,
-                .refreshToken: credentials.refreshToken, .clientID: credentials.clientID.map(Secret.init),
+                .refreshToken: credentials.refreshToken,
+                .clientID: credentials.clientID.map(Secret.init),
                 .clientSecret: credentials.clientSecret,
             ], expiresAt: credentials.expiresAt)
     }

@@ -12,10 +12,13 @@ package struct MirrorConfiguration: Sendable {
 
     /// - Parameters:
     ///   - values: The settings as they were found.
-    ///   - environment: Other variables of the process, see ``ProcessSettings/init(_:environment:)``.
+    ///   - environment: Other variables of the process, see
+    ///     ``ProcessSettings/init(_:environment:)``.
     ///   - readsAccounts: As for ``MirrorSettings/init(_:readsAccounts:)``.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
-    package init(_ values: SettingValues, environment: [String: String], readsAccounts: Bool = true) throws {
+    package init(_ values: SettingValues, environment: [String: String], readsAccounts: Bool = true)
+        throws
+    {
         self.init(
             process: try ProcessSettings(values, environment: environment),
             mirror: try MirrorSettings(values, readsAccounts: readsAccounts))
@@ -27,11 +30,14 @@ package struct MirrorConfiguration: Sendable {
     ///   - values: The settings as they were found.
     ///   - environment: Other variables of the process.
     /// - Returns: An error for each setting at fault, in the order of ``Setting/all``.
-    package static func problems(in values: SettingValues, environment: [String: String]) -> [ConfigurationError] {
+    package static func problems(in values: SettingValues, environment: [String: String])
+        -> [ConfigurationError]
+    {
         var problems = SettingProblems()
         MirrorSettings.check(values, &problems)
         ProcessSettings.check(values, environment: environment, &problems)
-        let places = Dictionary(uniqueKeysWithValues: Setting.all.enumerated().map { ($1.name, $0) })
+        let places = Dictionary(
+            uniqueKeysWithValues: Setting.all.enumerated().map { ($1.name, $0) })
         return problems.all.enumerated()
             .sorted { one, other in
                 (places[one.element.setting] ?? .max, one.offset) < (
@@ -66,6 +72,7 @@ struct SettingProblems {
             }
         let isNamed = cause.hasPrefix(setting + " ")
         return ConfigurationError(
-            setting, isNamed ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)")
+            setting,
+            isNamed ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)")
     }
 }

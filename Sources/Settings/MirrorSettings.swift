@@ -9,8 +9,8 @@ import Transport
 
 /// The settings of one mirror: its name, networks and accounts, and everything that it decides by.
 ///
-/// Parsed once from the values. What is stored for the mirror is added by ``with(stored:)``, the networks of stored
-/// logins by ``adopt(_:)``.
+/// Parsed once from the values. What is stored for the mirror is added by ``with(stored:)``, the
+/// networks of stored logins by ``adopt(_:)``.
 package struct MirrorSettings: Sendable {
     /// The name of this human and bot pair, under which all its rows stand.
     package var mirror: String
@@ -36,7 +36,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var operatorContact: String?
     /// How days are drawn.
     package var schedule: ScheduleConfiguration
-    /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason to wait.
+    /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason
+    /// to wait.
     package private(set) var holdWhileActive: TimeInterval?
     /// Days before a text may return.
     package var noRepeatDays: Int
@@ -48,7 +49,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var statedConsent: HumanConsent.Ground?
     /// Whether the mirror is a memorial of a person who has died.
     package let isMemorial: Bool
-    /// Whether the human's posts are read from a server that is known to show private ones as public.
+    /// Whether the human's posts are read from a server that is known to show private ones as
+    /// public.
     package private(set) var trustsHumanServer: Bool
     /// Whether texts are published while nobody can be asked for their posts; nil while the
     /// operator has not said.
@@ -85,11 +87,13 @@ package struct MirrorSettings: Sendable {
     package private(set) var deletesOnFavorite: Bool
     /// Whether a person is told by a favorite that their request to stop was understood.
     package private(set) var confirmsStop: Bool
-    /// Whether the first reply to a person says that a bot repeats old words; nil where that depends on the network.
+    /// Whether the first reply to a person says that a bot repeats old words; nil where that
+    /// depends on the network.
     private var notesFirstReplyAlways: Bool?
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
-    /// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left out.
+    /// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left
+    /// out.
     package private(set) var replyMode: ReplyMode
     /// Replies to one person on one local day at most.
     package var repliesPerPerson: Int
@@ -109,7 +113,8 @@ package struct MirrorSettings: Sendable {
 
     /// - Parameters:
     ///   - values: The settings as they were found.
-    ///   - readsAccounts: False for what works without any, such as logging in; half an account is then no error.
+    ///   - readsAccounts: False for what works without any, such as logging in; half an account is
+    ///     then no error.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
     package init(_ values: SettingValues, readsAccounts: Bool = true) throws {
         self.values = values
@@ -117,7 +122,8 @@ package struct MirrorSettings: Sendable {
         mirror = try Self.mirror(values)
         (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
         for role in AccountRole.allCases {
-            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            let settings = AccountSettings(
+                role: role, network: values.network(of: role), values: values)
             apiBaseURLs[role] = try settings.apiBaseURL()
             if readsAccounts { accounts[role] = try settings.account() }
         }
@@ -153,7 +159,9 @@ package struct MirrorSettings: Sendable {
         editRule = EditRule(rawValue: values.text(.followEdits) ?? "") ?? .off
         deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
         confirmsStop = values.text(.confirmStop) == "yes"
-        notesFirstReplyAlways = values.text(.firstReplyNote).flatMap { ["on": true, "off": false][$0] }
+        notesFirstReplyAlways = values.text(.firstReplyNote).flatMap {
+            ["on": true, "off": false][$0]
+        }
         favoritesPerDay = values.integer(.favoritesPerDay)
         replyMode = values.text(.replies).flatMap(ReplyMode.init) ?? .likely
         repliesPerPerson = values.integer(.repliesPerPerson)
@@ -168,7 +176,8 @@ package struct MirrorSettings: Sendable {
     ///
     /// - Parameter stored: What is stored, by names of variables.
     /// - Returns: These where nothing is stored.
-    /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an earlier version took.
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an
+    ///   earlier version took.
     package func with(stored: [String: String]) throws -> MirrorSettings {
         guard !stored.isEmpty else { return self }
         do {
@@ -187,7 +196,9 @@ package struct MirrorSettings: Sendable {
     /// - Throws: ``ConfigurationError`` that says what is wrong, and that nothing was changed.
     package func check(_ new: [String: String], besides stored: [String: String]) throws {
         do {
-            for (name, value) in new.sorted(by: { $0.key < $1.key }) { try SettingValues.requireOfMirror(name, value) }
+            for (name, value) in new.sorted(by: { $0.key < $1.key }) {
+                try SettingValues.requireOfMirror(name, value)
+            }
             // What only shows when values are put together, such as a zone that is none.
             _ = try overlaid(with: stored.merging(new) { $1 })
         } catch let error as ConfigurationError {
@@ -200,15 +211,16 @@ package struct MirrorSettings: Sendable {
     }
 
     private func overlaid(with stored: [String: String]) throws -> MirrorSettings {
-        var settings = try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
+        var settings = try MirrorSettings(
+            try values.overlaid(with: stored), readsAccounts: readsAccounts)
         (settings.mirror, settings.isFurther) = (mirror, isFurther)
         return settings
     }
 
     /// The settings that every further mirror of the process begins with.
     ///
-    /// The accounts and networks that the process is told belong to the mirror that it is told; another mirror has those
-    /// of its stored logins. Its name is to be set.
+    /// The accounts and networks that the process is told belong to the mirror that it is told;
+    /// another mirror has those of its stored logins. Its name is to be set.
     ///
     /// - Throws: ``ConfigurationError`` for a value that is not usable without them.
     package func ofFurtherMirrors() throws -> MirrorSettings {
@@ -217,8 +229,8 @@ package struct MirrorSettings: Sendable {
         return settings
     }
 
-    /// Whether the first reply to a person says that a bot repeats old words: where the operator did not say, if readers
-    /// do not see beside a post that its account is automated.
+    /// Whether the first reply to a person says that a bot repeats old words: where the operator
+    /// did not say, if readers do not see beside a post that its account is automated.
     package var notesFirstReply: Bool { notesFirstReplyAlways ?? !botNetwork.traits.showsBotMark }
 
     /// Derives unset networks, and the settings that depend on them, from the stored logins.
@@ -242,7 +254,8 @@ package struct MirrorSettings: Sendable {
     static func check(_ values: SettingValues, _ problems: inout SettingProblems) {
         problems.check(.mirror) { _ = try mirror(values) }
         for role in AccountRole.allCases {
-            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            let settings = AccountSettings(
+                role: role, network: values.network(of: role), values: values)
             problems.check(.network(of: role)) { try settings.checkForms() }
             problems.check(.apiBaseURL(of: role)) { _ = try settings.apiBaseURL() }
             problems.check(.network(of: role)) { _ = try settings.account() }
@@ -253,7 +266,8 @@ package struct MirrorSettings: Sendable {
         problems.check(.operatorContact) { _ = try contact(values) }
     }
 
-    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
+    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by
+    /// `GMT`.
     package var timeZoneName: String? { timeZone == nil ? nil : values.text(.timeZone) }
 
     /// What a zone is called: as the operator wrote it, where it is theirs.
@@ -265,20 +279,27 @@ package struct MirrorSettings: Sendable {
     package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
 
     /// Whether a flag or a setting names the mirror, rather than nobody.
-    package var isNamed: Bool { isFurther || ![.unset, .fallback].contains(values.origin(.mirror)) }
+    package var isNamed: Bool {
+        isFurther || ![.unset, .fallback].contains(values.origin(.mirror))
+    }
 
     /// Whether a flag of the command named the mirror, or a command needs one to mean it.
     package var isNamedByFlag: Bool { isFurther || values.origin(.mirror) == .flag }
 
-    /// The flags that named the mirror and its home, as a shell reads them: a proposed command repeats them.
+    /// The flags that named the mirror and its home, as a shell reads them: a proposed command
+    /// repeats them.
     package var flagWords: [String] {
         var words = isNamedByFlag ? ["--mirror", ShellWord.quoted(mirror)] : []
-        if values.origin(.home) == .flag, let home = values.text(.home) { words += ["--home", ShellWord.quoted(home)] }
+        if values.origin(.home) == .flag, let home = values.text(.home) {
+            words += ["--home", ShellWord.quoted(home)]
+        }
         return words
     }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
-    package func networkSetting(of role: AccountRole) -> String? { values.networkSetting(of: role)?.name }
+    package func networkSetting(of role: AccountRole) -> String? {
+        values.networkSetting(of: role)?.name
+    }
 
     /// Where a setting's value comes from.
     package func origin(of setting: Setting) -> SettingOrigin { values.origin(setting) }
@@ -294,7 +315,9 @@ package struct MirrorSettings: Sendable {
     package func account(_ role: AccountRole) -> AccountConfiguration? { accounts[role] }
 
     /// The network of a role's account.
-    package func network(of role: AccountRole) -> NetworkName { role == .human ? humanNetwork : botNetwork }
+    package func network(of role: AccountRole) -> NetworkName {
+        role == .human ? humanNetwork : botNetwork
+    }
 
     /// Where requests of a role go instead of the network's own address; nil for that one.
     package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
@@ -307,8 +330,11 @@ package struct MirrorSettings: Sendable {
     /// - Returns: A sentence for each obstacle, which says what to change.
     package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
         var sentences: [String] = []
-        if let setting = AccountField.settable.map({ $0.setting(of: role) }).first(where: { values.text($0) != nil }) {
-            sentences.append("\(setting.name) is set, and settings win over a login; remove it to use the login")
+        if let setting = AccountField.settable.map({ $0.setting(of: role) }).first(where: {
+            values.text($0) != nil
+        }) {
+            sentences.append(
+                "\(setting.name) is set, and settings win over a login; remove it to use the login")
         }
         if let setting = networkSetting(of: role), values.network(of: role) != network {
             sentences.append(
@@ -341,7 +367,8 @@ package struct MirrorSettings: Sendable {
     package static func isName(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
+                    || byte == 0x5F
             }
     }
 
@@ -360,7 +387,8 @@ package struct MirrorSettings: Sendable {
         let name = botNetwork.displayName
         if let quotes, !botNetwork.descriptor.quotes.contains(quotes) {
             throw ConfigurationError(
-                Setting.quotes.name, "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
+                Setting.quotes.name,
+                "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
         }
         if !botNetwork.descriptor.replies.contains(replies) {
             throw ConfigurationError(
@@ -380,7 +408,9 @@ extension MirrorSettings {
 
     private static func mirror(_ values: SettingValues) throws -> String {
         let name = values.text(.mirror) ?? usualMirror
-        guard isName(name) else { throw ConfigurationError(Setting.mirror.name, "is not \(nameForm)") }
+        guard isName(name) else {
+            throw ConfigurationError(Setting.mirror.name, "is not \(nameForm)")
+        }
         return name
     }
 
@@ -408,7 +438,8 @@ extension MirrorSettings {
         guard let identifier = values.text(.timeZone) else { return nil }
         guard let zone = TimeZone(identifier: identifier) else {
             throw ConfigurationError(
-                Setting.timeZone.name, "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
+                Setting.timeZone.name,
+                "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
         }
         return zone
     }
@@ -420,7 +451,8 @@ extension MirrorSettings {
             text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
         }
         let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
-        let isName = (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
+        let isName =
+            (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
         // Without any @ it takes a dot to be a handle, as on Bluesky.
         let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
         guard HTTPClient.isContact(text), isURL || isHandle else {
@@ -438,7 +470,9 @@ extension MirrorSettings {
         guard text != "none" else { return nil }
         let minutes = ["m": 1, "h": 60][text.suffix(1)]
         // Behind a whole day nothing would be left of it.
-        guard let minutes, let number = Int(text.dropLast()), (1...24 * 60 / minutes).contains(number) else {
+        guard let minutes, let number = Int(text.dropLast()),
+            (1...24 * 60 / minutes).contains(number)
+        else {
             throw ConfigurationError(
                 Setting.holdWhileActive.name,
                 "is \"\(text.prefix(40))\"; expected up to 24 hours such as 2h or 90m, or none")
@@ -450,7 +484,8 @@ extension MirrorSettings {
         let text = values.text(.quietHours) ?? "none"
         guard let quiet = QuietHours(parsing: text) else {
             throw ConfigurationError(
-                Setting.quietHours.name, "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
+                Setting.quietHours.name,
+                "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
         }
         var schedule = ScheduleConfiguration()
         schedule.model = values.text(.scheduleModel).flatMap(ScheduleModel.init) ?? .days

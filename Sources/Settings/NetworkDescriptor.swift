@@ -4,11 +4,12 @@ package import Posts
 import Synchronization
 package import Transport
 
-/// What mirror-bot does for one network that it does not do for the others: logins, requests, money and rules.
+/// What mirror-bot does for one network that it does not do for the others: logins, requests, money
+/// and rules.
 ///
-/// One value a network, in a file of its own beside this one. How a network's names and texts are written stands in
-/// `NetworkTraits`. Code outside the networks' own folders asks the two values, and never which network it is;
-/// `docs/architecture.md` says what a further network needs.
+/// One value a network, in a file of its own beside this one. How a network's names and texts are
+/// written stands in `NetworkTraits`. Code outside the networks' own folders asks the two values,
+/// and never which network it is; `docs/architecture.md` says what a further network needs.
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {
@@ -43,7 +44,9 @@ package struct NetworkDescriptor: Sendable {
         package let favorites: Beat
 
         package init(mentions: Beat, home: Beat, ownPosts: Beat, favorites: Beat) {
-            (self.mentions, self.home, self.ownPosts, self.favorites) = (mentions, home, ownPosts, favorites)
+            (self.mentions, self.home, self.ownPosts, self.favorites) = (
+                mentions, home, ownPosts, favorites
+            )
         }
     }
 
@@ -97,7 +100,9 @@ package struct NetworkDescriptor: Sendable {
         /// Whether the settings say that it is not to be read.
         package let isChosen: Bool
 
-        package init(words: String, isChosen: Bool) { (self.words, self.isChosen) = (words, isChosen) }
+        package init(words: String, isChosen: Bool) {
+            (self.words, self.isChosen) = (words, isChosen)
+        }
     }
 
     /// What an access token does not allow.
@@ -126,7 +131,8 @@ package struct NetworkDescriptor: Sendable {
 
         package init(
             account: AccountConfiguration, settings: MirrorSettings, sessions: any CredentialStore,
-            book: any SpendingBook, client: HTTPClient, origin: RequestOrigin, findings: [ServerPromise: Bool],
+            book: any SpendingBook, client: HTTPClient, origin: RequestOrigin,
+            findings: [ServerPromise: Bool],
             now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> TimeInterval
         ) {
             self.account = account
@@ -164,19 +170,27 @@ package struct NetworkDescriptor: Sendable {
     package var policy: Policy?
     package var dataRule: DataRule?
     package var prices: Prices?
-    package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in nil }
+    package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in
+        nil
+    }
     /// What the bot's credentials do not allow, where the network tells; nil where it never does.
     package var missingScopes:
         (
-            @Sendable (AccountConfiguration, HTTPClient, RequestOrigin, _ now: @escaping @Sendable () -> Date)
+            @Sendable (
+                AccountConfiguration, HTTPClient, RequestOrigin,
+                _ now: @escaping @Sendable () -> Date
+            )
                 async throws -> [MissingScope]
         )?
 
     package init(
-        _ name: NetworkName, fields: [Field], identity: AccountField, fingerprint: [AccountField], rhythm: Rhythm,
+        _ name: NetworkName, fields: [Field], identity: AccountField, fingerprint: [AccountField],
+        rhythm: Rhythm,
         connect: @escaping @Sendable (Connection) throws -> any SocialNetwork
     ) {
-        (self.name, self.fields, self.identity, self.fingerprint) = (name, fields, identity, fingerprint)
+        (self.name, self.fields, self.identity, self.fingerprint) = (
+            name, fields, identity, fingerprint
+        )
         (self.rhythm, self.connect) = (rhythm, connect)
     }
 }
@@ -210,7 +224,9 @@ extension NetworkDescriptor {
     }
 
     /// The variables that an account of a role needs, in the order of its fields.
-    package func requiredNames(of role: AccountRole) -> [String] { required(by: role).map { $0.name(of: role) } }
+    package func requiredNames(of role: AccountRole) -> [String] {
+        required(by: role).map { $0.name(of: role) }
+    }
 }
 
 extension NetworkName {

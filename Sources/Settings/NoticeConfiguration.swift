@@ -42,7 +42,8 @@ package struct NoticeConfiguration: Sendable {
         format = values.text(.notifyFormat).flatMap(Format.init(rawValue:)) ?? .json
         if let url, url.hasPrefix(Self.ntfyScheme), format != .ntfy {
             throw ConfigurationError(
-                Setting.notifyFormat.name, "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
+                Setting.notifyFormat.name,
+                "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
         }
         address = try url.map { try Self.address($0, of: .notifyURL) }
         heartbeat = try values.text(.heartbeatURL).map { try Self.address($0, of: .heartbeatURL) }
@@ -51,8 +52,8 @@ package struct NoticeConfiguration: Sendable {
 
     static let ntfyScheme = "ntfy://"
 
-    /// The address that a text names, with what stands before an `@` as credentials: a token, or a name, `:` and a
-    /// password.
+    /// The address that a text names, with what stands before an `@` as credentials: a token, or a
+    /// name, `:` and a password.
     private static func address(_ text: String, of setting: Setting) throws -> Address {
         var text = text
         if setting.name == Setting.notifyURL.name, text.hasPrefix(ntfyScheme) {
@@ -67,7 +68,9 @@ package struct NoticeConfiguration: Sendable {
             throw ConfigurationError(setting.name, "is no URL such as https://host/path")
         }
         if let problem = request(to: url).problem {
-            let hint = parts.scheme == "http" ? "plain http is for loopback and private hosts only; use https" : problem
+            let hint =
+                parts.scheme == "http"
+                ? "plain http is for loopback and private hosts only; use https" : problem
             throw ConfigurationError(setting.name, "cannot be used: \(hint)")
         }
         return Address(url: Secret(url), authorization: authorization, host: host)

@@ -4,7 +4,8 @@ package import Posts
 import Redis
 package import Storage
 
-/// The settings of a process, which all its mirrors share: where data is, the key, the dictionary, notices and logs.
+/// The settings of a process, which all its mirrors share: where data is, the key, the dictionary,
+/// notices and logs.
 ///
 /// Parsed once from the values; no mirror has one of its own.
 package struct ProcessSettings: Sendable {
@@ -33,7 +34,8 @@ package struct ProcessSettings: Sendable {
 
     /// - Parameters:
     ///   - values: The settings as they were found.
-    ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`, those of a rehearsal.
+    ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`, those of a
+    ///     rehearsal.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
     package init(_ values: SettingValues, environment: [String: String]) throws {
         secretKey = try Self.secretKey(values)
@@ -61,23 +63,31 @@ package struct ProcessSettings: Sendable {
         guard case .sqlite(let path) = storage, access(path, F_OK) != 0 else { return }
         if errno == EACCES {
             throw ConfigurationError(
-                "the database", "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)")
+                "the database",
+                "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)"
+            )
         }
         throw ConfigurationError(
-            "the database", "\(path) does not exist yet (\(Setting.home.name) and --home say where it is)",
+            "the database",
+            "\(path) does not exist yet (\(Setting.home.name) and --home say where it is)",
             part: .database)
     }
 
     /// What the embedded database is called in its folder.
     package static let databaseFile = "mirror-bot.sqlite"
 
-    /// The folder of the embedded database: the one that is set, else where programs of a person keep their data.
+    /// The folder of the embedded database: the one that is set, else where programs of a person
+    /// keep their data.
     ///
     /// - Throws: ``ConfigurationError`` if there is no home folder.
-    package static func home(_ values: SettingValues, _ environment: [String: String]) throws -> String {
+    package static func home(_ values: SettingValues, _ environment: [String: String]) throws
+        -> String
+    {
         if let home = values.text(.home) { return home }
         // The XDG base directory rules: relative values are to be ignored.
-        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/mirror-bot" }
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+            return data + "/mirror-bot"
+        }
         guard let home = environment["HOME"], home.hasPrefix("/") else {
             throw ConfigurationError(
                 Setting.home.name, "is not set and there is no home folder to fall back on")
@@ -91,7 +101,9 @@ package struct ProcessSettings: Sendable {
     ///   - values: The settings as they were found.
     ///   - environment: Other variables of the process.
     ///   - problems: Gets an error for each setting at fault.
-    static func check(_ values: SettingValues, environment: [String: String], _ problems: inout SettingProblems) {
+    static func check(
+        _ values: SettingValues, environment: [String: String], _ problems: inout SettingProblems
+    ) {
         problems.check(.secretKey) { _ = try secretKey(values) }
         problems.check(.databaseURL) {
             let storage = try storage(values, environment)
@@ -101,14 +113,18 @@ package struct ProcessSettings: Sendable {
         problems.check(.redisTLSVerify) {
             _ = try RedisTLSVerification(parsing: redisTLSVerify(values), isSelfSignedHost: false)
         }
-        problems.check(.redisURL) { _ = try values.text(.redisURL).map { try RedisConfiguration(url: $0) } }
+        problems.check(.redisURL) {
+            _ = try values.text(.redisURL).map { try RedisConfiguration(url: $0) }
+        }
         problems.check(.home) { _ = try home(values, environment) }
         problems.check(.dictionary) { _ = try Tokenizer(dictionary: dictionary(values)) }
         problems.check(.notifyURL) { _ = try NoticeConfiguration(values) }
         problems.check(.webListen) { _ = try WebSettings(values, environment: environment) }
     }
 
-    private static func isDyno(_ environment: [String: String]) -> Bool { environment["DYNO"]?.isEmpty == false }
+    private static func isDyno(_ environment: [String: String]) -> Bool {
+        environment["DYNO"]?.isEmpty == false
+    }
 
     private static func requireLasting(_ storage: StorageLocation, isDyno: Bool) throws {
         guard case .sqlite = storage, isDyno else { return }
@@ -117,20 +133,27 @@ package struct ProcessSettings: Sendable {
             "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
     }
 
-    private static func redisTLSVerify(_ values: SettingValues) -> String { values.text(.redisTLSVerify) ?? "auto" }
+    private static func redisTLSVerify(_ values: SettingValues) -> String {
+        values.text(.redisTLSVerify) ?? "auto"
+    }
 
-    private static func dictionary(_ values: SettingValues) -> String { values.text(.dictionary) ?? "ipadic-utf8" }
+    private static func dictionary(_ values: SettingValues) -> String {
+        values.text(.dictionary) ?? "ipadic-utf8"
+    }
 
     private static func secretKey(_ values: SettingValues) throws -> Secret? {
         guard let text = values.text(.secretKey) else { return nil }
         guard text.count >= 32 else {
             throw ConfigurationError(
-                Setting.secretKey.name, "is too short; expected 64 hex digits, or a text of 32 characters or more")
+                Setting.secretKey.name,
+                "is too short; expected 64 hex digits, or a text of 32 characters or more")
         }
         return Secret(text)
     }
 
-    private static func storage(_ values: SettingValues, _ environment: [String: String]) throws -> StorageLocation {
+    private static func storage(_ values: SettingValues, _ environment: [String: String]) throws
+        -> StorageLocation
+    {
         if let url = values.text(.databaseURL) {
             if let problem = StorageLocation.problem(ofURL: url) {
                 throw ConfigurationError(Setting.databaseURL.name, problem)

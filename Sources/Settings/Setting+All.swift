@@ -3,19 +3,23 @@ import Posts
 import Storage
 
 extension Setting {
-    /// Every setting, group by group, in the order in which `config` and the documentation list them.
+    /// Every setting, group by group, in the order in which `config` and the documentation list
+    /// them.
     package static let all: [Setting] =
         [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds, passes]
-        + account(.human) + [humanConsent, memorial, trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
+        + account(.human) + [humanConsent, memorial, trustHumanServer, trustArchive] + account(.bot)
+        + [operatorContact]
         + [home, databaseURL, databaseConnections, redisURL, redisTLSVerify, secretKey, dictionary]
         + [archiveLimit, historyDays]
         + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
         + [
-            fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
+            fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media,
+            mediaWithoutAlt,
             threads, quotes, whoMayReply,
         ]
         + [
-            replies, repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop,
+            replies, repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite,
+            confirmStop,
             firstReplyNote,
         ]
         + [favoriteMode, favoritesPerDay, favoriteRateThreshold, features, weights, exampleLimit]
@@ -27,7 +31,8 @@ extension Setting {
     /// The names of the few that people change often.
     static let often: Set<String> = Set(
         [
-            maxPerDay, quietHours, holdWhileActive, fitness, noRepeatDays, review, favoriteMode, favoriteRateThreshold,
+            maxPerDay, quietHours, holdWhileActive, fitness, noRepeatDays, review, favoriteMode,
+            favoriteRateThreshold,
             favoritesPerDay, repliesPerPerson, timeZone,
         ].map(\.name))
 
@@ -39,9 +44,11 @@ extension Setting {
         holdWhileActive.name: "Silence while the human posts", links.name: "Texts with links",
         maxPerDay.name: "Posts a day, at most", maxUses.name: "Times a text is posted, at most",
         media.name: "Pictures", minAgeDays.name: "Age of a text in days, at least",
-        maxAgeDays.name: "Age of a text in days, at most", noRepeatDays.name: "Days until a text may return",
+        maxAgeDays.name: "Age of a text in days, at most",
+        noRepeatDays.name: "Days until a text may return",
         repliesPerPerson.name: "Replies to a person a day, at most",
-        repliesPerThread.name: "Replies in a conversation, at most", review.name: "What waits for you",
+        repliesPerThread.name: "Replies in a conversation, at most",
+        review.name: "What waits for you",
         xBudget.name: "Money for X a month", weights.name: "Weights of favorites",
     ]
 
@@ -55,12 +62,14 @@ extension Setting {
     static let rebinding =
         "An account other than the mirror's is refused until `mirror-bot rebind`."
     /// What naming another database does.
-    private static let moving = "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
+    private static let moving =
+        "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
 
     // MARK: The mirror
 
     package static let mirror = Setting(
-        "MIRROR", .mirror, "name of this human and bot pair; one database holds many", scope: .identity,
+        "MIRROR", .mirror, "name of this human and bot pair; one database holds many",
+        scope: .identity,
         form: .text("1 to 40 of a–z, 0–9, `-`, `_`"), fallback: "default",
         effect: "Another name is another mirror, with accounts and data of its own.")
     package static let network: Setting = Setting(
@@ -70,7 +79,8 @@ extension Setting {
         prompt: .optional, example: "mastodon",
         derived: { values, _ in values.impliedNetwork().map { ($0.rawValue, .implied) } })
     package static let humanNetwork = Setting(
-        "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does", scope: .identity, form: networks,
+        "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does",
+        scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
         usually: "as `NETWORK`, unless the account's variables tell another", effect: rebinding,
         details:
@@ -78,7 +88,8 @@ extension Setting {
             + "Pixelfed and Misskey count as Mastodon",
         prompt: .optional, derived: { values, _ in values.derivedNetwork(of: .human) })
     static let botNetwork = Setting(
-        "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does", scope: .identity, form: networks,
+        "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does",
+        scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
         usually: "as `NETWORK`, unless the account's variables tell another", effect: rebinding,
         prompt: .optional,
@@ -92,10 +103,12 @@ extension Setting {
             + "[`zones`](run.md#a-person-who-moved)",
         prompt: .optional, example: "Europe/Berlin")
     static let pollSeconds = Setting(
-        "POLL_SECONDS", .mirror, "seconds between two looks at the mentions; the other feeds follow in proportion",
+        "POLL_SECONDS", .mirror,
+        "seconds between two looks at the mentions; the other feeds follow in proportion",
         form: .integer(10...3_600), fallback: "60")
     static let passes = Setting(
-        "PASSES", .mirror, "passes that a process runs at once, for all its mirrors", scope: .process,
+        "PASSES", .mirror, "passes that a process runs at once, for all its mirrors",
+        scope: .process,
         form: .integer(1...1_000), fallback: "16",
         details:
             "a pass is one look at one feed, or at what is due; one that waits for a server for longer than a second "
@@ -104,7 +117,9 @@ extension Setting {
     // MARK: Accounts
 
     /// The setting of the network of a role's account.
-    static func network(of role: AccountRole) -> Setting { role == .human ? humanNetwork : botNetwork }
+    static func network(of role: AccountRole) -> Setting {
+        role == .human ? humanNetwork : botNetwork
+    }
 
     /// The settings of one role's account.
     private static func account(_ role: AccountRole) -> [Setting] {
@@ -115,7 +130,8 @@ extension Setting {
     package static func apiBaseURL(of role: AccountRole) -> Setting {
         Setting(
             "\(role.prefix)_API_BASE_URL", .accounts,
-            "where requests for the \(role.rawValue) go instead of the network's own address", scope: .identity,
+            "where requests for the \(role.rawValue) go instead of the network's own address",
+            scope: .identity,
             form: .text("`https://host`"))
     }
 
@@ -126,7 +142,8 @@ extension Setting {
             + "without a statement or a login nothing is sent",
         form: .choice(HumanConsent.Ground.statements.map(\.rawValue)),
         effect: "`mirror-bot set` stores it with its time, and `unset` takes it back.",
-        details: "in the environment it is said for every mirror of the process, and not heard after the human "
+        details:
+            "in the environment it is said for every mirror of the process, and not heard after the human "
             + "[stopped the mirror](control.md#consent)",
         prompt: .optional)
     package static let memorial = Setting(
@@ -137,15 +154,18 @@ extension Setting {
         details: "see [what that is, and what speaks against it](control.md#a-memorial)")
     static let trustHumanServer = Setting(
         "TRUST_HUMAN_SERVER", .accounts,
-        "`yes`: read the human's posts from programs, too, that show posts for few as public", form: consent,
+        "`yes`: read the human's posts from programs, too, that show posts for few as public",
+        form: consent,
         fallback: "no",
-        details: "WordPress does so with private posts, Takahe and the descendants of Misskey with those for their own "
+        details:
+            "WordPress does so with private posts, Takahe and the descendants of Misskey with those for their own "
             + "server, see [audience](audience.md#programs-that-do-not-tell)")
     package static let trustArchive = Setting(
         "TRUST_ARCHIVE", .accounts,
         "`yes`: publish texts, too, while nobody can be asked whether the human still shows their posts",
         form: consent, usually: "`no`",
-        details: "as those of a [downloaded archive](archives.md#posts-that-nobody-can-be-asked-about) whose account "
+        details:
+            "as those of a [downloaded archive](archives.md#posts-that-nobody-can-be-asked-about) whose account "
             + "is gone or on another network, or while the human's server is away")
     package static let operatorContact = Setting(
         "OPERATOR_CONTACT", .accounts,
@@ -156,32 +176,45 @@ extension Setting {
     // MARK: Where things are kept
 
     package static let home = Setting(
-        "MIRROR_BOT_HOME", .storage, "folder of `mirror-bot.sqlite` and its key file", scope: .process,
-        form: .text("folder"), usually: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`", isPath: true,
+        "MIRROR_BOT_HOME", .storage, "folder of `mirror-bot.sqlite` and its key file",
+        scope: .process,
+        form: .text("folder"),
+        usually: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`", isPath: true,
         effect: moving)
     package static let databaseURL = Setting(
-        "DATABASE_URL", .storage, "Postgres instead of that file", scope: .process, form: .text("`postgres://…`"),
+        "DATABASE_URL", .storage, "Postgres instead of that file", scope: .process,
+        form: .text("`postgres://…`"),
         isSecret: true, effect: moving,
         details: "`sslmode` in it decides about TLS; [several hosts](deploy.md#postgres), as "
-            + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used")
+            + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used"
+    )
     static let databaseConnections = Setting(
-        "DATABASE_CONNECTIONS", .storage, "connections to Postgres that a process has open at most", scope: .process,
+        "DATABASE_CONNECTIONS", .storage, "connections to Postgres that a process has open at most",
+        scope: .process,
         form: .integer(2...100), fallback: "\(StorageLocation.usualConnections)",
-        details: "opened when needed, and closed after five idle minutes; a dry run has one more of its own")
+        details:
+            "opened when needed, and closed after five idle minutes; a dry run has one more of its own"
+    )
     package static let redisURL = Setting(
-        "REDIS_URL", .storage, "Redis for the classifier's counts instead of the database", scope: .process,
+        "REDIS_URL", .storage, "Redis for the classifier's counts instead of the database",
+        scope: .process,
         form: .text("`redis://…`, `rediss://…`"), isSecret: true,
         effect: "The counts are made anew from the posts in the database.",
-        details: "[several hosts](deploy.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out")
+        details:
+            "[several hosts](deploy.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out"
+    )
     static let redisTLSVerify = Setting(
         "REDIS_TLS_VERIFY", .storage,
         "how the certificate of `rediss://` is checked; `auto` is `full`, and on Heroku the key that was seen first",
         scope: .process, form: .text("`auto`, `full`, `none`, `pin:sha256//…`"), fallback: "auto")
     package static let secretKey = Setting(
         "SECRET_KEY", .storage, "seals the logins that are kept in the database", scope: .process,
-        form: .text("64 hex digits, or 32 characters and more"), usually: "a key file beside the SQLite file",
-        isSecret: true, effect: "Logins that were sealed with another key do not open; log in again.",
-        details: "with `DATABASE_URL` it must be set before a login can be kept", prompt: .generated)
+        form: .text("64 hex digits, or 32 characters and more"),
+        usually: "a key file beside the SQLite file",
+        isSecret: true,
+        effect: "Logins that were sealed with another key do not open; log in again.",
+        details: "with `DATABASE_URL` it must be set before a login can be kept", prompt: .generated
+    )
     package static let dictionary = Setting(
         "MECAB_DICTIONARY", .storage, "the dictionary for Japanese, or its folder", scope: .process,
         form: .text("`ipadic-utf8` or a folder"), fallback: "ipadic-utf8", isPath: true,
@@ -191,8 +224,10 @@ extension Setting {
         form: .integer(100...10_000_000), fallback: "10000",
         effect: "Posts that left come back only by training again.")
     static let historyDays = Setting(
-        "HISTORY_DAYS", .storage, "days that plans, ended actions and what could not be read are kept",
-        form: .integer(30...3_650), fallback: "400", effect: "What is older than a smaller number is deleted for good.")
+        "HISTORY_DAYS", .storage,
+        "days that plans, ended actions and what could not be read are kept",
+        form: .integer(30...3_650), fallback: "400",
+        effect: "What is older than a smaller number is deleted for good.")
 
     // MARK: Schedule
 
@@ -204,57 +239,78 @@ extension Setting {
     static let bursts = Setting(
         "BURSTS", .schedule,
         "posts may follow each other as the human's do; `off` draws every minute by itself, and copies no day",
-        form: switching, fallback: "on", uptake: .nextDecision, effect: "The stored plan of today stays as it is.")
+        form: switching, fallback: "on", uptake: .nextDecision,
+        effect: "The stored plan of today stays as it is.")
     package static let quietHours = Setting(
-        "QUIET_HOURS", .schedule, "never post then", form: .text("spans, as `23:00-07:00,12:00-13:00`, or `none`"),
-        fallback: "none", effect: "Posts that are planned in them already are not sent; pinned ones are.")
+        "QUIET_HOURS", .schedule, "never post then",
+        form: .text("spans, as `23:00-07:00,12:00-13:00`, or `none`"),
+        fallback: "none",
+        effect: "Posts that are planned in them already are not sent; pinned ones are.")
     package static let holdWhileActive = Setting(
         "HOLD_WHILE_ACTIVE", .schedule,
         "no post within that time of the human's own posting: it moves later within its day, or falls away",
-        form: .text("up to 24 hours, as `2h` or `90m`, `none`"), fallback: "none", details: "see below")
+        form: .text("up to 24 hours, as `2h` or `90m`, `none`"), fallback: "none",
+        details: "see below")
     package static let maxPerDay = Setting(
-        "MAX_PER_DAY", .schedule, "posts a day at most; with `0` the bot only answers and favorites",
+        "MAX_PER_DAY", .schedule,
+        "posts a day at most; with `0` the bot only answers and favorites",
         form: .integer(0...1_000), fallback: "50", uptake: .nextDecision,
-        effect: "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned.")
+        effect:
+            "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned."
+    )
 
     // MARK: Texts
 
     package static let fitness = Setting(
         "FITNESS", .texts,
         "which texts are posted by themselves: plain ones first, strictly, loosely, or whatever they say",
-        form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "plain", uptake: .nextDecision,
+        form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "plain",
+        uptake: .nextDecision,
         effect: "Planned texts that even `loose` refuses get another text, unless it is `off`.",
         details: "see below")
     static let noRepeatDays = Setting(
-        "NO_REPEAT_DAYS", .texts, "days before a text may return", form: .integer(0...3_650), fallback: "180",
+        "NO_REPEAT_DAYS", .texts, "days before a text may return", form: .integer(0...3_650),
+        fallback: "180",
         uptake: .nextDecision)
     static let maxUses = Setting(
-        "MAX_USES", .texts, "how often a text may be posted in all; those that were posted least come first",
-        form: .integerOrNone(1...1_000), fallback: "none", uptake: .nextDecision, details: "see below")
+        "MAX_USES", .texts,
+        "how often a text may be posted in all; those that were posted least come first",
+        form: .integerOrNone(1...1_000), fallback: "none", uptake: .nextDecision,
+        details: "see below")
     static let minAgeDays = Setting(
         "MIN_AGE_DAYS", .texts, "days before a post may be mirrored, unless nothing is older",
         form: .integer(0...3_650), fallback: "30", uptake: .nextDecision)
     static let maxAgeDays = Setting(
-        "MAX_AGE_DAYS", .texts, "days after which a post is mirrored no more; old replies are used whatever their age",
+        "MAX_AGE_DAYS", .texts,
+        "days after which a post is mirrored no more; old replies are used whatever their age",
         form: .integerOrNone(1...36_500), fallback: "none", uptake: .nextDecision)
     package static let links = Setting(
-        "LINKS", .texts, "mirror posts that hold links; `off` leaves them out, and old replies with links too",
+        "LINKS", .texts,
+        "mirror posts that hold links; `off` leaves them out, and old replies with links too",
         form: switching, fallback: "on", uptake: .nextDecision,
-        details: "for a sentence seldom makes sense without its link", derived: { $0.ofBotNetwork($1) })
+        details: "for a sentence seldom makes sense without its link",
+        derived: { $0.ofBotNetwork($1) })
     static let contentWarnings = Setting(
-        "CONTENT_WARNINGS", .texts, "`leave` leaves out posts with a content warning; `carry` sends them with it",
-        form: .choice(["leave", "carry"]), fallback: "leave", uptake: .nextDecision, details: "see below")
+        "CONTENT_WARNINGS", .texts,
+        "`leave` leaves out posts with a content warning; `carry` sends them with it",
+        form: .choice(["leave", "carry"]), fallback: "leave", uptake: .nextDecision,
+        details: "see below")
     package static let media = Setting(
-        "MEDIA", .texts, "`own` mirrors posts with the human's own pictures too, and the pictures along with them",
+        "MEDIA", .texts,
+        "`own` mirrors posts with the human's own pictures too, and the pictures along with them",
         form: .choice(["off", "own"]), fallback: "off", uptake: .nextDecision,
         effect: "With `off` planned posts with pictures get another text.", details: "see below")
     package static let mediaWithoutAlt = Setting(
         "MEDIA_WITHOUT_ALT", .texts,
-        "`no` leaves out posts of which a picture has no description for who cannot see it", form: consent,
-        fallback: "no", uptake: .nextDecision, effect: "With `no` planned posts with such pictures get another text.")
+        "`no` leaves out posts of which a picture has no description for who cannot see it",
+        form: consent,
+        fallback: "no", uptake: .nextDecision,
+        effect: "With `no` planned posts with such pictures get another text.")
     package static let threads = Setting(
-        "THREADS", .texts, "`whole` mirrors the human's own threads too, all parts of one in one slot",
-        form: .choice(["off", "whole"]), fallback: "off", uptake: .nextDecision, details: "see below")
+        "THREADS", .texts,
+        "`whole` mirrors the human's own threads too, all parts of one in one slot",
+        form: .choice(["off", "whole"]), fallback: "off", uptake: .nextDecision,
+        details: "see below")
     static let quotes = Setting(
         "QUOTES", .texts, "who may quote the bot's posts",
         form: .choice(["default", "anyone", "followers", "nobody"]), fallback: "default",
@@ -273,14 +329,19 @@ extension Setting {
         "REPLIES", .replies,
         "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it "
             + "wait for a person, `all` sends it",
-        form: .choice(ReplyMode.allCases.map(\.rawValue)), fallback: "likely", uptake: .nextDecision,
+        form: .choice(ReplyMode.allCases.map(\.rawValue)), fallback: "likely",
+        uptake: .nextDecision,
         effect: "What was decided already stays.",
-        details: "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past")
+        details:
+            "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past"
+    )
     package static let repliesPerPerson = Setting(
-        "REPLIES_PER_PERSON", .replies, "replies to one person a day at most", form: .integer(0...100), fallback: "3",
+        "REPLIES_PER_PERSON", .replies, "replies to one person a day at most",
+        form: .integer(0...100), fallback: "3",
         uptake: .nextDecision, derived: { values, _ in values.ofMemorial("0") })
     package static let repliesPerThread = Setting(
-        "REPLIES_PER_THREAD", .replies, "replies in one conversation at most", form: .integer(0...100), fallback: "5",
+        "REPLIES_PER_THREAD", .replies, "replies in one conversation at most",
+        form: .integer(0...100), fallback: "5",
         uptake: .nextDecision)
     static let review = Setting(
         "REVIEW", .replies, "what waits until a person agrees; `all` is favorites too",
@@ -289,9 +350,12 @@ extension Setting {
     package static let followEdits = Setting(
         "FOLLOW_EDITS", .replies, "what becomes of a copy when the human changes the original",
         form: .choice(["edit", "delete", "off"]), fallback: "edit",
-        details: "changed where the bot's server can do that and else deleted, deleted, or left as it is")
+        details:
+            "changed where the bot's server can do that and else deleted, deleted, or left as it is"
+    )
     package static let deleteOnFavorite = Setting(
-        "DELETE_ON_FAVORITE", .replies, "`yes` deletes those of the bot's posts that the human favorites",
+        "DELETE_ON_FAVORITE", .replies,
+        "`yes` deletes those of the bot's posts that the human favorites",
         form: consent, fallback: "no")
 
     package static let confirmStop = Setting(
@@ -321,12 +385,15 @@ extension Setting {
         effect: "With `off` nothing that was decided or approved before is sent either.",
         derived: { $0.ofMemorial("off") ?? $0.ofBotNetwork($1) })
     package static let favoritesPerDay = Setting(
-        "FAVORITES_PER_DAY", .favorites, "favorites a day at most", form: .integer(0...1_000), fallback: "10",
+        "FAVORITES_PER_DAY", .favorites, "favorites a day at most", form: .integer(0...1_000),
+        fallback: "10",
         uptake: .nextDecision)
     package static let favoriteRateThreshold = Setting(
         "FAVORITE_RATE_THRESHOLD", .favorites,
-        "favorite when a post is more than this many times as likely to be a favorite as not", form: .positive,
-        fallback: "2", uptake: .nextDecision, details: "at 2, two of three are meant to be right", prompt: .prefilled)
+        "favorite when a post is more than this many times as likely to be a favorite as not",
+        form: .positive,
+        fallback: "2", uptake: .nextDecision, details: "at 2, two of three are meant to be right",
+        prompt: .prefilled)
     static let features = Setting(
         "FEATURES", .favorites,
         "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, with "
@@ -340,7 +407,8 @@ extension Setting {
         form: .choice(["learned", "plain"]), fallback: "learned", uptake: .nextDecision)
     static let exampleLimit = Setting(
         "EXAMPLE_LIMIT", .favorites, "posts of others that are kept to learn from",
-        form: .integer(100...10_000_000), fallback: "50000", effect: "Of a smaller number the oldest are unlearned.",
+        form: .integer(100...10_000_000), fallback: "50000",
+        effect: "Of a smaller number the oldest are unlearned.",
         details: "for at most 180 days (30 where an account is on X)")
 
     // MARK: X
@@ -350,7 +418,8 @@ extension Setting {
         "X: `yes`, once you have read X's automation rules; nothing is published there before",
         form: consent, fallback: "no", prompt: .optional)
     package static let xBudget = Setting(
-        "X_BUDGET_USD_PER_MONTH", .paid, "X: dollars that all calls may cost in a calendar month (UTC)", form: .dollars,
+        "X_BUDGET_USD_PER_MONTH", .paid,
+        "X: dollars that all calls may cost in a calendar month (UTC)", form: .dollars,
         fallback: "5", prompt: .optional)
     package static let xHomePosts = Setting(
         "X_HOME_POSTS_PER_DAY", .paid,
@@ -361,52 +430,66 @@ extension Setting {
         "X: whose account owns the developer application: its own posts, mentions and favorites are then cheaper to read",
         form: .choice(["none", "human", "bot"]), fallback: "none", prompt: .optional)
     static let xFieldNames = Setting(
-        "X_FIELD_NAMES", .paid, "X: how parameters of requests are spelled; `post` is the newer spelling",
+        "X_FIELD_NAMES", .paid,
+        "X: how parameters of requests are spelled; `post` is the newer spelling",
         form: .choice(XFieldNames.allCases.map(\.rawValue)), fallback: "tweet")
 
     // MARK: Notifications
 
     package static let notifyURL = Setting(
-        "NOTIFY_URL", .notifications, "told what you should know while you do not look", scope: .process,
+        "NOTIFY_URL", .notifications, "told what you should know while you do not look",
+        scope: .process,
         form: .text("`https://…`, `ntfy://host/topic`"), isSecret: true,
         details: "see [Notifications](run.md#notifications)")
     static let notifyFormat = Setting(
-        "NOTIFY_FORMAT", .notifications, "a JSON object, or a text with the headers of ntfy", scope: .process,
+        "NOTIFY_FORMAT", .notifications, "a JSON object, or a text with the headers of ntfy",
+        scope: .process,
         form: .choice(NoticeConfiguration.Format.allCases.map(\.rawValue)), fallback: "json",
         usually: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
         derived: { values, _ in
-            values.text(notifyURL)?.hasPrefix(NoticeConfiguration.ntfyScheme) == true ? ("ntfy", .fallback) : nil
+            values.text(notifyURL)?.hasPrefix(NoticeConfiguration.ntfyScheme) == true
+                ? ("ntfy", .fallback) : nil
         })
     package static let notifyCommand = Setting(
-        "NOTIFY_COMMAND", .notifications, "program that is given each message as JSON on its standard input",
+        "NOTIFY_COMMAND", .notifications,
+        "program that is given each message as JSON on its standard input",
         scope: .process, form: .text("words"))
     package static let heartbeatURL = Setting(
         "HEARTBEAT_URL", .notifications,
-        "asked for with GET every four minutes or so while the bot can do its work", scope: .process,
+        "asked for with GET every four minutes or so while the bot can do its work",
+        scope: .process,
         form: .text("`https://…`"), isSecret: true,
-        details: "for services that raise the alarm when that stops, see [Notifications](run.md#notifications)")
+        details:
+            "for services that raise the alarm when that stops, see [Notifications](run.md#notifications)"
+    )
 
     // MARK: Logs
 
     package static let logLevel = Setting(
         "LOG_LEVEL", .logs, "the least severe message that is logged", scope: .process,
-        form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info")
+        form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+        fallback: "info")
     package static let logFormat = Setting(
         "LOG_FORMAT", .logs, "how messages look; they go to the standard error", scope: .process,
-        form: .choice(["logfmt", "json", "pretty"]), usually: "`pretty` on a terminal, else `logfmt`")
+        form: .choice(["logfmt", "json", "pretty"]),
+        usually: "`pretty` on a terminal, else `logfmt`")
 
     // MARK: The web page
 
     static let webListen = Setting(
-        "WEB_LISTEN", .web, "address and port of the web page", scope: .process, form: .text("`address:port`"),
+        "WEB_LISTEN", .web, "address and port of the web page", scope: .process,
+        form: .text("`address:port`"),
         usually: "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
-        details: "on another address than this machine's own `web` starts only with one of the next settings; "
+        details:
+            "on another address than this machine's own `web` starts only with one of the next settings; "
             + "[how to open it from elsewhere](web.md#from-elsewhere)")
     package static let webPassword = Setting(
-        "WEB_PASSWORD", .web, "password of the web page", scope: .process, form: .text("8 characters and more"),
+        "WEB_PASSWORD", .web, "password of the web page", scope: .process,
+        form: .text("8 characters and more"),
         isSecret: true, effect: "All sessions of the web page end.")
     static let webHosts = Setting(
-        "WEB_HOSTS", .web, "names by which browsers may call the web page, besides `localhost` and IP addresses",
+        "WEB_HOSTS", .web,
+        "names by which browsers may call the web page, besides `localhost` and IP addresses",
         scope: .process, form: .text("names, with commas between"))
     static let webUserHeader = Setting(
         "WEB_USER_HEADER", .web,
@@ -423,5 +506,6 @@ extension Setting {
     package static let publicPage = Setting(
         "PUBLIC_PAGE", .web,
         "`yes` shows everybody, without a log-in, what the mirror is, how to stop it, and what is stored about them",
-        form: consent, fallback: "no", details: "at `/public/NAME`, see [For everybody](web.md#for-everybody)")
+        form: consent, fallback: "no",
+        details: "at `/public/NAME`, see [For everybody](web.md#for-everybody)")
 }

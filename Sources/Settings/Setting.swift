@@ -1,10 +1,11 @@
 import Networks
 import Posts
 
-/// A variable that mirror-bot reads: its name, form, default and meaning, and what a change of it does.
+/// A variable that mirror-bot reads: its name, form, default and meaning, and what a change of it
+/// does.
 ///
-/// ``all`` is the only list of settings. The parsers ``ProcessSettings`` and ``MirrorSettings``, `config`, `set --help`,
-/// docs/settings.md, `.env.example` and `app.json` go by it.
+/// ``all`` is the only list of settings. The parsers ``ProcessSettings`` and ``MirrorSettings``,
+/// `config`, `set --help`, docs/settings.md, `.env.example` and `app.json` go by it.
 ///
 /// Texts are one line each, in Markdown; names and values stand between backticks.
 package struct Setting: Sendable {
@@ -22,14 +23,17 @@ package struct Setting: Sendable {
         case dollars
     }
 
-    /// Tells the value that follows from others, and whether it is a mere default or what those imply.
-    typealias Derivation = @Sendable (SettingValues, Setting) -> (text: String, origin: SettingOrigin)?
+    /// Tells the value that follows from others, and whether it is a mere default or what those
+    /// imply.
+    typealias Derivation =
+        @Sendable (SettingValues, Setting) -> (text: String, origin: SettingOrigin)?
 
     /// What the setting is a property of, and with that which value it becomes part of.
     package enum Scope: String, Codable, Sendable {
         /// A process: ``ProcessSettings``.
         case process
-        /// A mirror's name, networks and accounts: ``MirrorSettings``. It cannot be stored for a mirror.
+        /// A mirror's name, networks and accounts: ``MirrorSettings``. It cannot be stored for a
+        /// mirror.
         case identity
         /// A mirror: ``MirrorSettings``. `mirror-bot set` can store it.
         case mirror
@@ -37,7 +41,8 @@ package struct Setting: Sendable {
 
     /// The settings that a person looks for together, in the order in which they are listed.
     package enum Group: String, CaseIterable, Codable, Sendable {
-        case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x", notifications, logs, web
+        case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x",
+            notifications, logs, web
 
         /// The heading above them.
         package var title: String {
@@ -93,7 +98,8 @@ package struct Setting: Sendable {
     package let form: Form
     /// The value when nothing is set; nil if there is none.
     package let fallback: String?
-    /// The value of a setting that nobody gave, where other settings decide it; nil where ``fallback`` holds.
+    /// The value of a setting that nobody gave, where other settings decide it; nil where
+    /// ``fallback`` holds.
     let derived: Derivation
     /// Never printed; also read from the file that `NAME_FILE` names.
     package let isSecret: Bool
@@ -114,14 +120,18 @@ package struct Setting: Sendable {
     package let example: String?
 
     init(
-        _ name: String, _ group: Group, _ meaning: String, scope: Scope = .mirror, form: Form = .text(),
-        fallback: String? = nil, usually: String? = nil, isSecret: Bool = false, isPath: Bool = false,
+        _ name: String, _ group: Group, _ meaning: String, scope: Scope = .mirror,
+        form: Form = .text(),
+        fallback: String? = nil, usually: String? = nil, isSecret: Bool = false,
+        isPath: Bool = false,
         uptake: Uptake? = nil, effect: String? = nil, details: String? = nil, prompt: Prompt? = nil,
         example: String? = nil,
         derived: @escaping Derivation = { _, _ in nil }
     ) {
         (self.name, self.group, self.scope, self.form) = (name, group, scope, form)
-        (self.meaning, self.details, self.fallback, self.usually) = (meaning, details, fallback, usually)
+        (self.meaning, self.details, self.fallback, self.usually) = (
+            meaning, details, fallback, usually
+        )
         (self.isSecret, self.isPath, self.derived) = (isSecret, isPath, derived)
         (self.effectText, self.uptake) = (effect, uptake ?? (scope == .mirror ? .live : .nextStart))
         (self.prompt, self.example) = (prompt, example)
@@ -130,7 +140,9 @@ package struct Setting: Sendable {
     /// What a person who reads no variables calls it: ``name`` in words where nothing else is said.
     package var title: String {
         if let spoken = Self.titles[name] { return spoken }
-        let words = name.split(separator: "_").map { Self.abbreviations.contains($0) ? String($0) : $0.lowercased() }
+        let words = name.split(separator: "_").map {
+            Self.abbreviations.contains($0) ? String($0) : $0.lowercased()
+        }
         let title = words.joined(separator: " ")
         return title.prefix(1).uppercased() + title.dropFirst()
     }
@@ -155,7 +167,9 @@ extension Setting.Form {
     package var choices: [String]? { if case .choice(let choices) = self { choices } else { nil } }
 
     /// The whole numbers that it takes; nil where it takes something else too.
-    package var numbers: ClosedRange<Int>? { if case .integer(let range) = self { range } else { nil } }
+    package var numbers: ClosedRange<Int>? {
+        if case .integer(let range) = self { range } else { nil }
+    }
 
     /// What a value looks like, in Markdown.
     package var words: String {
@@ -175,7 +189,9 @@ extension Setting {
     package var defaultWords: String? {
         if let usually { return usually }
         guard let fallback else { return nil }
-        let elsewhere = Dictionary(grouping: NetworkDescriptor.known.filter { $0.defaults[name] != nil }) {
+        let elsewhere = Dictionary(
+            grouping: NetworkDescriptor.known.filter { $0.defaults[name] != nil }
+        ) {
             $0.defaults[name] ?? ""
         }
         let others = elsewhere.sorted { $0.key < $1.key }.map { value, networks in

@@ -1,10 +1,11 @@
 import Foundation
 import Storage
 
-/// Where a process looked for its settings: the working folder and the home, the folder of the embedded database.
+/// Where a process looked for its settings: the working folder and the home, the folder of the
+/// embedded database.
 ///
-/// The home keeps a list of the working folders whose `.env` led to it, one `path<TAB>mirror` on a line, the last of a path
-/// counting: two folders may share a mirror without their owner knowing.
+/// The home keeps a list of the working folders whose `.env` led to it, one `path<TAB>mirror` on a
+/// line, the last of a path counting: two folders may share a mirror without their owner knowing.
 package struct SettingPlaces: Equatable, Sendable {
     package let folder: String
     /// Nil where no home folder is known.
@@ -16,14 +17,17 @@ package struct SettingPlaces: Equatable, Sendable {
 
     private var list: String? { home.map { $0 + "/folders" } }
 
-    /// Notes that this folder has settings of a mirror, if it has a `.env`; nothing is noted where that is not possible.
+    /// Notes that this folder has settings of a mirror, if it has a `.env`; nothing is noted where
+    /// that is not possible.
     ///
     /// - Parameter mirror: The mirror's name.
     package func note(_ mirror: String) {
         guard let list, let home, folder != home, files.first == folder + "/.env",
-            !folder.contains(where: { $0.isNewline || $0 == "\t" }), known(in: list)[folder] != mirror
+            !folder.contains(where: { $0.isNewline || $0 == "\t" }),
+            known(in: list)[folder] != mirror
         else { return }
-        let descriptor = open(list, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        let descriptor = open(
+            list, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         try? FileFault.write(Array("\(folder)\t\(mirror)\n".utf8), to: descriptor, at: list)
@@ -41,11 +45,17 @@ package struct SettingPlaces: Equatable, Sendable {
 
     /// The mirrors of the folders in the list.
     private func known(in list: String) -> [String: String] {
-        guard let data = try? FileTrust.contents(of: list, atMost: Self.maximumBytes, .writtenByOthers) else {
+        guard
+            let data = try? FileTrust.contents(
+                of: list, atMost: Self.maximumBytes, .writtenByOthers)
+        else {
             return [:]
         }
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map { $0.split(separator: "\t") }
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map {
+            $0.split(separator: "\t")
+        }
         return Dictionary(
-            lines.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }, uniquingKeysWith: { $1 })
+            lines.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) },
+            uniquingKeysWith: { $1 })
     }
 }

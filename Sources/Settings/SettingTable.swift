@@ -9,7 +9,9 @@ package struct SettingTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
 
-    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+    package init(storage: any StorageEngine, mirror: String) {
+        (self.storage, self.mirror) = (storage, mirror)
+    }
 
     /// The values by the names of their variables.
     ///
@@ -26,9 +28,13 @@ package struct SettingTable: Sendable {
         Seen(of: names.sorted().flatMap { [$0, values[$0]] })
     }
 
-    private static func all(of mirror: String, on connection: any StorageConnection) throws -> [String: String] {
+    private static func all(of mirror: String, on connection: any StorageConnection) throws
+        -> [String: String]
+    {
         let rows = try connection.query("SELECT name, value FROM settings WHERE mirror = \(mirror)")
-        return Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
+        return Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) {
+            first, _ in first
+        }
     }
 
     /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
@@ -41,10 +47,15 @@ package struct SettingTable: Sendable {
         }
         let batch = BulkInsert(
             into: "settings",
-            columns: [("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer)],
+            columns: [
+                ("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer),
+            ],
             rows: rows, onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"]))
         try await storage.transaction { connection in
-            if seen != nil { try seen.require(Self.seen(values.keys, in: try Self.all(of: mirror, on: connection))) }
+            if seen != nil {
+                try seen.require(
+                    Self.seen(values.keys, in: try Self.all(of: mirror, on: connection)))
+            }
             try connection.insert(batch)
             if let statement = values[Setting.humanConsent.name].flatMap(HumanConsent.Ground.init) {
                 try HumanConsent.state(statement, of: mirror, on: connection, now: now)
@@ -57,7 +68,8 @@ package struct SettingTable: Sendable {
     ///
     /// A forgotten statement about ``HumanConsent`` is taken back.
     ///
-    /// - Parameter seen: ``seen(_:in:)`` of these names that the person was shown; nil to change without comparing.
+    /// - Parameter seen: ``seen(_:in:)`` of these names that the person was shown; nil to change
+    ///   without comparing.
     /// - Returns: The names of those that were set.
     /// - Throws: `SeenChanged`; the store's error.
     package func remove(_ names: [String], seen: Seen? = nil) async throws -> [String] {
@@ -67,8 +79,11 @@ package struct SettingTable: Sendable {
             try seen.require(Self.seen(names, in: known))
             let found = names.filter { known[$0] != nil }
             guard !found.isEmpty else { return [] }
-            try connection.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
-            if found.contains(Setting.humanConsent.name) { try HumanConsent.withdraw(of: mirror, on: connection) }
+            try connection.execute(
+                "DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
+            if found.contains(Setting.humanConsent.name) {
+                try HumanConsent.withdraw(of: mirror, on: connection)
+            }
             try MirrorVersion.raise(mirror, on: connection)
             return found
         }
@@ -82,10 +97,13 @@ extension MirrorConfiguration {
     /// - Throws: ``ConfigurationError`` for a value that cannot be used; `StorageError`.
     package func valuesWithSettings() async throws -> SettingValues {
         let values = mirror.values
-        if case .sqlite(let path) = process.storage, !FileManager.default.fileExists(atPath: path) { return values }
+        if case .sqlite(let path) = process.storage, !FileManager.default.fileExists(atPath: path) {
+            return values
+        }
         return try await Storage.open(process.storage).closing { engine in
             try await Migrations.check(engine)
-            return try values.overlaid(with: try await SettingTable(storage: engine, mirror: mirror.mirror).all())
+            return try values.overlaid(
+                with: try await SettingTable(storage: engine, mirror: mirror.mirror).all())
         }
     }
 }

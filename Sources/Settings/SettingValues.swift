@@ -27,7 +27,8 @@ package enum SettingOrigin: String, Codable, Sendable {
 /// The values of all settings as they were found, checked for their form.
 package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
-    /// What a person may have meant otherwise, a sentence each; nothing that keeps the values from being used.
+    /// What a person may have meant otherwise, a sentence each; nothing that keeps the values from
+    /// being used.
     package private(set) var warnings: [String] = []
     /// Where they were looked for; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
@@ -46,7 +47,8 @@ package struct SettingValues: Sendable {
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The process environment.
     ///   - dotEnv: The variables of `.env`, or nil without such a file.
-    /// - Throws: ``ConfigurationError`` for the first value that is not of its form, or a `NAME_FILE` that cannot be read.
+    /// - Throws: ``ConfigurationError`` for the first value that is not of its form, or a
+    ///   `NAME_FILE` that cannot be read.
     package init(
         flags: [String: String] = [:], environment: EnvironmentVariablesProvider,
         dotEnv: EnvironmentVariablesProvider? = nil
@@ -59,7 +61,8 @@ package struct SettingValues: Sendable {
     }
 
     /// Reads every setting, the ones that cannot be used too.
-    private init(flags: [String: String], _ sources: [Source], problems: inout [ConfigurationError]) {
+    private init(flags: [String: String], _ sources: [Source], problems: inout [ConfigurationError])
+    {
         for setting in Setting.all {
             do {
                 if let value = try Self.find(setting, flags, sources) {
@@ -73,14 +76,17 @@ package struct SettingValues: Sendable {
             }
         }
         // Behind all that was given, for a default may follow from it.
-        for setting in Setting.all where found[setting.name] == nil { found[setting.name] = fallback(of: setting) }
+        for setting in Setting.all where found[setting.name] == nil {
+            found[setting.name] = fallback(of: setting)
+        }
     }
 
     /// Reads every setting of a process without flags; as ``loadAll(flags:environment:folder:)``.
     ///
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
-    package static func load(environment: [String: String], folder: String?) throws -> SettingValues {
+    package static func load(environment: [String: String], folder: String?) throws -> SettingValues
+    {
         let (values, problems) = loadAll(flags: [:], environment: environment, folder: folder)
         if let first = problems.first { throw first }
         return values
@@ -88,8 +94,8 @@ package struct SettingValues: Sendable {
 
     /// Reads every setting of a process, the ones that cannot be used too.
     ///
-    /// The environment overrides `.env` in the working folder, which overrides `.env` in the home: the folder of the
-    /// embedded database, as flags, environment and the first `.env` name it.
+    /// The environment overrides `.env` in the working folder, which overrides `.env` in the home:
+    /// the folder of the embedded database, as flags, environment and the first `.env` name it.
     ///
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
@@ -109,7 +115,11 @@ package struct SettingValues: Sendable {
                 (EnvironmentVariablesProvider(environmentVariables: $0.variables), $0.place.origin)
             }
             var problems: [ConfigurationError] = []
-            return (SettingValues(flags: flags, [(variables, .environment)] + ofFiles, problems: &problems), problems)
+            return (
+                SettingValues(
+                    flags: flags, [(variables, .environment)] + ofFiles, problems: &problems),
+                problems
+            )
         }
         var (values, wrong) = read()
         let home = try? ProcessSettings.home(values, environment)
@@ -130,7 +140,9 @@ package struct SettingValues: Sendable {
     package func text(_ setting: Setting) -> String? { found[setting.name]?.text }
 
     /// Where the setting's value comes from; unset where there is none.
-    package func origin(_ setting: Setting) -> SettingOrigin { found[setting.name]?.origin ?? .unset }
+    package func origin(_ setting: Setting) -> SettingOrigin {
+        found[setting.name]?.origin ?? .unset
+    }
 
     /// The network of a role's account.
     package func network(of role: AccountRole) -> NetworkName {
@@ -139,17 +151,20 @@ package struct SettingValues: Sendable {
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
     func networkSetting(of role: AccountRole) -> Setting? {
-        [.network(of: role), .network].first { ![.fallback, .implied, .login].contains(origin($0)) }
+        [.network(of: role), .network].first {
+            ![.fallback, .implied, .login].contains(origin($0))
+        }
     }
 
-    /// The one network to which all variables of both accounts can belong; nil if they leave a choice, or differ.
+    /// The one network to which all variables of both accounts can belong; nil if they leave a
+    /// choice, or differ.
     func impliedNetwork() -> NetworkName? {
         let common = possibleNetworks(of: .human).intersection(possibleNetworks(of: .bot))
         return common.count == 1 ? common.first : nil
     }
 
-    /// The network of a role's account that nobody named for the role: `NETWORK` if somebody set that, else the one to which
-    /// the account's variables belong, else that of the other account.
+    /// The network of a role's account that nobody named for the role: `NETWORK` if somebody set
+    /// that, else the one to which the account's variables belong, else that of the other account.
     func derivedNetwork(of role: AccountRole) -> (text: String, origin: SettingOrigin)? {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
         let own = possibleNetworks(of: role)
@@ -157,7 +172,8 @@ package struct SettingValues: Sendable {
         return text(.network).map { ($0, isNamed ? .fallback : origin(.network)) }
     }
 
-    /// The networks whose accounts have all variables that are set for the role; all without any, none if they differ.
+    /// The networks whose accounts have all variables that are set for the role; all without any,
+    /// none if they differ.
     private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
         AccountField.settable.filter { text($0.setting(of: role)) != nil }
             .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
@@ -167,7 +183,8 @@ package struct SettingValues: Sendable {
     ///
     /// - Parameter stored: What is set, by names of variables.
     /// - Returns: The values, with origin ``SettingOrigin/stored`` where that decided.
-    /// - Throws: ``ConfigurationError`` for a name or a value that cannot be used, such as one of an earlier version.
+    /// - Throws: ``ConfigurationError`` for a name or a value that cannot be used, such as one of
+    ///   an earlier version.
     func overlaid(with stored: [String: String]) throws -> SettingValues {
         var values = self
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
@@ -178,10 +195,13 @@ package struct SettingValues: Sendable {
         return values
     }
 
-    /// The values for another mirror of the same process: without the name, the networks and the accounts of this one.
+    /// The values for another mirror of the same process: without the name, the networks and the
+    /// accounts of this one.
     func withoutIdentity() -> SettingValues {
         var values = self
-        for setting in Setting.all where setting.scope == .identity { values.found[setting.name] = nil }
+        for setting in Setting.all where setting.scope == .identity {
+            values.found[setting.name] = nil
+        }
         for setting in Setting.all where values.found[setting.name] == nil {
             values.found[setting.name] = values.fallback(of: setting)
         }
@@ -199,11 +219,16 @@ package struct SettingValues: Sendable {
         guard let setting = Setting.named(name) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
             throw ConfigurationError(
-                name, "is no setting" + (near.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
+                name,
+                "is no setting"
+                    + (near.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
         }
-        guard !setting.isSecret else { throw ConfigurationError(name, "is a secret, which is not set for a mirror") }
+        guard !setting.isSecret else {
+            throw ConfigurationError(name, "is a secret, which is not set for a mirror")
+        }
         guard setting.canBeStored else {
-            throw ConfigurationError(name, "belongs to the process or to a login; put it into the environment or .env")
+            throw ConfigurationError(
+                name, "belongs to the process or to a login; put it into the environment or .env")
         }
         try check(try unquoted(text, name), of: setting)
     }
@@ -250,12 +275,16 @@ package struct SettingValues: Sendable {
     /// The value as a whole number; nil where it is `none`.
     func integerOrNone(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 
-    private static func find(_ setting: Setting, _ flags: [String: String], _ sources: [Source]) throws -> Found? {
+    private static func find(_ setting: Setting, _ flags: [String: String], _ sources: [Source])
+        throws -> Found?
+    {
         func form(_ text: String) throws -> String {
             guard setting.isPath, let environment = sources.first else { return text }
             return try path(text, environment.variables)
         }
-        if let flag = flags[setting.name] { return (try form(try unquoted(flag, setting.name)), .flag) }
+        if let flag = flags[setting.name] {
+            return (try form(try unquoted(flag, setting.name)), .flag)
+        }
         for (variables, origin) in sources {
             if let value = try value(setting.name, variables) { return (try form(value), origin) }
             if setting.isSecret, let name = try value(setting.name + "_FILE", variables) {
@@ -266,17 +295,22 @@ package struct SettingValues: Sendable {
     }
 
     /// The variable's value; nil if it is not set or set to nothing.
-    private static func value(_ name: String, _ variables: EnvironmentVariablesProvider) throws -> String? {
-        guard let value = try variables.environmentValue(forName: name), !value.isEmpty else { return nil }
+    private static func value(_ name: String, _ variables: EnvironmentVariablesProvider) throws
+        -> String?
+    {
+        guard let value = try variables.environmentValue(forName: name), !value.isEmpty else {
+            return nil
+        }
         return try unquoted(value, name)
     }
 
     /// Returns a value that does not stand between quotes.
     ///
-    /// Quotes arrive with a value from a program that does not read them as a shell does, as `docker run --env-file`; no
-    /// setting has a value that needs them.
+    /// Quotes arrive with a value from a program that does not read them as a shell does, as
+    /// `docker run --env-file`; no setting has a value that needs them.
     ///
-    /// - Throws: ``ConfigurationError`` for a quote at the start whose counterpart is at the end, or before a comment.
+    /// - Throws: ``ConfigurationError`` for a quote at the start whose counterpart is at the end,
+    ///   or before a comment.
     private static func unquoted(_ text: String, _ name: String) throws -> String {
         guard let opening = text.first, let closing = quotes[opening],
             let end = text.dropFirst().firstIndex(of: closing)
@@ -294,8 +328,11 @@ package struct SettingValues: Sendable {
     ]
 
     /// The path with the home folder in place of a `~` at its start, as a shell would have it.
-    private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws -> String {
-        guard text == "~" || text.hasPrefix("~/"), let home = try environment.environmentValue(forName: "HOME"),
+    private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws
+        -> String
+    {
+        guard text == "~" || text.hasPrefix("~/"),
+            let home = try environment.environmentValue(forName: "HOME"),
             home.hasPrefix("/")
         else { return text }
         return home + text.dropFirst()
@@ -307,27 +344,35 @@ package struct SettingValues: Sendable {
         do throws(FileTrust.Problem) {
             data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .none)
         } catch {
-            throw ConfigurationError(variable, "names a file that cannot be used: \(path) \(error.text(behind: path))")
+            throw ConfigurationError(
+                variable, "names a file that cannot be used: \(path) \(error.text(behind: path))")
         }
-        guard let data else { throw ConfigurationError(variable, "names a file that does not exist: \(path)") }
+        guard let data else {
+            throw ConfigurationError(variable, "names a file that does not exist: \(path)")
+        }
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(variable, "names a file that is no short text: \(path)")
         }
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !value.isEmpty else { throw ConfigurationError(variable, "names an empty file: \(path)") }
+        guard !value.isEmpty else {
+            throw ConfigurationError(variable, "names an empty file: \(path)")
+        }
         return try unquoted(value, setting.name)
     }
 
     private static func check(_ text: String, of setting: Setting) throws {
         switch setting.form {
         case .text:
-            guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            guard
+                !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            else {
                 throw ConfigurationError(setting.name, "holds a control character")
             }
         case .choice(let allowed):
             guard allowed.contains(text) else {
                 throw ConfigurationError(
-                    setting.name, "is \"\(text.prefix(40))\"; expected \(allowed.joined(separator: ", "))")
+                    setting.name,
+                    "is \"\(text.prefix(40))\"; expected \(allowed.joined(separator: ", "))")
             }
         case .integer(let range):
             guard let number = Int(text), range.contains(number) else {
@@ -345,12 +390,15 @@ package struct SettingValues: Sendable {
             }
         case .positive:
             guard let number = Double(text), number.isFinite, number > 0 else {
-                throw ConfigurationError(setting.name, "is \"\(text.prefix(40))\"; expected a number above 0")
+                throw ConfigurationError(
+                    setting.name, "is \"\(text.prefix(40))\"; expected a number above 0")
             }
         case .dollars:
             guard Money(dollars: text) != nil else {
                 throw ConfigurationError(
-                    setting.name, "is \"\(text.prefix(40))\"; expected dollars from 0 to 1000000, such as 5 or 0.25")
+                    setting.name,
+                    "is \"\(text.prefix(40))\"; expected dollars from 0 to 1000000, such as 5 or 0.25"
+                )
             }
         }
     }
@@ -358,13 +406,19 @@ package struct SettingValues: Sendable {
 
 extension SettingValues: CustomReflectable, CustomStringConvertible {
     /// The settings by name, without the values of the secret ones.
-    package var description: String { "\(shown.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })" }
+    package var description: String {
+        "\(shown.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
+    }
 
-    package var customMirror: Mirror { Mirror(self, children: shown.map { (label: $0.key, value: $0.value) }) }
+    package var customMirror: Mirror {
+        Mirror(self, children: shown.map { (label: $0.key, value: $0.value) })
+    }
 
     private var shown: [String: String] {
         let secrets = Set(Setting.all.filter(\.isSecret).map(\.name))
         return Dictionary(
-            uniqueKeysWithValues: found.map { ($0.key, secrets.contains($0.key) ? "<redacted>" : $0.value.text) })
+            uniqueKeysWithValues: found.map {
+                ($0.key, secrets.contains($0.key) ? "<redacted>" : $0.value.text)
+            })
     }
 }

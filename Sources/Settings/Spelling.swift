@@ -5,7 +5,8 @@ package enum Spelling {
     /// - Parameters:
     ///   - text: What was written.
     ///   - words: What could have been meant.
-    /// - Returns: The first of the nearest words, at most one slip for every three letters away and never more than three.
+    /// - Returns: The first of the nearest words, at most one slip for every three letters away and
+    ///   never more than three.
     package static func nearest(to text: String, among words: [String]) -> String? {
         // Nothing that long is a word, and the comparison takes the product of the lengths.
         guard text.utf8.count <= 100 else { return nil }
@@ -22,8 +23,8 @@ package enum Spelling {
         return nearest?.word
     }
 
-    /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal string alignment); nil if
-    /// they are more than the limit.
+    /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal
+    /// string alignment); nil if they are more than the limit.
     private static func slips(
         _ first: [Unicode.Scalar], _ second: [Unicode.Scalar], atMost limit: Int
     ) -> Int? {
@@ -31,7 +32,9 @@ package enum Spelling {
         for (row, letter) in first.enumerated() {
             var current = [row + 1]
             for (column, other) in second.enumerated() {
-                var least = min(last[column + 1] + 1, current[column] + 1, last[column] + (letter == other ? 0 : 1))
+                var least = min(
+                    last[column + 1] + 1, current[column] + 1,
+                    last[column] + (letter == other ? 0 : 1))
                 if row > 0, column > 0, letter == second[column - 1], first[row - 1] == other {
                     least = min(least, before[column - 1] + 1)
                 }
@@ -39,7 +42,8 @@ package enum Spelling {
             }
             (before, last) = (last, current)
             // A row is made of the two before it, and never holds less than the least of them.
-            guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit }) else { return nil }
+            guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit })
+            else { return nil }
         }
         return last[second.count] <= limit ? last[second.count] : nil
     }

@@ -46,8 +46,8 @@ enum WeakPassword {
         }
     }
 
-    /// The text without digits and signs at its ends or at all, as typed and with letters in place of
-    /// the signs that look like them.
+    /// The text without digits and signs at its ends or at all, as typed and with letters in place
+    /// of the signs that look like them.
     private static func cores(of text: String) -> Set<String> {
         let inner = trimmed(text)
         let readings = [text, inner].flatMap { [$0, letters(of: $0)] }

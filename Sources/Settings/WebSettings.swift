@@ -14,7 +14,9 @@ package struct WebSettings: Sendable {
 
         /// Parses `127.0.0.1:8080` or `[::1]:8080`; nil for anything else.
         package init?(_ text: String) {
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            guard let colon = text.lastIndex(of: ":"),
+                let port = UInt16(text[text.index(after: colon)...])
+            else {
                 return nil
             }
             var host = String(text[..<colon])
@@ -37,13 +39,16 @@ package struct WebSettings: Sendable {
             return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } && parts[0] == "127"
         }
 
-        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+        package var description: String {
+            host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
     }
 
     package var listening: Listening
     /// Nil for none.
     package let password: Secret?
-    /// The names by which browsers may call the server besides `localhost` and IP addresses; in lower case.
+    /// The names by which browsers may call the server besides `localhost` and IP addresses; in
+    /// lower case.
     package let hosts: Set<String>
     /// The header in which a reverse proxy says who is logged in there; nil for none.
     package let userHeader: String?
@@ -56,13 +61,16 @@ package struct WebSettings: Sendable {
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     package init(_ values: SettingValues, environment: [String: String]) throws {
         let text =
-            values.text(.webListen) ?? environment["PORT"].flatMap { UInt16($0) }.map { "0.0.0.0:\($0)" }
+            values.text(.webListen) ?? environment["PORT"].flatMap { UInt16($0) }.map {
+                "0.0.0.0:\($0)"
+            }
             ?? "127.0.0.1:8080"
         listening = try Self.listening(text, named: Setting.webListen.name)
         password = try values.text(.webPassword).map { text in
             guard text.count >= Self.shortestPassword else {
                 throw ConfigurationError(
-                    Setting.webPassword.name, "is too short; expected \(Self.shortestPassword) characters or more")
+                    Setting.webPassword.name,
+                    "is too short; expected \(Self.shortestPassword) characters or more")
             }
             let isBlank = !text.contains {
                 $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol
@@ -76,16 +84,19 @@ package struct WebSettings: Sendable {
         let names = (values.text(.webHosts) ?? "").split(separator: ",").map {
             $0.filter { !$0.isWhitespace }.lowercased()
         }
-        for name in names where !name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-".utf8.contains($0) }) {
+        for name in names
+        where !name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-".utf8.contains($0) }) {
             throw ConfigurationError(
                 Setting.webHosts.name,
-                "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between")
+                "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between"
+            )
         }
         hosts = Set(names)
         userHeader = try values.text(.webUserHeader).map { name in
             guard name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }) else {
                 throw ConfigurationError(
-                    Setting.webUserHeader.name, "is \"\(name.prefix(60))\"; expected a header's name as Remote-User")
+                    Setting.webUserHeader.name,
+                    "is \"\(name.prefix(60))\"; expected a header's name as Remote-User")
             }
             guard !Self.isSentByOthers(name) else {
                 throw ConfigurationError(

@@ -9,7 +9,8 @@ package struct XConfiguration: Sendable {
     package var monthlyBudget: Money
     /// Posts of home timelines to pay for on a day in UTC; 0 leaves them alone.
     package var homePostsPerDay: Int
-    /// Whose account owns the developer application: it reads its own posts, mentions and favorites for less.
+    /// Whose account owns the developer application: it reads its own posts, mentions and favorites
+    /// for less.
     package var appOwner: AccountRole?
     /// How request parameters are spelled.
     package var fieldNames: XFieldNames

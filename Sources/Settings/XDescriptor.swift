@@ -7,20 +7,24 @@ extension NetworkDescriptor {
         var network = NetworkDescriptor(
             .x,
             fields: [
-                Field(.consumerKey), Field(.consumerSecret), Field(.accessToken), Field(.accessTokenSecret),
+                Field(.consumerKey), Field(.consumerSecret), Field(.accessToken),
+                Field(.accessTokenSecret),
             ],
             identity: .accessToken, fingerprint: [.consumerKey, .accessToken],
             rhythm: Rhythm(
-                mentions: Rhythm.Beat(1, shortest: .seconds(60)), home: Rhythm.Beat(15, shortest: .seconds(15 * 60)),
+                mentions: Rhythm.Beat(1, shortest: .seconds(60)),
+                home: Rhythm.Beat(15, shortest: .seconds(15 * 60)),
                 ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(30, shortest: .seconds(30 * 60))),
             connect: { made in
                 let x = made.settings.x
                 let options = XOptions(
-                    apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
+                    apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish,
+                    homePostsPerDay: x.homePostsPerDay,
                     ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
                 return try XNetwork(
-                    credentials: XCredentials(made.account.credentials), options: options, book: made.book,
+                    credentials: XCredentials(made.account.credentials), options: options,
+                    book: made.book,
                     client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
@@ -38,18 +42,24 @@ extension NetworkDescriptor {
                 wants the person's express consent before their account is matched to one elsewhere: \
                 https://developer.x.com/en/developer-terms/policy
                 """, matchingNeedsConsent: true)
-        let read = { @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
+        let read = {
+            @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
             XPrices.current.price(
-                ofReading: items, from: feed, ownsApp: settings.x.appOwner == role, fieldNames: settings.x.fieldNames)
+                ofReading: items, from: feed, ownsApp: settings.x.appOwner == role,
+                fieldNames: settings.x.fieldNames)
         }
         network.prices = Prices(
-            day: XPrices.current.day, budget: Setting.xBudget.name, post: XPrices.current.postCreate,
+            day: XPrices.current.day, budget: Setting.xBudget.name,
+            post: XPrices.current.postCreate,
             reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
             ownPost: { XPrices.current.priceOfLookUp(of: .own, fieldNames: $0.x.fieldNames) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
-            look: { feed, role, settings in read(XNetwork.smallestPage(of: feed), feed, role, settings) })
+            look: { feed, role, settings in
+                read(XNetwork.smallestPage(of: feed), feed, role, settings)
+            })
         network.homeGap = { _, settings in
-            settings.x.homePostsPerDay == 0 ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil
+            settings.x.homePostsPerDay == 0
+                ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil
         }
         return network
     }()
@@ -60,8 +70,10 @@ extension AccountCredentials {
         AccountCredentials(
             network: .x,
             [
-                .consumerKey: Secret(credentials.consumerKey), .consumerSecret: credentials.consumerSecret,
-                .accessToken: credentials.accessToken, .accessTokenSecret: credentials.accessTokenSecret,
+                .consumerKey: Secret(credentials.consumerKey),
+                .consumerSecret: credentials.consumerSecret,
+                .accessToken: credentials.accessToken,
+                .accessTokenSecret: credentials.accessTokenSecret,
             ])
     }
 }
@@ -69,7 +81,9 @@ extension AccountCredentials {
 extension XCredentials {
     package init(_ account: AccountCredentials) {
         self.init(
-            consumerKey: account.text(.consumerKey), consumerSecret: account.secret(.consumerSecret),
-            accessToken: account.secret(.accessToken), accessTokenSecret: account.secret(.accessTokenSecret))
+            consumerKey: account.text(.consumerKey),
+            consumerSecret: account.secret(.consumerSecret),
+            accessToken: account.secret(.accessToken),
+            accessTokenSecret: account.secret(.accessTokenSecret))
     }
 }

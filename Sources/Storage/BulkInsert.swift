@@ -46,7 +46,8 @@ package struct BulkInsert: Sendable {
     }
 
     private init(
-        _ table: String, _ columns: [(name: String, type: ColumnType)], _ count: Int, _ conflict: Conflict,
+        _ table: String, _ columns: [(name: String, type: ColumnType)], _ count: Int,
+        _ conflict: Conflict,
         areMade: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
     ) {
         (self.table, self.columns, self.count, self.conflict) = (table, columns, count, conflict)
@@ -54,7 +55,9 @@ package struct BulkInsert: Sendable {
     }
 
     /// `INSERT INTO table (columns)`.
-    package var head: String { "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))" }
+    package var head: String {
+        "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))"
+    }
 
     /// The `ON CONFLICT` clause with a leading space, or nothing.
     var tail: String {
@@ -101,7 +104,9 @@ package struct BulkInsert: Sendable {
             _ = try row[index].checked()
             throw StorageError(
                 .invalidValue, "insert into \(table)",
-                because: "a value for column \(columns[index].name) is not of type \(columns[index].type)")
+                because:
+                    "a value for column \(columns[index].name) is not of type \(columns[index].type)"
+            )
         }
         return row
     }

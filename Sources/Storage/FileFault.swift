@@ -2,8 +2,8 @@ import Foundation
 
 /// Why the system refused to make or write a file, and what to do about it.
 ///
-/// Everything that writes a file words its failure with this: the database, its copies and its key, the files that a
-/// command makes, and standard output.
+/// Everything that writes a file words its failure with this: the database, its copies and its key,
+/// the files that a command makes, and standard output.
 package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of the error, as `ENOSPC`.
     package let code: Int32
@@ -11,7 +11,8 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - code: `errno` of the failed call.
-    ///   - path: The file or folder that was to be written; nil for an open file whose name is not known.
+    ///   - path: The file or folder that was to be written; nil for an open file whose name is not
+    ///     known.
     package init(_ code: Int32, at path: String?) { (self.code, self.path) = (code, path) }
 
     /// Whether there is no room for it.
@@ -27,7 +28,8 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
         return switch code {
         case ENOSPC: "the disk is full; make room on \(path == nil ? "it" : "the disk of \(place)")"
         case EDQUOT: "this user's quota on the disk is used up; make room"
-        case EFBIG: "the file would be larger than this process may write; raise the limit, which ulimit -f shows"
+        case EFBIG:
+            "the file would be larger than this process may write; raise the limit, which ulimit -f shows"
         case EROFS: "the disk is read-only; mount it for writing, or name a place on another disk"
         case EACCES, EPERM:
             "permission denied; \(Self.user) may not write in \(nearest(place)): give it the folder with chown or chmod, "
@@ -48,7 +50,9 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The folder that is there, of those above a place.
     private func nearest(_ place: String) -> String {
         var folder = place
-        while !folder.isEmpty, folder != "/", folder != ".", access(folder, F_OK) != 0, errno == ENOENT {
+        while !folder.isEmpty, folder != "/", folder != ".", access(folder, F_OK) != 0,
+            errno == ENOENT
+        {
             folder = (folder as NSString).deletingLastPathComponent
         }
         return folder.isEmpty ? "." : folder
@@ -62,16 +66,22 @@ extension FileFault {
     package static func makeFolder(_ path: String) throws(FileFault) {
         guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         let above = (path as NSString).deletingLastPathComponent
-        guard errno == ENOENT, !above.isEmpty, above != path else { throw FileFault(errno, at: path) }
+        guard errno == ENOENT, !above.isEmpty, above != path else {
+            throw FileFault(errno, at: path)
+        }
         try makeFolder(above)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault(errno, at: path) }
     }
 
     /// Writes all bytes to an open file.
-    static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String) throws(FileFault) {
+    static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String)
+        throws(FileFault)
+    {
         var rest = bytes
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             if count < 0, errno == EINTR { continue }
             // A full disk may also take nothing without an error.
             guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
@@ -83,8 +93,12 @@ extension FileFault {
     ///
     /// - Parameter path: The file, for the error.
     /// - Throws: ``FileFault``.
-    package static func write(_ bytes: [UInt8], to descriptor: Int32, at path: String) throws(FileFault) {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32, at path: String)
+        throws(FileFault)
+    {
         try writeAll(bytes[...], to: descriptor, at: path)
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw FileFault(errno, at: path) }
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+            throw FileFault(errno, at: path)
+        }
     }
 }

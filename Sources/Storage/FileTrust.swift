@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Whose files may hold data, settings and secrets: this user's and the system's own, which nobody else can change.
+/// Whose files may hold data, settings and secrets: this user's and the system's own, which nobody
+/// else can change.
 package enum FileTrust {
     /// What is wrong with a file, or with a folder or link on the way to it.
     package struct Problem: Error, Equatable, Sendable {
@@ -17,7 +18,8 @@ package enum FileTrust {
 
     /// Who else may do what with a file.
     package enum Limit: Sendable {
-        /// Anything: what matters is only that it is an ordinary file and no planted link leads there.
+        /// Anything: what matters is only that it is an ordinary file and no planted link leads
+        /// there.
         case none
         /// It belongs to this user or the system, and nobody else can write it.
         case writtenByOthers
@@ -33,7 +35,8 @@ package enum FileTrust {
         }
     }
 
-    /// Makes sure that a file or folder, if it exists, belongs to this user or the system and nobody else can write it.
+    /// Makes sure that a file or folder, if it exists, belongs to this user or the system and
+    /// nobody else can write it.
     ///
     /// - Returns: The path without links.
     /// - Throws: ``Problem``.
@@ -47,7 +50,8 @@ package enum FileTrust {
 
     /// The path without links, none of which another user can have planted.
     ///
-    /// - Throws: ``Problem`` for a link of another user, or a folder in which everybody can put another file or link.
+    /// - Throws: ``Problem`` for a link of another user, or a folder in which everybody can put
+    ///   another file or link.
     static func resolved(_ path: String) throws(Problem) -> String {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var pending = Array("\(start)/\(path)".split(separator: "/").map(String.init).reversed())
@@ -60,7 +64,9 @@ package enum FileTrust {
             }
             let here = "\(done)/\(name)"
             var status = stat()
-            guard lstat(here, &status) == 0 else { return ([here] + pending.reversed()).joined(separator: "/") }
+            guard lstat(here, &status) == 0 else {
+                return ([here] + pending.reversed()).joined(separator: "/")
+            }
             guard kind(of: status) == link else {
                 if !pending.isEmpty { try check(folder: status, at: here) }
                 done = here
@@ -81,7 +87,9 @@ package enum FileTrust {
     /// - Parameters:
     ///   - size: The most it may hold, in bytes.
     /// - Throws: ``Problem``.
-    package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem) -> Data? {
+    package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem)
+        -> Data?
+    {
         let resolved = try resolved(path)
         func problem(_ text: String) -> Problem { Problem(path: path, text: text) }
         var status = stat()
@@ -95,7 +103,8 @@ package enum FileTrust {
             let isRefusal = errno == EACCES || errno == EPERM
             throw problem(
                 "cannot be read: \(String(cString: strerror(errno)).lowercased())"
-                    + (isRefusal ? "; give it to this user with chown \(geteuid()) \(resolved)" : ""))
+                    + (isRefusal
+                        ? "; give it to this user with chown \(geteuid()) \(resolved)" : ""))
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fstat(descriptor, &status) == 0, kind(of: status) == ordinary else {
@@ -116,7 +125,8 @@ package enum FileTrust {
 
     private static func kind(of status: stat) -> mode_t { status.st_mode & 0o170000 }
 
-    /// Whether files of a user are as good as one's own: the system's are, whatever number it has in a container.
+    /// Whether files of a user are as good as one's own: the system's are, whatever number it has
+    /// in a container.
     private static func isTrusted(_ user: uid_t) -> Bool {
         if user == geteuid() || user == 0 { return true }
         var root = stat()
@@ -128,31 +138,41 @@ package enum FileTrust {
         guard isTrusted(status.st_uid) else {
             throw Problem(
                 path: path,
-                text: "belongs to another user (number \(status.st_uid)); if it is yours, change that with "
+                text:
+                    "belongs to another user (number \(status.st_uid)); if it is yours, change that with "
                     + "chown \(geteuid()) \(path)")
         }
         guard status.st_mode & limit.forbidden & 0o044 == 0 else {
-            throw Problem(path: path, text: "can be read by others; change that with chmod 600 \(path)")
+            throw Problem(
+                path: path, text: "can be read by others; change that with chmod 600 \(path)")
         }
         guard status.st_mode & limit.forbidden == 0 else {
-            throw Problem(path: path, text: "can be written by others; change that with chmod go-w \(path)")
+            throw Problem(
+                path: path, text: "can be written by others; change that with chmod go-w \(path)")
         }
     }
 
     /// A folder on the way: where everybody can write, nobody may replace what belongs to others.
     private static func check(folder status: stat, at path: String) throws(Problem) {
         guard status.st_mode & 0o002 != 0, status.st_mode & 0o1000 == 0 else { return }
-        throw Problem(path: path, text: "can be written by others; change that with chmod go-w \(path)")
+        throw Problem(
+            path: path, text: "can be written by others; change that with chmod go-w \(path)")
     }
 
-    private static func target(of path: String, _ status: stat, isTooFar: Bool) throws(Problem) -> String {
+    private static func target(of path: String, _ status: stat, isTooFar: Bool) throws(Problem)
+        -> String
+    {
         guard isTrusted(status.st_uid) else {
             throw Problem(
                 path: path,
-                text: "is a link that another user made (number \(status.st_uid)); remove it, or name the place itself")
+                text:
+                    "is a link that another user made (number \(status.st_uid)); remove it, or name the place itself"
+            )
         }
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
-        guard let target, !isTooFar else { throw Problem(path: path, text: "is a link that leads nowhere") }
+        guard let target, !isTooFar else {
+            throw Problem(path: path, text: "is a link that leads nowhere")
+        }
         return target
     }
 }

@@ -17,13 +17,14 @@ package enum Migrations {
     /// waits for the first and finds nothing to do.
     ///
     /// - Parameters:
-    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds them without it; told
-    ///     which steps were applied now.
+    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds
+    ///     them without it; told which steps were applied now.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult
     package static func apply(
-        to engine: any StorageEngine, and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
+        to engine: any StorageEngine,
+        and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
     ) async throws -> [String] {
         try await apply(all, to: engine, and: last)
     }
@@ -61,30 +62,39 @@ package enum Migrations {
                 )
                 let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
                 for step in missing {
-                    for statement in step.statements { try connection.execute("\(unsafe: statement)") }
+                    for statement in step.statements {
+                        try connection.execute("\(unsafe: statement)")
+                    }
                     try connection.execute(
-                        "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
+                        "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))"
+                    )
                 }
                 let applied = missing.map(\.id)
                 try last?(connection, applied)
                 return applied
             }
-        } catch let error as StorageError where error.code == .other && error.cause.contains("already exists") {
+        } catch let error as StorageError
+            where error.code == .other && error.cause.contains("already exists")
+        {
             throw foreignDatabase("\(error.cause), but not made by mirror-bot")
         }
     }
 
-    private static func pending(_ steps: [Migration], in engine: any StorageEngine) async throws -> [Migration] {
+    private static func pending(_ steps: [Migration], in engine: any StorageEngine) async throws
+        -> [Migration]
+    {
         let exists: SQL =
             switch engine.kind {
-            case .sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+            case .sqlite:
+                "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
             case .postgres: "SELECT 1 AS found WHERE to_regclass('schema_migrations') IS NOT NULL"
             }
         let rows: [SQLRow]
         do {
             rows = try await engine.query(records)
         } catch let error as StorageError where error.code == .other {
-            // So an empty database answers too, which only a second statement tells from another failure.
+            // So an empty database answers too, which only a second statement tells from another
+            // failure.
             rows = try await engine.query(exists).isEmpty ? [] : ownRecords(in: engine)
         }
         return try pending(steps, recorded: checksums(in: rows))
@@ -110,15 +120,22 @@ package enum Migrations {
 
     /// The checksums of the applied steps, by id.
     private static func checksums(in rows: [SQLRow]) throws -> [String: String] {
-        Dictionary(try rows.map { (try $0.text("id"), try $0.text("checksum")) }) { first, _ in first }
+        Dictionary(try rows.map { (try $0.text("id"), try $0.text("checksum")) }) { first, _ in
+            first
+        }
     }
 
-    private static func pending(_ steps: [Migration], recorded: [String: String]) throws -> [Migration] {
-        if let unknown = recorded.keys.sorted().first(where: { id in !steps.contains { $0.id == id } }) {
+    private static func pending(_ steps: [Migration], recorded: [String: String]) throws
+        -> [Migration]
+    {
+        if let unknown = recorded.keys.sorted().first(where: { id in !steps.contains { $0.id == id }
+        }) {
             throw outOfDate("it has step \(unknown) of a newer mirror-bot; update mirror-bot")
         }
         for step in steps where recorded[step.id, default: step.checksum] != step.checksum {
-            throw outOfDate("step \(step.id) was applied with another text; use the release that made this database")
+            throw outOfDate(
+                "step \(step.id) was applied with another text; use the release that made this database"
+            )
         }
         return steps.filter { recorded[$0.id] == nil }
     }
@@ -146,7 +163,9 @@ struct Migration: Sendable {
     private static func checksum(of statements: [String]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for statement in statements {
-            for byte in statement.utf8 + [0] { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+            for byte in statement.utf8 + [0] {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+            }
         }
         return String(hash, radix: 16)
     }
@@ -173,5 +192,7 @@ struct Migration: Sendable {
 
 extension StorageError {
     /// Whether a statement names a column that its table does not have.
-    fileprivate var isMissingColumn: Bool { nativeCode == "42703" || cause.hasPrefix("no such column") }
+    fileprivate var isMissingColumn: Bool {
+        nativeCode == "42703" || cause.hasPrefix("no such column")
+    }
 }

@@ -38,7 +38,9 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         package mutating func appendLiteral(_ literal: String) { sql.append(literal) }
 
         /// A value, sent as a bind.
-        package mutating func appendInterpolation(_ value: some SQLConvertible) { sql.append(bind: value.sqlValue) }
+        package mutating func appendInterpolation(_ value: some SQLConvertible) {
+            sql.append(bind: value.sqlValue)
+        }
 
         /// A value, or null for nil, sent as a bind.
         package mutating func appendInterpolation<Value: SQLConvertible>(_ value: Value?) {
@@ -67,7 +69,9 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
     /// The statement with `$1`, `$2`, … for the binds, which shows no values.
     package var text: String {
         var text = segments[0]
-        for (index, segment) in segments.dropFirst().enumerated() { text += "$\(index + 1)\(segment)" }
+        for (index, segment) in segments.dropFirst().enumerated() {
+            text += "$\(index + 1)\(segment)"
+        }
         return text
     }
 
@@ -94,7 +98,8 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         mirrors.map { " WHERE mirror IN \(list: $0)" } ?? ""
     }
 
-    /// A table of texts, one a row in the column `column1`, for a `FROM` clause; its name is `asked`.
+    /// A table of texts, one a row in the column `column1`, for a `FROM` clause; its name is
+    /// `asked`.
     ///
     /// - Parameter texts: One or more: neither engine takes a table without a row.
     package static func asked(_ texts: [String]) -> SQL {
@@ -181,7 +186,8 @@ extension SQLValue {
         }
     }
 
-    /// Whether a column of `type` takes the value as it is, which then needs no check by ``checked()``.
+    /// Whether a column of `type` takes the value as it is, which then needs no check by
+    /// ``checked()``.
     func fits(_ type: ColumnType) -> Bool {
         switch (self, type) {
         case (.null, _), (.integer, .integer), (.boolean, .boolean): true

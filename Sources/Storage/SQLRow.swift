@@ -17,7 +17,8 @@ package struct SQLRow: Sendable {
     /// booleans as 0 and 1.
     package func value(_ column: String) throws -> SQLValue {
         guard let index = columns[column], index < values.count else {
-            throw StorageError(.decoding, "read column \(column)", because: "the answer has no such column")
+            throw StorageError(
+                .decoding, "read column \(column)", because: "the answer has no such column")
         }
         return values[index]
     }
@@ -38,7 +39,9 @@ package struct SQLRow: Sendable {
 
     /// As ``integer(_:)``, in the size that the program counts with.
     package func int(_ column: String) throws -> Int {
-        guard let number = Int(exactly: try integer(column)) else { throw mismatch(column, "an integer") }
+        guard let number = Int(exactly: try integer(column)) else {
+            throw mismatch(column, "an integer")
+        }
         return number
     }
 
@@ -110,7 +113,8 @@ package struct SQLRow: Sendable {
 }
 
 extension SQLRow.Columns {
-    /// - Parameter names: The names of an answer's columns; of two that are the same the first counts.
+    /// - Parameter names: The names of an answer's columns; of two that are the same the first
+    ///   counts.
     init(names: [String]) {
         self.init(names.enumerated().map { ($1, $0) }) { first, _ in first }
     }

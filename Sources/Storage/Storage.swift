@@ -6,7 +6,8 @@ package enum StorageLocation: Sendable {
     /// A file, made if it does not exist, in a folder that is made with mode
     /// 0700 if it does not exist.
     case sqlite(path: String)
-    /// A server, as a `postgres://` URL that libpq understands, and the most connections to it at once.
+    /// A server, as a `postgres://` URL that libpq understands, and the most connections to it at
+    /// once.
     case postgres(url: String, connections: Int = StorageLocation.usualConnections)
 
     /// The most connections of a process to a server unless more or fewer are configured.
@@ -24,9 +25,11 @@ extension StorageLocation {
 }
 
 extension StorageLocation {
-    /// Returns the problem with the beginning of an address that is no `postgres://` URL; nil if there is none.
+    /// Returns the problem with the beginning of an address that is no `postgres://` URL; nil if
+    /// there is none.
     ///
-    /// It stands behind the name of a setting, and shows nothing of the address but the schemes of known tools.
+    /// It stands behind the name of a setting, and shows nothing of the address but the schemes of
+    /// known tools.
     package static func problem(ofURL url: String) -> String? { PostgresURL.schemeProblem(of: url) }
 }
 
@@ -34,13 +37,15 @@ extension StorageLocation {
     /// What a file needs to grow by some changes, in bytes.
     private static let leastRoom: UInt64 = 65_536
 
-    /// That the disk of the file is full, as whoever else writes to it will find out; nil if it is not, or a server's.
+    /// That the disk of the file is full, as whoever else writes to it will find out; nil if it is
+    /// not, or a server's.
     package var lackOfRoom: String? {
         guard case .sqlite(let path) = self else { return nil }
         var disk = statvfs()
         guard statvfs(path, &disk) == 0 else { return nil }
         let room = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
-        return room < Self.leastRoom ? "could not change the database at \(path): its disk is full; make room" : nil
+        return room < Self.leastRoom
+            ? "could not change the database at \(path): its disk is full; make room" : nil
     }
 }
 
@@ -55,9 +60,12 @@ extension StorageLocation: CustomStringConvertible {
 }
 
 extension StorageLocation {
-    /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
+    /// Which database it is, for a person who has several: with the server's host and the
+    /// database's name, and no password.
     package var place: String {
-        guard case .postgres(let url, _) = self, let configuration = try? PostgresConfiguration(url: url) else {
+        guard case .postgres(let url, _) = self,
+            let configuration = try? PostgresConfiguration(url: url)
+        else {
             return description
         }
         return configuration.place
@@ -83,22 +91,27 @@ package enum Storage {
     package static func open(_ location: StorageLocation) async throws -> any StorageEngine {
         switch location {
         case .sqlite(let path): try await SQLiteEngine.open(path: path)
-        case .postgres(let url, let connections): try await PostgresEngine.open(url: url, connections: connections)
+        case .postgres(let url, let connections):
+            try await PostgresEngine.open(url: url, connections: connections)
         }
     }
 
     /// Opens an empty database that is gone when it is closed.
     ///
     /// - Throws: ``StorageError`` or `CancellationError`.
-    package static func openInMemory() async throws -> any StorageEngine { try await SQLiteEngine.openInMemory() }
+    package static func openInMemory() async throws -> any StorageEngine {
+        try await SQLiteEngine.openInMemory()
+    }
 
-    /// Opens an embedded database with another one beside it, so that statements can copy from that.
+    /// Opens an embedded database with another one beside it, so that statements can copy from
+    /// that.
     ///
     /// - Parameters:
     ///   - path: The database, made if it does not exist.
     ///   - other: The path of the other one, whose tables statements name as those of `restored`.
     /// - Throws: As ``open(_:)``.
-    package static func open(_ path: String, beside other: String) async throws -> any StorageEngine {
+    package static func open(_ path: String, beside other: String) async throws -> any StorageEngine
+    {
         try await SQLiteEngine.open(path: path, attaching: other)
     }
 }

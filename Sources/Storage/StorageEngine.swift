@@ -38,7 +38,8 @@ package enum UnitOfWork: Sendable {
     case read
     /// One `SELECT`, which sees one consistent state by itself.
     case query
-    /// The same, always on the connection of the other looks where an engine keeps connections of its own.
+    /// The same, always on the connection of the other looks where an engine keeps connections of
+    /// its own.
     case look
     /// One changing statement, which may happen twice and must do no harm then.
     case note
@@ -73,22 +74,26 @@ package protocol StorageEngine: Sendable {
     /// - Throws: ``StorageError`` or `CancellationError`.
     func scratch(of mirror: String) async throws -> any StorageEngine
 
-    /// Writes a whole copy of the data into a new file, readable by its owner alone, while others may work on.
+    /// Writes a whole copy of the data into a new file, readable by its owner alone, while others
+    /// may work on.
     ///
     /// - Parameter path: A file that does not exist yet.
-    /// - Throws: ``StorageError``: `.configuration` if there is a file already or the engine has no file of its own,
-    ///   `.full` and others as when the database is opened. No file is left then.
+    /// - Throws: ``StorageError``: `.configuration` if there is a file already or the engine has no
+    ///   file of its own, `.full` and others as when the database is opened. No file is left then.
     func backup(to path: String) async throws
 
     /// Ends the connections after the calls in progress. Idempotent.
     ///
-    /// What an engine keeps in a file is whole in that one file then, unless another process uses it.
+    /// What an engine keeps in a file is whole in that one file then, unless another process uses
+    /// it.
     func close() async
 }
 
 extension StorageEngine {
     /// Runs `body` on the engine and closes it, whatever comes of that.
-    package func closing<Value>(after body: (any StorageEngine) async throws -> Value) async throws -> Value {
+    package func closing<Value>(after body: (any StorageEngine) async throws -> Value) async throws
+        -> Value
+    {
         try await afterwards(close) { try await body(self) }
     }
 
@@ -109,31 +114,37 @@ extension StorageEngine {
 
     /// Runs one reading statement on its own.
     package func query(_ sql: SQL) async throws -> [SQLRow] {
-        // On its own only what cannot change anything: nothing but the transaction says that it may not.
+        // On its own only what cannot change anything: nothing but the transaction says that it may
+        // not.
         try await run(sql.isSelect ? .query : .read) { try $0.query(sql) }
     }
 
     /// Returns an identifier of the committed state of the whole database.
     ///
-    /// If two calls return the same value, nothing was committed between them, by any connection of any process. Other
-    /// values say nothing: on Postgres a transaction of another database of the server gives another value, too.
+    /// If two calls return the same value, nothing was committed between them, by any connection of
+    /// any process. Other values say nothing: on Postgres a transaction of another database of the
+    /// server gives another value, too.
     ///
-    /// Values are comparable only between calls on the same engine. What a transaction has not committed yet does not
-    /// count, so that the state of a scratch copy says nothing of its own changes.
+    /// Values are comparable only between calls on the same engine. What a transaction has not
+    /// committed yet does not count, so that the state of a scratch copy says nothing of its own
+    /// changes.
     ///
     /// - Throws: ``StorageError`` or `CancellationError`.
     package func state() async throws -> String {
         switch kind {
         case .sqlite:
-            // `data_version` tells what has changed since the same connection asked last. It leaves out the connection's own
-            // changes: those of a database in memory, which has one alone.
+            // `data_version` tells what has changed since the same connection asked last. It leaves
+            // out the connection's own changes: those of a database in memory, which has one alone.
             return try await run(.look) { connection in
-                let version = try connection.query("PRAGMA data_version").first?.integer("data_version")
-                let changes = try connection.query("SELECT total_changes() AS changes").first?.integer("changes")
+                let version = try connection.query("PRAGMA data_version").first?.integer(
+                    "data_version")
+                let changes = try connection.query("SELECT total_changes() AS changes").first?
+                    .integer("changes")
                 return "\(version ?? 0) \(changes ?? 0)"
             }
         case .postgres:
-            // A snapshot names the transactions that it sees. Another server, as after a failover, may count them anew.
+            // A snapshot names the transactions that it sees. Another server, as after a failover,
+            // may count them anew.
             let row = try await query(
                 """
                 SELECT CAST(txid_current_snapshot() AS TEXT) AS snapshot,
@@ -154,7 +165,8 @@ extension StorageEngine {
     ///   - element: What a row holds; nil for a row that is not wanted.
     /// - Throws: What the closures throw; ``StorageError`` or `CancellationError`.
     package func search<Element, Place>(
-        limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL, placeOf: (SQLRow) throws -> Place,
+        limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL,
+        placeOf: (SQLRow) throws -> Place,
         _ element: (SQLRow) throws -> Element?
     ) async throws -> [Element] {
         let most = 500

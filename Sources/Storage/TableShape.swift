@@ -1,4 +1,5 @@
-/// A table as the database itself describes it: what copying rows that nobody knows by name has to know.
+/// A table as the database itself describes it: what copying rows that nobody knows by name has to
+/// know.
 package struct TableShape: Sendable {
     package struct Column: Hashable, Sendable {
         package let name: String
@@ -33,8 +34,8 @@ package struct TableShape: Sendable {
     ///
     /// - Parameter storage: A database with the tables of `migrations/`.
     /// - Returns: Every table with a column `mirror`.
-    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not use,
-    ///   `.other` for a table that ``TableDuty`` does not know.
+    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not
+    ///   use, `.other` for a table that ``TableDuty`` does not know.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
         let tables = Dictionary(grouping: rows) { (try? $0.text("home")) ?? "" }
@@ -61,11 +62,13 @@ package struct TableShape: Sendable {
         case "DOUBLE PRECISION": return .real
         case let other:
             throw StorageError(
-                .decoding, "read the columns of \(try row.text("home"))", because: "\(other) is not expected there")
+                .decoding, "read the columns of \(try row.text("home"))",
+                because: "\(other) is not expected there")
         }
     }
 
-    /// A row for each column: its table, its name and type, and its place in the primary key, from 1; 0 outside of it.
+    /// A row for each column: its table, its name and type, and its place in the primary key, from
+    /// 1; 0 outside of it.
     private static func description(_ kind: StorageKind) -> SQL {
         switch kind {
         case .sqlite:

@@ -4,9 +4,9 @@ import Foundation
 
 /// A connection that carries bytes both ways, with or without TLS.
 ///
-/// libcurl makes the connection and, with `CURLOPT_CONNECT_ONLY`, hands it over; nothing of HTTP is spoken. Calls
-/// block, and all belong to one thread (an executor's); what ends a wait from elsewhere is the `Interruption`.
-/// Proxies are not used.
+/// libcurl makes the connection and, with `CURLOPT_CONNECT_ONLY`, hands it over; nothing of HTTP is
+/// spoken. Calls block, and all belong to one thread (an executor's); what ends a wait from
+/// elsewhere is the `Interruption`. Proxies are not used.
 package final class ByteStream {
     private let multi: MultiHandle
     private let easy: EasyHandle
@@ -21,22 +21,26 @@ package final class ByteStream {
     ///   - interruption: What ends the attempt early.
     /// - Throws: ``TransportError``, or `CancellationError` when interrupted.
     package init(
-        to endpoint: ByteStreamEndpoint, deadline: ContinuousClock.Instant, interruption: Interruption? = nil
+        to endpoint: ByteStreamEndpoint, deadline: ContinuousClock.Instant,
+        interruption: Interruption? = nil
     ) throws {
         let multi = try MultiHandle()
         let easy = try EasyHandle()
         try easy.prepareStream(to: endpoint, timeout: ContinuousClock.now.duration(to: deadline))
         guard curl_multi_add_handle(multi.pointer, easy.pointer) == CURLM_OK else {
-            throw TransportError.refused(.other, host: endpoint.host, "libcurl took no more connections")
+            throw TransportError.refused(
+                .other, host: endpoint.host, "libcurl took no more connections")
         }
         do {
             try Self.connect(easy, on: multi, host: endpoint.host, interruption)
             guard let socket = easy.socket(CURLINFO_ACTIVESOCKET) else {
-                throw TransportError.refused(.connect, host: endpoint.host, "libcurl gave no socket")
+                throw TransportError.refused(
+                    .connect, host: endpoint.host, "libcurl gave no socket")
             }
             self.socket = socket
         } catch {
-            // No object exists yet whose deinit would do this; the order is that of curl_multi_cleanup(3).
+            // No object exists yet whose deinit would do this; the order is that of
+            // curl_multi_cleanup(3).
             curl_multi_remove_handle(multi.pointer, easy.pointer)
             throw error
         }
@@ -69,9 +73,12 @@ package final class ByteStream {
 
     /// Receives what has arrived.
     ///
-    /// - Returns: How many bytes were stored; zero at the end of the stream, nil when nothing has arrived.
+    /// - Returns: How many bytes were stored; zero at the end of the stream, nil when nothing has
+    ///   arrived.
     /// - Throws: ``TransportError`` with code `.interrupted` when the connection is lost.
-    package func receiveSome(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int? {
+    package func receiveSome(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError)
+        -> Int?
+    {
         var received = 0
         let result = curl_easy_recv(easy.pointer, buffer.baseAddress, buffer.count, &received)
         switch result {
@@ -83,20 +90,25 @@ package final class ByteStream {
 
     /// Waits until bytes arrive, or, if asked, until bytes can be sent.
     ///
-    /// Call it only after ``receiveSome(into:)`` returned nil: bytes that TLS has already decrypted are not waited for.
+    /// Call it only after ``receiveSome(into:)`` returned nil: bytes that TLS has already decrypted
+    /// are not waited for.
     ///
     /// - Returns: False when that had not happened by the deadline.
     /// - Throws: `CancellationError` when interrupted.
     package func wait(
-        toSend: Bool = false, until deadline: ContinuousClock.Instant, interruption: Interruption? = nil
+        toSend: Bool = false, until deadline: ContinuousClock.Instant,
+        interruption: Interruption? = nil
     ) throws -> Bool {
         let events = toSend ? POLLIN | POLLOUT : POLLIN
         var watched = [pollfd(fd: socket, events: Int16(events), revents: 0)]
-        if let interruption { watched.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
+        if let interruption {
+            watched.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0))
+        }
         while true {
             let remaining = ContinuousClock.now.duration(to: deadline)
             guard remaining > .zero else { return false }
-            let count = poll(&watched, nfds_t(watched.count), Int32(clamping: remaining.curlMilliseconds))
+            let count = poll(
+                &watched, nfds_t(watched.count), Int32(clamping: remaining.curlMilliseconds))
             if watched.count > 1, watched[1].revents != 0 { throw CancellationError() }
             if count > 0 { return true }
         }
@@ -110,7 +122,8 @@ package final class ByteStream {
     private static func connect(
         _ easy: EasyHandle, on multi: MultiHandle, host: String, _ interruption: Interruption?
     ) throws {
-        var watched = curl_waitfd(fd: interruption?.descriptor ?? -1, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        var watched = curl_waitfd(
+            fd: interruption?.descriptor ?? -1, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         while true {
             var active: Int32 = 0
             guard curl_multi_perform(multi.pointer, &active) == CURLM_OK else {
@@ -136,7 +149,8 @@ package enum TLSVerification: Hashable, Sendable {
     case pinned(PublicKeyPin)
 }
 
-/// The SHA-256 of a server's public key (its SubjectPublicKeyInfo in DER form), as libcurl compares it.
+/// The SHA-256 of a server's public key (its SubjectPublicKeyInfo in DER form), as libcurl compares
+/// it.
 ///
 /// From a certificate: `openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform der |
 /// openssl dgst -sha256 -binary | base64`.
@@ -175,7 +189,8 @@ package struct ByteStreamEndpoint: Hashable, Sendable {
     /// A PEM file of the authorities to trust instead of the system's.
     package var caBundlePath: String?
 
-    package init(host: String, port: Int, tls: TLSVerification? = nil, caBundlePath: String? = nil) {
+    package init(host: String, port: Int, tls: TLSVerification? = nil, caBundlePath: String? = nil)
+    {
         self.host = host
         self.port = port
         self.tls = tls
@@ -186,7 +201,8 @@ package struct ByteStreamEndpoint: Hashable, Sendable {
 extension EasyHandle {
     /// Sets every option for a connection that carries bytes.
     ///
-    /// - Throws: ``TransportError`` with code `.invalidURL` when the endpoint has no usable host or port.
+    /// - Throws: ``TransportError`` with code `.invalidURL` when the endpoint has no usable host or
+    ///   port.
     func prepareStream(to endpoint: ByteStreamEndpoint, timeout: Duration) throws(TransportError) {
         try recordErrors()
         let url = try Self.url(for: endpoint)
@@ -207,12 +223,16 @@ extension EasyHandle {
         if let tls = endpoint.tls { try setVerification(tls, caBundlePath: endpoint.caBundlePath) }
     }
 
-    private func setVerification(_ verification: TLSVerification, caBundlePath: String?) throws(TransportError) {
+    private func setVerification(_ verification: TLSVerification, caBundlePath: String?)
+        throws(TransportError)
+    {
         try set(CURLOPT_CERTINFO, 1)
         let isFull = verification == .full
         try set(CURLOPT_SSL_VERIFYPEER, isFull ? 1 : 0)
         try set(CURLOPT_SSL_VERIFYHOST, isFull ? 2 : 0)
-        if case .pinned(let pin) = verification { try set(CURLOPT_PINNEDPUBLICKEY, pin.description) }
+        if case .pinned(let pin) = verification {
+            try set(CURLOPT_PINNEDPUBLICKEY, pin.description)
+        }
         if let caBundlePath { try set(CURLOPT_CAINFO, caBundlePath) }
     }
 
@@ -220,7 +240,9 @@ extension EasyHandle {
         let url = try URLHandle()
         let isAddress6 = endpoint.host.contains(":")
         let host = isAddress6 ? "[\(endpoint.host)]" : endpoint.host
-        let isPlain = host.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/?#@%\\".utf8.contains($0) }
+        let isPlain = host.utf8.allSatisfy {
+            (0x21...0x7e).contains($0) && !"/?#@%\\".utf8.contains($0)
+        }
         guard isPlain, (1...65_535).contains(endpoint.port),
             url.set(CURLUPART_SCHEME, endpoint.tls == nil ? "http" : "https"),
             url.set(CURLUPART_HOST, host), url.set(CURLUPART_PORT, "\(endpoint.port)")
@@ -232,7 +254,8 @@ extension EasyHandle {
     var peerCertificate: String? {
         var pointer: UnsafeMutableRawPointer?
         guard mb_easy_getinfo_pointer(self.pointer, CURLINFO_CERTINFO, &pointer) == CURLE_OK,
-            let info = pointer?.assumingMemoryBound(to: curl_certinfo.self).pointee, info.num_of_certs > 0
+            let info = pointer?.assumingMemoryBound(to: curl_certinfo.self).pointee,
+            info.num_of_certs > 0
         else { return nil }
         var field = info.certinfo?.pointee
         while let current = field {

@@ -59,7 +59,8 @@ final class EasyHandle {
         try check(result, CURLOPT_SOCKOPTFUNCTION)
     }
 
-    /// Refuses connections to addresses of this machine and of private networks, wherever a name leads.
+    /// Refuses connections to addresses of this machine and of private networks, wherever a name
+    /// leads.
     func openPublicAddressesOnly() throws(TransportError) {
         let result = mb_easy_setopt_open_callback(pointer) { _, _, address in
             address.map(publicSocket) ?? -1
@@ -72,11 +73,13 @@ final class EasyHandle {
         try check(
             mb_easy_setopt_off_t(pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)),
             CURLOPT_POSTFIELDSIZE_LARGE)
-        // An empty array may have no address, and a null address would mean "read the body from a callback".
+        // An empty array may have no address, and a null address would mean "read the body from a
+        // callback".
         let source = bytes.isEmpty ? [0] : bytes
         let result = source.withUnsafeBytes { buffer in
             mb_easy_setopt_pointer(
-                pointer, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: buffer.baseAddress))
+                pointer, CURLOPT_COPYPOSTFIELDS,
+                UnsafeMutableRawPointer(mutating: buffer.baseAddress))
         }
         try check(result, CURLOPT_COPYPOSTFIELDS)
     }
@@ -173,14 +176,17 @@ final class MultiHandle {
     }
 }
 
-/// libcurl wants one initialisation per process (curl_global_init(3)); a global constant is made once.
+/// libcurl wants one initialisation per process (curl_global_init(3)); a global constant is made
+/// once.
 private let libraryStart = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
 /// Every owner of a handle calls this first.
 ///
 /// - Throws: ``TransportError`` when the library cannot be used at all.
 func startLibrary() throws(TransportError) {
-    guard libraryStart == CURLE_OK else { throw .refused(.other, "libcurl did not start: \(libraryStart.text)") }
+    guard libraryStart == CURLE_OK else {
+        throw .refused(.other, "libcurl did not start: \(libraryStart.text)")
+    }
 }
 
 extension CURLcode {
@@ -189,7 +195,8 @@ extension CURLcode {
 }
 
 extension Duration {
-    /// Whole milliseconds for libcurl, which reads zero as "no limit" and takes at most a 32-bit number.
+    /// Whole milliseconds for libcurl, which reads zero as "no limit" and takes at most a 32-bit
+    /// number.
     var curlMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < 2_000_000 else { return 2_000_000_000 }

@@ -2,15 +2,17 @@ import Foundation
 
 /// An HTTP client over libcurl.
 ///
-/// All transfers run on one thread of the client's own; connections are kept and reused, HTTP/2 is spoken over TLS when
-/// the server offers it. Nothing is retried, and redirects are followed only where a request asks for it and they stay
-/// where they are: any status is a response. A request other
-/// than a GET without a body always gets a connection of its own making, because libcurl repeats a request by itself
-/// when a reused connection turns out dead, and such a request must never arrive twice.
+/// All transfers run on one thread of the client's own; connections are kept and reused, HTTP/2 is
+/// spoken over TLS when the server offers it. Nothing is retried, and redirects are followed only
+/// where a request asks for it and they stay where they are: any status is a response. A request
+/// other than a GET without a body always gets a connection of its own making, because libcurl
+/// repeats a request by itself when a reused connection turns out dead, and such a request must
+/// never arrive twice.
 ///
-/// One client serves everybody in a process. Requests share connections and nothing else: no cookies are kept, and
-/// credentials, contact and limits are those of each request. GET requests beyond the configured numbers wait their turn,
-/// host by host; the wait counts towards the request's timeout. Other requests never wait.
+/// One client serves everybody in a process. Requests share connections and nothing else: no
+/// cookies are kept, and credentials, contact and limits are those of each request. GET requests
+/// beyond the configured numbers wait their turn, host by host; the wait counts towards the
+/// request's timeout. Other requests never wait.
 package final class HTTPClient: Sendable {
     private static let maximumRedirects = 3
 
@@ -22,13 +24,14 @@ package final class HTTPClient: Sendable {
         loop = TransferLoop(
             name: "mirror-bot.http",
             queue: TransferQueue(
-                maximumPerHost: configuration.maximumPerHost, maximumTotal: configuration.maximumTotal))
+                maximumPerHost: configuration.maximumPerHost,
+                maximumTotal: configuration.maximumTotal))
     }
 
     deinit { loop.stop() }
 
-    /// Whether a text can be the contact of a request: 1 through 200 visible ASCII characters, without parentheses and
-    /// backslashes.
+    /// Whether a text can be the contact of a request: 1 through 200 visible ASCII characters,
+    /// without parentheses and backslashes.
     package static func isContact(_ text: String) -> Bool {
         (1...200).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"()\\".utf8.contains($0) }
@@ -36,7 +39,8 @@ package final class HTTPClient: Sendable {
 
     /// Sends a request and returns the whole response.
     ///
-    /// Cancellation returns at once and closes the connection; the server may have received the request all the same.
+    /// Cancellation returns at once and closes the connection; the server may have received the
+    /// request all the same.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` when the task was cancelled.
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -66,7 +70,8 @@ package final class HTTPClient: Sendable {
         }
     }
 
-    /// Ends the thread; requests under way and later ones fail with ``TransportError/Code/shutdown``.
+    /// Ends the thread; requests under way and later ones fail with
+    /// ``TransportError/Code/shutdown``.
     ///
     /// Returns when the thread has ended, which takes some milliseconds: call it
     /// before the process exits.
@@ -77,8 +82,8 @@ package final class HTTPClient: Sendable {
 
 /// What all requests of an ``HTTPClient`` have in common.
 ///
-/// Proxies come from the environment as libcurl reads it (`https_proxy`, `all_proxy`, `no_proxy`); loopback hosts are
-/// never reached through one.
+/// Proxies come from the environment as libcurl reads it (`https_proxy`, `all_proxy`, `no_proxy`);
+/// loopback hosts are never reached through one.
 package struct HTTPClientConfiguration: Sendable {
     /// Sent with every request.
     ///
@@ -112,7 +117,8 @@ package struct HTTPClientConfiguration: Sendable {
         self.caBundlePath = caBundlePath
     }
 
-    /// The user agent of a request with a contact; without it for nil, and for a text that cannot be one.
+    /// The user agent of a request with a contact; without it for nil, and for a text that cannot
+    /// be one.
     func userAgent(naming contact: String?) -> String {
         guard let contact, HTTPClient.isContact(contact) else { return userAgent }
         return "\(userAgent) (+\(contact))"

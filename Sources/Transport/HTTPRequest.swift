@@ -19,25 +19,28 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     package var timeout: Duration
     /// The largest body accepted, counted after decompression.
     package var maximumBodyBytes: Int
-    /// For a GET without a body: goes where the server sends, as long as that is the same scheme, host and port.
+    /// For a GET without a body: goes where the server sends, as long as that is the same scheme,
+    /// host and port.
     ///
     /// Three times at most, and within the same timeout.
     package var followsRedirects: Bool
-    /// Goes to public addresses only: for a host that somebody else named, whose name may lead to this machine or its
-    /// network.
+    /// Goes to public addresses only: for a host that somebody else named, whose name may lead to
+    /// this machine or its network.
     ///
     /// Where a proxy of the environment carries the request, the proxy decides where names lead.
     package var isPublicOnly = false
-    /// An address of the web or of mail, or an account's name, that the user agent names for questions about this program.
+    /// An address of the web or of mail, or an account's name, that the user agent names for
+    /// questions about this program.
     ///
     /// A text that ``HTTPClient/isContact(_:)`` refuses is not sent.
     package var contact: String?
     /// Whether the request may still leave; nil for always.
     ///
-    /// Asked on the client's thread when a connection is there, right before the first byte. A request
-    /// that may not fails as one that did not leave.
+    /// Asked on the client's thread when a connection is there, right before the first byte. A
+    /// request that may not fails as one that did not leave.
     package var mayLeave: (@Sendable () -> Bool)?
-    /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs this program chose.
+    /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs
+    /// this program chose.
     package var allowsPlainNearby = false
 
     package init(
@@ -72,7 +75,9 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
 
     /// Where to ask instead; nil where that is not done.
     func redirected(by response: HTTPResponse) -> String? {
-        guard followsRedirects, method == .get, body == nil, [301, 302, 303, 307, 308].contains(response.status) else {
+        guard followsRedirects, method == .get, body == nil,
+            [301, 302, 303, 307, 308].contains(response.status)
+        else {
             return nil
         }
         return response.headers["Location"].flatMap { RequestURL.redirected(from: url, to: $0) }
@@ -94,7 +99,9 @@ package struct HTTPResponse: Sendable, CustomStringConvertible {
     /// The body is only the beginning of one that is larger than the request allows.
     package var isCut: Bool
 
-    package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], isCut: Bool = false) {
+    package init(
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], isCut: Bool = false
+    ) {
         self.status = status
         self.headers = headers
         self.body = body
@@ -107,7 +114,8 @@ package struct HTTPResponse: Sendable, CustomStringConvertible {
 
 /// Header fields in the order they were received or will be sent.
 ///
-/// Names compare without regard to ASCII case. Values may be secret (tokens), so printing shows the names only.
+/// Names compare without regard to ASCII case. Values may be secret (tokens), so printing shows the
+/// names only.
 package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable {
     /// The fields in order, names as written.
     package private(set) var pairs: [(name: String, value: String)]

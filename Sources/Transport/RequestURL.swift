@@ -1,7 +1,8 @@
 import CCurl
 import Foundation
 
-/// A URL that passed the rules, in the form libcurl itself parsed: what was checked is what is used.
+/// A URL that passed the rules, in the form libcurl itself parsed: what was checked is what is
+/// used.
 struct RequestURL {
     let handle: URLHandle
     /// The host as libcurl will look it up, without user name or port.
@@ -14,24 +15,34 @@ struct RequestURL {
 
     /// - Parameters:
     ///   - text: The URL.
-    ///   - allowsPlainNearby: Takes `http:` for hosts of a private network too, not for loopback hosts alone.
+    ///   - allowsPlainNearby: Takes `http:` for hosts of a private network too, not for loopback
+    ///     hosts alone.
     /// - Throws: ``TransportError`` with code `.invalidURL` or `.forbiddenScheme`.
     init(_ text: String, allowsPlainNearby: Bool = false) throws(TransportError) {
-        guard text.utf8.count <= 16_384 else { throw .refused(.invalidURL, "the URL is longer than 16,384 bytes") }
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }) else {
+        guard text.utf8.count <= 16_384 else {
+            throw .refused(.invalidURL, "the URL is longer than 16,384 bytes")
+        }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })
+        else {
             throw .refused(
-                .invalidURL, "the URL has a space, a backslash, or a control or non-ASCII character; percent-encode it")
+                .invalidURL,
+                "the URL has a space, a backslash, or a control or non-ASCII character; percent-encode it"
+            )
         }
         let authority = Self.writtenAuthority(text)
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw .refused(.invalidURL, "the URL has a user name; send credentials in a header")
         }
         handle = try URLHandle()
-        guard handle.parse(text) else { throw .refused(.invalidURL, "the URL is not an absolute http or https URL") }
+        guard handle.parse(text) else {
+            throw .refused(.invalidURL, "the URL is not an absolute http or https URL")
+        }
         guard handle.part(CURLUPART_USER) == nil, handle.part(CURLUPART_PASSWORD) == nil else {
             throw .refused(.invalidURL, "the URL has a user name; send credentials in a header")
         }
-        guard let scheme = handle.part(CURLUPART_SCHEME), let host = handle.part(CURLUPART_HOST), !host.isEmpty else {
+        guard let scheme = handle.part(CURLUPART_SCHEME), let host = handle.part(CURLUPART_HOST),
+            !host.isEmpty
+        else {
             throw .refused(.invalidURL, "the URL has no host")
         }
         self.host = host
@@ -45,32 +56,43 @@ struct RequestURL {
 
     /// Where a redirect from one URL leads; nil where it leaves the scheme, host and port.
     static func redirected(from text: String, to location: String) -> String? {
-        guard (1...16_384).contains(location.utf8.count), let handle = try? URLHandle(), handle.parse(text) else {
+        guard (1...16_384).contains(location.utf8.count), let handle = try? URLHandle(),
+            handle.parse(text)
+        else {
             return nil
         }
         let origin = handle.origin
         // libcurl resolves what is relative against what the handle holds.
-        guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL) else { return nil }
+        guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL)
+        else { return nil }
         return (try? RequestURL(next)).map { _ in next }
     }
 
-    private static func check(scheme: String, host: String, mayBePlain: Bool) throws(TransportError) {
+    private static func check(scheme: String, host: String, mayBePlain: Bool) throws(TransportError)
+    {
         switch scheme {
         case "https": return
         case "http" where mayBePlain: return
         case "http":
-            throw .refused(.forbiddenScheme, host: host, "plain http is for loopback hosts only; use https")
+            throw .refused(
+                .forbiddenScheme, host: host, "plain http is for loopback hosts only; use https")
         default:
             throw .refused(.forbiddenScheme, host: host, "only https is spoken here")
         }
     }
 
-    /// Returns the authority of a URL: the text after the first `//` up to the next `/`, `?` or `#`; empty without a `//`.
+    /// Returns the authority of a URL: the text after the first `//` up to the next `/`, `?` or
+    /// `#`; empty without a `//`.
     ///
     /// - Parameter text: The URL, in ASCII.
     private static func writtenAuthority(_ text: String) -> Substring {
-        let (bytes, slash, query, fragment) = (text.utf8, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"))
-        guard let start = zip(bytes.indices, bytes.dropFirst()).first(where: { bytes[$0] == slash && $1 == slash })
+        let (bytes, slash, query, fragment) = (
+            text.utf8, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")
+        )
+        guard
+            let start = zip(bytes.indices, bytes.dropFirst()).first(where: {
+                bytes[$0] == slash && $1 == slash
+            })
         else { return "" }
         let rest = bytes[bytes.index(start.0, offsetBy: 2)...]
         return Substring(rest.prefix { $0 != slash && $0 != query && $0 != fragment })
@@ -80,7 +102,8 @@ struct RequestURL {
     private static func host(in authority: Substring) -> String {
         let end =
             authority.hasPrefix("[")
-            ? authority.firstIndex(of: "]").map(authority.index(after:)) : authority.firstIndex(of: ":")
+            ? authority.firstIndex(of: "]").map(authority.index(after:))
+            : authority.firstIndex(of: ":")
         return String(authority[..<(end ?? authority.endIndex)])
     }
 }
@@ -117,7 +140,9 @@ final class URLHandle {
 
     func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(pointer, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(pointer, part, &text, UInt32(flags)) == CURLUE_OK, let text else {
+            return nil
+        }
         defer { curl_free(text) }
         return String(cString: text)
     }
@@ -125,11 +150,11 @@ final class URLHandle {
 
 /// Where a host is, as far as its text or its address tells.
 package enum HostPlace {
-    /// Whether a host, as it is written in a URL, is surely this machine: `localhost`, 127.0.0.0/8 as four decimal
-    /// numbers, or `[::1]` (RFC 6761, RFC 1122, RFC 4291).
+    /// Whether a host, as it is written in a URL, is surely this machine: `localhost`, 127.0.0.0/8
+    /// as four decimal numbers, or `[::1]` (RFC 6761, RFC 1122, RFC 4291).
     ///
-    /// Other spellings of those addresses, such as `0x7f.1`, `2130706433` or `[::ffff:127.0.0.1]`, are none: each
-    /// library reads them in its own way.
+    /// Other spellings of those addresses, such as `0x7f.1`, `2130706433` or `[::ffff:127.0.0.1]`,
+    /// are none: each library reads them in its own way.
     package static func isLoopback(_ host: String) -> Bool {
         if ["localhost", "[::1]"].contains(host.lowercased()) { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -139,18 +164,23 @@ package enum HostPlace {
 
     /// Whether a host, as it is written in a URL, may be this machine or one of a private network.
     ///
-    /// True for every number that is no public address in whatever spelling, and for names that are never public. What
-    /// another name leads to is only known when it is looked up, see ``HTTPRequest/isPublicOnly``.
+    /// True for every number that is no public address in whatever spelling, and for names that are
+    /// never public. What another name leads to is only known when it is looked up, see
+    /// ``HTTPRequest/isPublicOnly``.
     package static func mayBeLocal(_ host: String) -> Bool {
         let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
         if name.hasPrefix("[") {
             var address = in6_addr()
-            guard inet_pton(AF_INET6, String(name.dropFirst().dropLast()), &address) == 1 else { return true }
+            guard inet_pton(AF_INET6, String(name.dropFirst().dropLast()), &address) == 1 else {
+                return true
+            }
             return withUnsafeBytes(of: address) { isLocal(version6: Array($0)) }
         }
         var address = in_addr()
         // Takes every spelling that a library might take.
-        if inet_aton(name, &address) != 0 { return isLocal(version4: UInt32(bigEndian: address.s_addr)) }
+        if inet_aton(name, &address) != 0 {
+            return isLocal(version4: UInt32(bigEndian: address.s_addr))
+        }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         return labels.count < 2 || labels.last.map { localDomains.contains(String($0)) } ?? true
             || name.hasSuffix(".home.arpa")
@@ -160,19 +190,27 @@ package enum HostPlace {
     static func isLocal(_ address: UnsafePointer<sockaddr>) -> Bool {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
-        case AF_INET: return isLocal(version4: UInt32(bigEndian: raw.load(as: sockaddr_in.self).sin_addr.s_addr))
+        case AF_INET:
+            return isLocal(
+                version4: UInt32(bigEndian: raw.load(as: sockaddr_in.self).sin_addr.s_addr))
         case AF_INET6:
-            return withUnsafeBytes(of: raw.load(as: sockaddr_in6.self).sin6_addr) { isLocal(version6: Array($0)) }
+            return withUnsafeBytes(of: raw.load(as: sockaddr_in6.self).sin6_addr) {
+                isLocal(version6: Array($0))
+            }
         default: return true
         }
     }
 
     /// RFC 6761, RFC 6762, RFC 8375 and the reservations of 2024 for private use.
-    private static let localDomains: Set = ["localhost", "local", "internal", "lan", "home", "corp", "test", "invalid"]
+    private static let localDomains: Set = [
+        "localhost", "local", "internal", "lan", "home", "corp", "test", "invalid",
+    ]
 
-    /// What is not globally reachable (RFC 6890 and its registry): the first address and the length of the prefix.
+    /// What is not globally reachable (RFC 6890 and its registry): the first address and the length
+    /// of the prefix.
     private static let localRanges: [(UInt32, Int)] = [
-        (0, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16), (0xAC10_0000, 12),
+        (0, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
+        (0xAC10_0000, 12),
         (0xC000_0000, 24), (0xC0A8_0000, 16), (0xC612_0000, 15), (0xE000_0000, 3),
     ]
 
@@ -184,9 +222,14 @@ package enum HostPlace {
         func embedded(at index: Int) -> Bool {
             isLocal(version4: bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
         }
-        // Addresses that stand for one of the older kind: mapped, translated (RFC 6052) and 6to4 (RFC 3056).
-        if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) { return embedded(at: 12) }
-        if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return embedded(at: 12) }
+        // Addresses that stand for one of the older kind: mapped, translated (RFC 6052) and 6to4
+        // (RFC 3056).
+        if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
+            return embedded(at: 12)
+        }
+        if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
+            return embedded(at: 12)
+        }
         if bytes.starts(with: [0x20, 0x02]) { return embedded(at: 2) }
         // Only 2000::/3 is given to machines on the Internet.
         return bytes[0] >> 5 != 1

@@ -3,8 +3,9 @@ import Foundation
 
 /// The sockets that libcurl wants watched, and the time at which it wants to be called in any case.
 ///
-/// libcurl reports both through the callbacks of its socket interface (curl_multi_socket_action(3)). A wake-up then costs
-/// libcurl the work of the sockets that are ready, and not of every transfer that is under way. Belongs to one thread.
+/// libcurl reports both through the callbacks of its socket interface
+/// (curl_multi_socket_action(3)). A wake-up then costs libcurl the work of the sockets that are
+/// ready, and not of every transfer that is under way. Belongs to one thread.
 final class SocketWatch {
     /// A socket that is ready, with libcurl's `CURL_CSELECT_` bits.
     typealias Event = (socket: curl_socket_t, actions: Int32)
@@ -15,7 +16,8 @@ final class SocketWatch {
     /// When libcurl's timer ends, by the monotonic clock in nanoseconds; nil while none is set.
     private var timer: UInt64?
 
-    /// - Parameter waker: A descriptor that becomes readable when the wait is to end; negative values are ignored.
+    /// - Parameter waker: A descriptor that becomes readable when the wait is to end; negative
+    ///   values are ignored.
     init(waker: Int32) {
         watched = [pollfd(fd: waker, events: Int16(POLLIN), revents: 0)]
     }
@@ -32,7 +34,9 @@ final class SocketWatch {
             mb_multi_setopt_pointer(multi.pointer, CURLMOPT_TIMERDATA, context),
         ]
         for outcome in outcomes where outcome != CURLM_OK {
-            throw .refused(.other, "libcurl refused a callback: \(String(cString: curl_multi_strerror(outcome)))")
+            throw .refused(
+                .other,
+                "libcurl refused a callback: \(String(cString: curl_multi_strerror(outcome)))")
         }
     }
 
@@ -65,11 +69,14 @@ final class SocketWatch {
     }
 
     fileprivate func setTimer(milliseconds: Int) {
-        timer = milliseconds < 0 ? nil : DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
+        timer =
+            milliseconds < 0
+            ? nil : DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
     }
 
     fileprivate func set(_ socket: curl_socket_t, _ wanted: Int32) {
-        let events = Int16((wanted & CURL_POLL_IN != 0 ? POLLIN : 0) | (wanted & CURL_POLL_OUT != 0 ? POLLOUT : 0))
+        let events = Int16(
+            (wanted & CURL_POLL_IN != 0 ? POLLIN : 0) | (wanted & CURL_POLL_OUT != 0 ? POLLOUT : 0))
         if let place = places[socket] {
             watched[place].events = events
         } else {
@@ -79,7 +86,9 @@ final class SocketWatch {
     }
 
     fileprivate func remove(_ socket: curl_socket_t) {
-        guard let place = places.removeValue(forKey: socket), let last = watched.popLast(), last.fd != socket else {
+        guard let place = places.removeValue(forKey: socket), let last = watched.popLast(),
+            last.fd != socket
+        else {
             return
         }
         watched[place] = last
@@ -94,9 +103,11 @@ final class SocketWatch {
     }
 }
 
-/// libcurl calls this on the loop's thread when it wants a socket watched otherwise (CURLMOPT_SOCKETFUNCTION(3)).
+/// libcurl calls this on the loop's thread when it wants a socket watched otherwise
+/// (CURLMOPT_SOCKETFUNCTION(3)).
 private func noteSocket(
-    easy: UnsafeMutableRawPointer?, socket: curl_socket_t, wanted: Int32, context: UnsafeMutableRawPointer?,
+    easy: UnsafeMutableRawPointer?, socket: curl_socket_t, wanted: Int32,
+    context: UnsafeMutableRawPointer?,
     socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context else { return -1 }
@@ -110,6 +121,7 @@ private func noteTimer(
     multi: UnsafeMutableRawPointer?, milliseconds: Int, context: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context else { return -1 }
-    Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+    Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().setTimer(
+        milliseconds: milliseconds)
     return 0
 }

@@ -3,8 +3,8 @@ import Foundation
 
 /// One request under way and the task that waits for it.
 final class Transfer: @unchecked Sendable {
-    // Unchecked because `phase` is only touched while `lock` is held, what is constant never changes, and the rest belongs
-    // to the loop's thread.
+    // Unchecked because `phase` is only touched while `lock` is held, what is constant never
+    // changes, and the rest belongs to the loop's thread.
     private enum Phase {
         case created
         case waiting(CheckedContinuation<HTTPResponse, any Error>)
@@ -27,7 +27,8 @@ final class Transfer: @unchecked Sendable {
     /// Whether ``HTTPRequest/mayLeave`` has kept the request back.
     private var isKeptBack = false
 
-    /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or `.invalidHeader`.
+    /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or
+    ///   `.invalidHeader`.
     init(_ request: HTTPRequest, configuration: HTTPClientConfiguration) throws(TransportError) {
         self.request = request
         self.configuration = configuration
@@ -38,7 +39,8 @@ final class Transfer: @unchecked Sendable {
         for (name, value) in request.headers.pairs {
             try headers.append(HeaderList.line(name: name, value: value))
         }
-        // libcurl would announce a body it was given as a form, and hold back large ones until the server agrees.
+        // libcurl would announce a body it was given as a form, and hold back large ones until the
+        // server agrees.
         if request.headers["Content-Type"] == nil { try headers.append("Content-Type:") }
         try headers.append("Expect:")
     }
@@ -48,7 +50,8 @@ final class Transfer: @unchecked Sendable {
     /// Scheme, host and port.
     var origin: String { url.origin }
 
-    /// Whether the request only reads, and may wait for others; what changes something leaves at once.
+    /// Whether the request only reads, and may wait for others; what changes something leaves at
+    /// once.
     var mayWait: Bool { request.method == .get && request.body == nil }
 
     var isOver: Bool {
@@ -83,8 +86,8 @@ final class Transfer: @unchecked Sendable {
         return waiting != nil
     }
 
-    /// Sets the options and the callbacks, which find the transfer by its address: it must outlive its time in the
-    /// multi handle.
+    /// Sets the options and the callbacks, which find the transfer by its address: it must outlive
+    /// its time in the multi handle.
     func prepare(_ easy: EasyHandle) throws(TransportError) {
         try apply(to: easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -115,8 +118,9 @@ final class Transfer: @unchecked Sendable {
         try applyMethod(to: easy)
     }
 
-    /// Where a proxy of the environment carries requests, it carries these too, whatever `no_proxy` leaves out: what it
-    /// reaches is its own affair, and what is reached without it is guarded here.
+    /// Where a proxy of the environment carries requests, it carries these too, whatever `no_proxy`
+    /// leaves out: what it reaches is its own affair, and what is reached without it is guarded
+    /// here.
     private func reachPublicAddressesOnly(_ easy: EasyHandle) throws(TransportError) {
         if Self.hasProxy, !url.isLoopback {
             try easy.set(CURLOPT_NOPROXY, "")
@@ -125,7 +129,8 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether the environment names a proxy, whose own address is then the one that is connected to.
+    /// Whether the environment names a proxy, whose own address is then the one that is connected
+    /// to.
     private static var hasProxy: Bool {
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
             getenv(name).map { $0.pointee != 0 } ?? false
@@ -141,9 +146,11 @@ final class Transfer: @unchecked Sendable {
 
     private func applyLimits(to easy: EasyHandle) throws(TransportError) {
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
-        try easy.set(CURLOPT_TIMEOUT_MS, ContinuousClock.now.duration(to: deadline).curlMilliseconds)
+        try easy.set(
+            CURLOPT_TIMEOUT_MS, ContinuousClock.now.duration(to: deadline).curlMilliseconds)
         try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.curlMilliseconds / 1_000))
+        try easy.set(
+            CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.curlMilliseconds / 1_000))
     }
 
     private func applyMethod(to easy: EasyHandle) throws(TransportError) {
@@ -157,11 +164,12 @@ final class Transfer: @unchecked Sendable {
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         if mayWait {
-            // Waits for a connection that others are making, if that may carry several requests. Without TLS that is known
-            // only after an answer, and never so.
+            // Waits for a connection that others are making, if that may carry several requests.
+            // Without TLS that is known only after an answer, and never so.
             try easy.set(CURLOPT_PIPEWAIT, url.isSecure ? 1 : 0)
         } else {
-            // Such a connection goes with its request: the next one makes its own, and they would pile up.
+            // Such a connection goes with its request: the next one makes its own, and they would
+            // pile up.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)
             try easy.set(CURLOPT_FORBID_REUSE, 1)
         }
@@ -173,7 +181,9 @@ final class Transfer: @unchecked Sendable {
         return !isKeptBack
     }
 
-    func receive(headerLine: UnsafeRawBufferPointer) -> Bool { reader.receive(headerLine: headerLine) }
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+        reader.receive(headerLine: headerLine)
+    }
 
     func receive(body: UnsafeRawBufferPointer) -> Bool { reader.receive(body: body) }
 
@@ -181,7 +191,9 @@ final class Transfer: @unchecked Sendable {
     func complete(_ result: CURLcode) {
         guard let easy else { return }
         guard !isKeptBack else {
-            finish(.failure(TransportError.refused(.timeout, host: host, "the time to send it was over")))
+            finish(
+                .failure(
+                    TransportError.refused(.timeout, host: host, "the time to send it was over")))
             return
         }
         let status = easy.integer(CURLINFO_RESPONSE_CODE)
@@ -200,7 +212,8 @@ final class Transfer: @unchecked Sendable {
 /// libcurl calls this on the loop's thread when a request is about to be written
 /// (CURLOPT_PREREQFUNCTION(3)).
 private func mayDepart(
-    context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
+    context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _: Int32,
     _: Int32
 ) -> Int32 {
     guard let context else { return CURL_PREREQFUNC_ABORT }
@@ -208,7 +221,8 @@ private func mayDepart(
     return transfer.mayLeave() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// libcurl calls this on the loop's thread with one complete header line (CURLOPT_HEADERFUNCTION(3)).
+/// libcurl calls this on the loop's thread with one complete header line
+/// (CURLOPT_HEADERFUNCTION(3)).
 private func receiveHeaderLine(
     data: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -218,7 +232,8 @@ private func receiveHeaderLine(
     return transfer.receive(headerLine: bytes) ? bytes.count : 0
 }
 
-/// libcurl calls this on the loop's thread with decoded bytes of the body (CURLOPT_WRITEFUNCTION(3)).
+/// libcurl calls this on the loop's thread with decoded bytes of the body
+/// (CURLOPT_WRITEFUNCTION(3)).
 private func receiveBodyBytes(
     data: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -241,30 +256,37 @@ final class HeaderList {
     /// - Throws: ``TransportError`` when memory ran out.
     func append(_ line: String) throws(TransportError) {
         guard let extended = curl_slist_append(pointer, line) else {
-            throw .refused(.other, "libcurl could not keep a header; the process is short of memory")
+            throw .refused(
+                .other, "libcurl could not keep a header; the process is short of memory")
         }
         pointer = extended
     }
 
     /// Headers that decide where a message ends, or that libcurl sets from the request itself.
-    private static let reserved: Set<String> = ["connection", "content-length", "expect", "host", "transfer-encoding"]
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "transfer-encoding",
+    ]
 
     /// The line for a header field.
     ///
-    /// - Throws: ``TransportError`` with code `.invalidHeader` for anything that could end the line early or change
-    ///   where the request ends (RFC 9110, section 5).
+    /// - Throws: ``TransportError`` with code `.invalidHeader` for anything that could end the line
+    ///   early or change where the request ends (RFC 9110, section 5).
     static func line(name: String, value: String) throws(TransportError) -> String {
         guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
-            throw .refused(.invalidHeader, "a header name has a character that is not allowed in one")
+            throw .refused(
+                .invalidHeader, "a header name has a character that is not allowed in one")
         }
         guard !reserved.contains(name.lowercased()) else {
             throw .refused(.invalidHeader, "the header \(name) is set by the client itself")
         }
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
-            throw .refused(.invalidHeader, "the value of the header \(name) has a control character")
+            throw .refused(
+                .invalidHeader, "the value of the header \(name) has a control character")
         }
-        // "Name:" would tell libcurl to leave the header out; "Name;" sends it empty (CURLOPT_HTTPHEADER(3)).
-        return value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(name);" : "\(name): \(value)"
+        // "Name:" would tell libcurl to leave the header out; "Name;" sends it empty
+        // (CURLOPT_HTTPHEADER(3)).
+        return value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
+            ? "\(name);" : "\(name): \(value)"
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -303,7 +325,8 @@ struct ResponseReader {
     func beginning(status: Int) -> HTTPResponse? {
         guard isCut else { return nil }
         return HTTPResponse(
-            status: status, headers: headers, body: Array(body.prefix(Self.maximumBeginning)), isCut: true)
+            status: status, headers: headers, body: Array(body.prefix(Self.maximumBeginning)),
+            isCut: true)
     }
 
     /// False when the response is to be given up.
@@ -337,7 +360,8 @@ struct ResponseReader {
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }),
+            let last = bytes.lastIndex(where: { !isBlank($0) })
         else { return "" }
         return String(decoding: bytes[first...last], as: UTF8.self)
     }

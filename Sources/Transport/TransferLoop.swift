@@ -5,12 +5,14 @@ import Foundation
 
 /// The thread on which all transfers of a client run.
 ///
-/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches libcurl's handles.
+/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches
+/// libcurl's handles.
 final class TransferLoop: @unchecked Sendable {
-    // Unchecked because `inbox`, `isStopping` and `isWaiting` are only touched while `lock` is held, `waker` is safe by
-    // itself, and the rest belongs to the thread.
+    // Unchecked because `inbox`, `isStopping` and `isWaiting` are only touched while `lock` is
+    // held, `waker` is safe by itself, and the rest belongs to the thread.
     private static let idleHandles = 64
-    /// Connections kept for later requests, of all hosts together; the one that was idle longest is closed first.
+    /// Connections kept for later requests, of all hosts together; the one that was idle longest is
+    /// closed first.
     private static let keptConnections = 256
     /// The longest wait, in milliseconds: a safety net, for a wake-up ends the wait.
     private static let longestWait: Int32 = 10_000
@@ -23,7 +25,8 @@ final class TransferLoop: @unchecked Sendable {
     /// What is to be started if somebody waits for it, else to be let go.
     private var inbox: [Transfer] = []
     private var isStopping = false
-    /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of the system.
+    /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of
+    /// the system.
     private var isWaiting = false
     private let waker = Interruption()
 
@@ -44,7 +47,9 @@ final class TransferLoop: @unchecked Sendable {
 
     /// Takes a transfer over; one that comes too late fails at once.
     func start(_ transfer: Transfer) {
-        if !post(transfer) { transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true))) }
+        if !post(transfer) {
+            transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true)))
+        }
     }
 
     /// Lets go of a transfer whose task no longer waits.
@@ -125,7 +130,8 @@ final class TransferLoop: @unchecked Sendable {
             expire()
             while let transfer = queue.next() { start(transfer, on: multi) }
             var outcome = watch.takeTimer() ? multi.actOnTimer() : CURLM_OK
-            // What has completed has freed slots, and whoever got an answer may have sent the next request.
+            // What has completed has freed slots, and whoever got an answer may have sent the next
+            // request.
             if outcome == CURLM_OK, completeAll(on: multi) { continue }
             if outcome == CURLM_OK {
                 let (events, isWoken) = watch.wait(atMost: longestWait)
@@ -134,7 +140,8 @@ final class TransferLoop: @unchecked Sendable {
                 _ = completeAll(on: multi)
             }
             if outcome != CURLM_OK {
-                failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
+                failAll(
+                    "libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
             }
         }
     }
@@ -158,7 +165,8 @@ final class TransferLoop: @unchecked Sendable {
             transfer.finish(
                 .failure(
                     TransportError.refused(
-                        .timeout, host: transfer.host, "too many requests to the host were under way")))
+                        .timeout, host: transfer.host,
+                        "too many requests to the host were under way")))
         }
     }
 
@@ -168,7 +176,8 @@ final class TransferLoop: @unchecked Sendable {
         let longest = waker.descriptor < 0 ? Self.longestWaitUnwoken : Self.longestWait
         guard let expiry = queue.nextExpiry else { return longest }
         let now = ContinuousClock.now
-        return expiry <= now ? 0 : min(longest, Int32(clamping: now.duration(to: expiry).curlMilliseconds))
+        return expiry <= now
+            ? 0 : min(longest, Int32(clamping: now.duration(to: expiry).curlMilliseconds))
     }
 
     /// Hands out the results that libcurl has; false if there are none.
@@ -182,11 +191,13 @@ final class TransferLoop: @unchecked Sendable {
         return hasCompleted
     }
 
-    /// Waits a moment for a transfer: whoever got an answer often sends the next request at once, and to sleep and be
-    /// woken takes longer than that.
+    /// Waits a moment for a transfer: whoever got an answer often sends the next request at once,
+    /// and to sleep and be woken takes longer than that.
     private func linger() {
         let end = DispatchTime.now().uptimeNanoseconds + Self.lingering
-        while lock.withLock({ inbox.isEmpty && !isStopping }), DispatchTime.now().uptimeNanoseconds < end {
+        while lock.withLock({ inbox.isEmpty && !isStopping }),
+            DispatchTime.now().uptimeNanoseconds < end
+        {
             sched_yield()
         }
     }
@@ -209,7 +220,9 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    private func complete(_ handle: UnsafeMutableRawPointer, _ result: CURLcode, on multi: MultiHandle) {
+    private func complete(
+        _ handle: UnsafeMutableRawPointer, _ result: CURLcode, on multi: MultiHandle
+    ) {
         guard let transfer = running[handle] else { return }
         transfer.complete(result)
         remove(transfer, from: multi)
@@ -229,7 +242,8 @@ final class TransferLoop: @unchecked Sendable {
         for transfer in running.values {
             transfer.finish(
                 .failure(
-                    TransportError(.other, requestDidNotLeave: false, host: transfer.host, message: message)))
+                    TransportError(
+                        .other, requestDidNotLeave: false, host: transfer.host, message: message)))
             remove(transfer, from: multi)
         }
     }
@@ -257,7 +271,8 @@ final class TransferLoop: @unchecked Sendable {
 
     private static func shutdownError(_ transfer: Transfer, didNotLeave: Bool) -> TransportError {
         TransportError(
-            .shutdown, requestDidNotLeave: didNotLeave, host: transfer.host, message: "the client was shut down"
+            .shutdown, requestDidNotLeave: didNotLeave, host: transfer.host,
+            message: "the client was shut down"
         )
     }
 }

@@ -1,8 +1,9 @@
 /// The transfers that wait for a slot, and the slots that are taken, by host.
 ///
-/// Hosts take turns: a free slot goes to the host whose turn is next, and there to the transfer that has waited longest. A
-/// host gets at most ``maximumPerHost`` slots. Once ``maximumTotal`` slots are taken, only a host without any gets one, so
-/// that hosts which do not answer hold back nobody but themselves. A host is a scheme, a name and a port.
+/// Hosts take turns: a free slot goes to the host whose turn is next, and there to the transfer
+/// that has waited longest. A host gets at most ``maximumPerHost`` slots. Once ``maximumTotal``
+/// slots are taken, only a host without any gets one, so that hosts which do not answer hold back
+/// nobody but themselves. A host is a scheme, a name and a port.
 struct TransferQueue {
     private struct Host {
         var running = 0
@@ -28,7 +29,8 @@ struct TransferQueue {
     /// Hosts with waiting transfers and a free slot of their own, the next turn first.
     private var turns: [String] = []
     private var running = 0
-    /// When the queue was last searched for transfers whose time is over, and the earliest deadline found or added since.
+    /// When the queue was last searched for transfers whose time is over, and the earliest deadline
+    /// found or added since.
     private var earliestDeadline: ContinuousClock.Instant?
 
     init(maximumPerHost: Int, maximumTotal: Int) {
@@ -122,13 +124,16 @@ struct TransferQueue {
     }
 
     private mutating func takeTurn(_ origin: String) {
-        guard let host = hosts[origin], !host.isInTurn, !host.isEmpty, host.running < maximumPerHost else { return }
+        guard let host = hosts[origin], !host.isInTurn, !host.isEmpty, host.running < maximumPerHost
+        else { return }
         hosts[origin]?.isInTurn = true
         turns.append(origin)
     }
 
     private mutating func forgetIfUnused(_ origin: String) {
-        guard let host = hosts[origin], host.running == 0, host.isEmpty, !host.isInTurn else { return }
+        guard let host = hosts[origin], host.running == 0, host.isEmpty, !host.isInTurn else {
+            return
+        }
         hosts[origin] = nil
     }
 }

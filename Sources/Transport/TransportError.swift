@@ -44,7 +44,8 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
     package let host: String?
     /// The cause, in words.
     package let message: String
-    /// For a body that is larger than the request allows: the status, the headers and the first 64 KiB.
+    /// For a body that is larger than the request allows: the status, the headers and the first 64
+    /// KiB.
     package let beginning: HTTPResponse?
 
     package init(
@@ -80,14 +81,18 @@ extension TransportError {
     ///   - refusal: Why our own callback stopped the transfer, if it did.
     ///   - beginning: What had come by then.
     init(
-        _ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil, beginning: HTTPResponse? = nil
+        _ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil,
+        beginning: HTTPResponse? = nil
     ) {
         let tunnelStatus = easy.integer(CURLINFO_HTTP_CONNECTCODE)
         let isTunnelRefused = tunnelStatus != 0 && !(200...299).contains(tunnelStatus)
-        // libcurl sets the pre-transfer time when a connection is ready, just before the request is written, and
-        // counts the bytes written over all attempts: both zero means that nothing left. Bytes sent to a proxy that
-        // refused the tunnel are counted too, but never reach the server.
-        let isUnsent = easy.offset(CURLINFO_PRETRANSFER_TIME_T) == 0 && easy.integer(CURLINFO_REQUEST_SIZE) == 0
+        // libcurl sets the pre-transfer time when a connection is ready, just before the request is
+        // written, and counts the bytes written over all attempts: both zero means that nothing
+        // left. Bytes sent to a proxy that refused the tunnel are counted too, but never reach the
+        // server.
+        let isUnsent =
+            easy.offset(CURLINFO_PRETRANSFER_TIME_T) == 0
+            && easy.integer(CURLINFO_REQUEST_SIZE) == 0
         var code = refusal != nil ? Code.tooLarge : Self.code(for: result)
         if isTunnelRefused || isUnsent && code == .interrupted { code = .connect }
         self.init(
@@ -96,7 +101,8 @@ extension TransportError {
             host: host,
             message: refusal
                 ?? (isTunnelRefused
-                    ? "the proxy answered with status \(tunnelStatus)" : Self.message(for: result, easy.errorText)),
+                    ? "the proxy answered with status \(tunnelStatus)"
+                    : Self.message(for: result, easy.errorText)),
             beginning: beginning)
     }
 
@@ -106,10 +112,13 @@ extension TransportError {
             .resolve
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY:
             .connect
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_INITFAILED,
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_SHUTDOWN_FAILED:
             .tls
         case CURLE_OPERATION_TIMEDOUT:
             .timeout
@@ -118,7 +127,8 @@ extension TransportError {
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
             .interrupted
-        case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL,
+        case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
+            CURLE_UNSUPPORTED_PROTOCOL,
             CURLE_WRITE_ERROR, CURLE_HTTP_RETURNED_ERROR, CURLE_CHUNK_FAILED:
             .malformedResponse
         default:
@@ -128,9 +138,9 @@ extension TransportError {
 
     /// The cause in words that cannot hold a secret.
     ///
-    /// libcurl's own sentence says more than the fixed text for a code, but some of its sentences repeat a proxy's URL
-    /// with its password, or bytes of the response. Only the kinds known to name nothing but hosts, addresses and
-    /// certificate problems are passed on.
+    /// libcurl's own sentence says more than the fixed text for a code, but some of its sentences
+    /// repeat a proxy's URL with its password, or bytes of the response. Only the kinds known to
+    /// name nothing but hosts, addresses and certificate problems are passed on.
     private static func message(for result: CURLcode, _ text: String) -> String {
         guard result != CURLE_OK else { return "the response has no valid status" }
         let isHarmless =
@@ -142,6 +152,8 @@ extension TransportError {
             }
         let chosen = isHarmless && !text.isEmpty ? text : result.text
         return String(
-            chosen.unicodeScalars.prefix(200).map { $0.value < 0x20 || $0.value == 0x7f ? " " : Character($0) })
+            chosen.unicodeScalars.prefix(200).map {
+                $0.value < 0x20 || $0.value == 0x7f ? " " : Character($0)
+            })
     }
 }

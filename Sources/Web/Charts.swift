@@ -2,7 +2,8 @@ package import Control
 import Mirroring
 import Posts
 
-/// A drawing of a report's numbers: SVG that says what it shows also without colors and without styles.
+/// A drawing of a report's numbers: SVG that says what it shows also without colors and without
+/// styles.
 ///
 /// The human's bars stand on the axis, the bot's hang from it, as in a mirror.
 package struct Chart: Sendable {
@@ -59,7 +60,9 @@ package struct Chart: Sendable {
 
     package static func days(_ stats: StatsReport) -> Chart {
         let days = stats.days
-        let labels = stride(from: 0, to: days.count, by: 7).map { ($0, String("\(days[$0].day)".dropFirst(5))) }
+        let labels = stride(from: 0, to: days.count, by: 7).map {
+            ($0, String("\(days[$0].day)".dropFirst(5)))
+        }
         let span = days.isEmpty ? "" : "from \(days[0].day) to \(days[days.count - 1].day)"
         let (human, bot) = (days.map(\.humanPosts), days.map(\.posts))
         return mirrored(
@@ -75,7 +78,9 @@ package struct Chart: Sendable {
 
     /// The hour in which the most posts come.
     private static func peak(_ rhythm: StatsReport.Rhythm, _ who: String) -> String {
-        guard rhythm.posts > 0, let most = rhythm.hours.max(), let hour = rhythm.hours.firstIndex(of: most) else {
+        guard rhythm.posts > 0, let most = rhythm.hours.max(),
+            let hour = rhythm.hours.firstIndex(of: most)
+        else {
             return "The \(who) has no posts."
         }
         return "The \(who) posts most from \(hour):00 on: \(most) of \(rhythm.posts)."
@@ -83,7 +88,8 @@ package struct Chart: Sendable {
 
     // MARK: Bars
 
-    /// Bars that stand on an axis and others that hang from it, each to the scale of its own highest.
+    /// Bars that stand on an axis and others that hang from it, each to the scale of its own
+    /// highest.
     private static func mirrored(
         _ name: String, _ title: String, _ summary: String, _ human: [Int], _ bot: [Int],
         labels: [(index: Int, text: String)]
@@ -97,7 +103,8 @@ package struct Chart: Sendable {
                 guard number > 0 else { return nil }
                 let height = max(1, Double(number) / highest * room)
                 let y = side == .human ? top + room - height : top + room + axis
-                return "<rect x=\"\(x(index))\" y=\"\(y)\" width=\"\(step - 2)\" height=\"\(height)\" />"
+                return
+                    "<rect x=\"\(x(index))\" y=\"\(y)\" width=\"\(step - 2)\" height=\"\(height)\" />"
             }
             return side.group(bars)
         }
@@ -106,7 +113,8 @@ package struct Chart: Sendable {
         }
         let bottom = top + 2 * room + axis
         let names: [Markup] = [
-            "<text x=\"12\" y=\"11\">human</text>", "<text x=\"12\" y=\"\(bottom + 14)\">bot</text>",
+            "<text x=\"12\" y=\"11\">human</text>",
+            "<text x=\"12\" y=\"\(bottom + 14)\">bot</text>",
         ]
         return Chart(
             name: name, title: title, summary: summary, height: bottom + 20,
@@ -141,12 +149,15 @@ package struct Chart: Sendable {
         body.append(side.group(cells))
         return Chart(
             name: "week-\(side.rawValue)", title: "The week of the \(side.rawValue)",
-            summary: "Posts by hour and weekday, the stronger the color the more. " + peakOfWeek(rhythm, side.rawValue),
+            summary: "Posts by hour and weekday, the stronger the color the more. "
+                + peakOfWeek(rhythm, side.rawValue),
             height: top + 7 * row, body: body)
     }
 
     private static func peakOfWeek(_ rhythm: StatsReport.Rhythm, _ who: String) -> String {
-        guard rhythm.posts > 0, let most = rhythm.weekdays.max(), let day = rhythm.weekdays.firstIndex(of: most) else {
+        guard rhythm.posts > 0, let most = rhythm.weekdays.max(),
+            let day = rhythm.weekdays.firstIndex(of: most)
+        else {
             return "The \(who) has no posts."
         }
         return "The \(who) posts most on \(StatsReport.weekdays[day]): \(most) of \(rhythm.posts)."
@@ -166,7 +177,9 @@ extension Chart {
         let charts = [hours(stats)] + weeks(stats) + [days(stats)]
         var (y, elements) = (gap, [Markup]())
         for chart in charts {
-            elements.append("<text x=\"12\" y=\"\(y)\" font-size=\"13\" font-weight=\"bold\">\(chart.title)</text>")
+            elements.append(
+                "<text x=\"12\" y=\"\(y)\" font-size=\"13\" font-weight=\"bold\">\(chart.title)</text>"
+            )
             elements.append(chart.element(at: y + 8))
             y += chart.height + gap + 24
         }

@@ -4,8 +4,8 @@
 /// let cell: Markup = "<td>\(text)</td>"
 /// ```
 ///
-/// An interpolated text is escaped, for elements and for attributes in double quotes; `\(markup)` nests. What comes of
-/// it is well-formed XML, as long as the literals are.
+/// An interpolated text is escaped, for elements and for attributes in double quotes; `\(markup)`
+/// nests. What comes of it is well-formed XML, as long as the literals are.
 package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     package private(set) var text: String
 
@@ -19,19 +19,24 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(2 * literalCapacity) }
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(2 * literalCapacity)
+        }
 
         package mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// A text from anywhere.
-        package mutating func appendInterpolation(_ outside: String) { text += Markup.escaped(outside) }
+        package mutating func appendInterpolation(_ outside: String) {
+            text += Markup.escaped(outside)
+        }
 
         package mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         /// A number of a drawing, with two digits at most.
         package mutating func appendInterpolation(_ number: Double) {
             let hundredths = (number * 100).rounded() / 100
-            text += hundredths == hundredths.rounded() ? String(Int(hundredths)) : String(hundredths)
+            text +=
+                hundredths == hundredths.rounded() ? String(Int(hundredths)) : String(hundredths)
         }
 
         package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
@@ -42,10 +47,11 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
         }
     }
 
-    /// The text as it stands in markup: it cannot end an element or attribute, nor turn the line around.
+    /// The text as it stands in markup: it cannot end an element or attribute, nor turn the line
+    /// around.
     ///
-    /// What XML cannot hold becomes U+FFFD; control characters, and those that change the direction of what follows,
-    /// become spaces, line breaks aside.
+    /// What XML cannot hold becomes U+FFFD; control characters, and those that change the direction
+    /// of what follows, become spaces, line breaks aside.
     package static func escaped(_ text: String) -> String {
         // Most texts of a page are plain words and numbers, and stay as they are.
         if text.utf8.allSatisfy(isPlain) { return text }
@@ -68,7 +74,9 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// Whether a byte is an ASCII character that ``escaped(_:)`` leaves alone.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
+            UInt8(ascii: "'"):
+            false
         default: (0x20...0x7E).contains(byte)
         }
     }

@@ -44,8 +44,11 @@ package enum Page {
         """
     }
 
-    /// A table whose first cells are the headings of their rows; `isText` where the cells are texts and not numbers.
-    package static func table(_ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false)
+    /// A table whose first cells are the headings of their rows; `isText` where the cells are texts
+    /// and not numbers.
+    package static func table(
+        _ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false
+    )
         -> Markup
     {
         let head = headings.map { "<th scope=\"col\">\($0)</th>" as Markup }

@@ -3,7 +3,8 @@ import Foundation
 import Mirroring
 import Posts
 
-/// What is known of one person on one page, for who asks: one file, no script, nothing from elsewhere.
+/// What is known of one person on one page, for who asks: one file, no script, nothing from
+/// elsewhere.
 package struct PersonPage: Sendable {
     let report: PersonReport
     private let zone: TimeZone
@@ -16,11 +17,13 @@ package struct PersonPage: Sendable {
     /// The whole file.
     package var html: String {
         Page.html(
-            title: title, subtitle: "As of \(time(report.made)), clock of \(report.timeZone).", sections: sections)
+            title: title, subtitle: "As of \(time(report.made)), clock of \(report.timeZone).",
+            sections: sections)
     }
 
     private var title: String {
-        "What the mirror \(report.mirror) knows of " + report.accounts.map(\.account).joined(separator: ", ")
+        "What the mirror \(report.mirror) knows of "
+            + report.accounts.map(\.account).joined(separator: ", ")
     }
 
     private var sections: [Markup] {
@@ -35,12 +38,15 @@ package struct PersonPage: Sendable {
     private var accounts: [Markup] {
         let rows = report.accounts.map { account in
             [
-                "<bdi>\(account.account)</bdi>", "<bdi>\(account.handle.map { "@\($0)" } ?? "–")</bdi>",
+                "<bdi>\(account.account)</bdi>",
+                "<bdi>\(account.handle.map { "@\($0)" } ?? "–")</bdi>",
                 stance(account), account.lastContact.map(time) ?? "–",
             ] as [Markup]
         }
         return [
-            Page.table("Accounts", ["account", "name", "what was said of them", "last answered"], rows, isText: true)
+            Page.table(
+                "Accounts", ["account", "name", "what was said of them", "last answered"], rows,
+                isText: true)
         ]
     }
 
@@ -59,7 +65,10 @@ package struct PersonPage: Sendable {
                 "\(said(deed.text))<p class=\"why\">to \(deed.about)\(deed.why.map { "; \($0)" } ?? "")</p>",
             ] as [Markup]
         }
-        return [Page.table("The oldest first", ["what", "text, to which post, and why"], rows, isText: true)]
+        return [
+            Page.table(
+                "The oldest first", ["what", "text, to which post, and why"], rows, isText: true)
+        ]
     }
 
     private var mentions: [Markup] {

@@ -4,9 +4,11 @@ import Mirroring
 import Outbox
 import Posts
 
-/// A mirror on one page that a person can open and send on: one file, no script, nothing from elsewhere.
+/// A mirror on one page that a person can open and send on: one file, no script, nothing from
+/// elsewhere.
 ///
-/// It reads well without its styles, and is well-formed XML. Texts of others are texts; see ``Markup``.
+/// It reads well without its styles, and is well-formed XML. Texts of others are texts; see
+/// ``Markup``.
 package struct ReportPage: Sendable {
     /// Longer texts are cut there.
     private static let textShown = 300
@@ -39,7 +41,8 @@ package struct ReportPage: Sendable {
 
     private var sections: [Markup] {
         [
-            Page.section("state", "How it is", state), Page.section("hours", "The hours of human and bot", hours),
+            Page.section("state", "How it is", state),
+            Page.section("hours", "The hours of human and bot", hours),
             Page.section("week", "The week", week), Page.section("plan", "The coming plan", plan),
             Page.section("days", "The last four weeks", days),
             Page.section("actions", "The last actions, and why", actions),
@@ -52,22 +55,29 @@ package struct ReportPage: Sendable {
     // MARK: How it is
 
     private var state: [Markup] {
-        let next = status.nextSlot.map { "<p>The next post comes on \(time($0)).</p>" as Markup } ?? ""
+        let next =
+            status.nextSlot.map { "<p>The next post comes on \(time($0)).</p>" as Markup } ?? ""
         let facts: [(String, String)] = [
             ("Posts of the human that are known", "\(status.archive.posts)"),
             ("Favorites and other posts that were learned", learned),
             ("Waiting for a person", "\(status.suggestions)"),
         ]
         let list = facts.map { "<dt>\($0)</dt><dd>\($1)</dd>" as Markup }
-        let verdict: Markup = status.verdict.map { "<p class=\"verdict\">\(Self.capitalized($0.text)).</p>" } ?? ""
+        let verdict: Markup =
+            status.verdict.map { "<p class=\"verdict\">\(Self.capitalized($0.text)).</p>" } ?? ""
         let running: Markup = status.isRunning ? "<p>A worker is running.</p>" : ""
         let worker: Markup = "\(verdict)\(running)"
         guard !status.idle.isEmpty else { return [worker, next, "<dl>\(list)</dl>"] }
         let reasons = status.idle.map { "<li>\($0)</li>" as Markup }
-        return [worker, next, "<dl>\(list)</dl>", "<h3>Why something does not happen</h3>", "<ul>\(reasons)</ul>"]
+        return [
+            worker, next, "<dl>\(list)</dl>", "<h3>Why something does not happen</h3>",
+            "<ul>\(reasons)</ul>",
+        ]
     }
 
-    private static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+    private static func capitalized(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
+    }
 
     private var learned: String {
         guard let state = status.classifier else { return "cannot be reached" }
@@ -85,7 +95,9 @@ package struct ReportPage: Sendable {
                 Chart.hours(stats),
                 "\(stats.humanPosts.posts) posts of the human, \(stats.botPosts.posts) of the bot; each has its own scale."
             ),
-            details("The hours as a table", Page.table("Share of posts by hour", ["hour", "human", "bot"], rows)),
+            details(
+                "The hours as a table",
+                Page.table("Share of posts by hour", ["hour", "human", "bot"], rows)),
         ]
     }
 
@@ -102,9 +114,11 @@ package struct ReportPage: Sendable {
         let grids = Chart.weeks(stats).map(\.element)
         let tables = [("human", stats.humanPosts), ("bot", stats.botPosts)].map { who, rhythm in
             let rows: [[Markup]] =
-                (0..<24).map { hour in ["\(hour):00"] + rhythm.week.map { "\($0[hour])" as Markup } }
+                (0..<24).map { hour in ["\(hour):00"] + rhythm.week.map { "\($0[hour])" as Markup }
+                }
                 + [["all"] + rhythm.weekdays.map { "\($0)" }]
-            return Page.table("Posts of the \(who) by hour and weekday", ["hour"] + StatsReport.weekdays, rows)
+            return Page.table(
+                "Posts of the \(who) by hour and weekday", ["hour"] + StatsReport.weekdays, rows)
         }
         return [
             "<figure class=\"pair\">\(grids)\n<figcaption>The stronger the color, the more posts at that hour.</figcaption></figure>",
@@ -114,13 +128,18 @@ package struct ReportPage: Sendable {
 
     private var days: [Markup] {
         let rows = stats.days.reversed().map { day in
-            ["\(day.day.description)", "\(day.humanPosts)", "\(day.posts)", "\(day.replies)", "\(day.favorites)"]
+            [
+                "\(day.day.description)", "\(day.humanPosts)", "\(day.posts)", "\(day.replies)",
+                "\(day.favorites)",
+            ]
                 as [Markup]
         }
         let headings = ["day", "human", "posts", "replies", "favorites"]
         return [
             figure(Chart.days(stats), "Posts of the human and of the bot; each has its own scale."),
-            details("The days as a table", Page.table("Posts of the human, and what the bot did", headings, rows)),
+            details(
+                "The days as a table",
+                Page.table("Posts of the human, and what the bot did", headings, rows)),
         ]
     }
 
@@ -137,7 +156,8 @@ package struct ReportPage: Sendable {
                     words(slot.text, slot.language, slot.reasonText ?? slot.why),
                 ] as [Markup]
             }
-            return Page.table("\(day.day)\(note)", ["when", "text, and how it was chosen"], rows, isText: true)
+            return Page.table(
+                "\(day.day)\(note)", ["when", "text, and how it was chosen"], rows, isText: true)
         }
     }
 
@@ -162,14 +182,18 @@ package struct ReportPage: Sendable {
     }
 
     private func why(_ action: ReportedAction) -> String? {
-        guard let rate = action.rate, let words = action.words, !words.isEmpty else { return action.why }
-        return "\(action.why ?? ""): rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
+        guard let rate = action.rate, let words = action.words, !words.isEmpty else {
+            return action.why
+        }
+        return
+            "\(action.why ?? ""): rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
     }
 
     /// What is said, and below it why.
     private func words(_ text: String?, _ language: String?, _ why: String?) -> Markup {
         let tag: Markup = language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
-        let said: Markup = text.map { "<p class=\"said\"><bdi\(tag)>\(Self.cut($0))</bdi></p>" } ?? ""
+        let said: Markup =
+            text.map { "<p class=\"said\"><bdi\(tag)>\(Self.cut($0))</bdi></p>" } ?? ""
         let reason: Markup = why.map { "<p class=\"why\">\($0)</p>" } ?? ""
         return "\(said)\(reason)"
     }
@@ -183,9 +207,12 @@ package struct ReportPage: Sendable {
     // MARK: Favorites and the rest
 
     private var favorites: [Markup] {
-        if let problem = stats.wordsProblem { return ["<p>Nothing can be said of it: \(problem)</p>"] }
+        if let problem = stats.wordsProblem {
+            return ["<p>Nothing can be said of it: \(problem)</p>"]
+        }
         let authors = stats.authors.map {
-            ["<bdi>\($0.name)</bdi>", "\(Int($0.favorites))", "\(Int($0.normals))", "\($0.given)"] as [Markup]
+            ["<bdi>\($0.name)</bdi>", "\(Int($0.favorites))", "\(Int($0.normals))", "\($0.given)"]
+                as [Markup]
         }
         func words(_ words: [StatsReport.Word]) -> [[Markup]] {
             words.map { ["<bdi>\($0.word)</bdi>", "\(Int($0.favorites))", "\(Int($0.normals))"] }
@@ -196,29 +223,37 @@ package struct ReportPage: Sendable {
                 ? nil
                 : Page.table(
                     "By author",
-                    ["author", "favorites of the human", "other posts", "favorites of the bot"], authors),
+                    ["author", "favorites of the human", "other posts", "favorites of the bot"],
+                    authors),
             stats.wordsFor.isEmpty
-                ? nil : Page.table("Words that speak for a favorite", headings, words(stats.wordsFor)),
+                ? nil
+                : Page.table("Words that speak for a favorite", headings, words(stats.wordsFor)),
             stats.wordsAgainst.isEmpty
-                ? nil : Page.table("Words that speak against one", headings, words(stats.wordsAgainst)),
+                ? nil
+                : Page.table("Words that speak against one", headings, words(stats.wordsAgainst)),
         ]
         let there = tables.compactMap(\.self)
         return there.isEmpty ? ["<p>Nothing was learned yet.</p>"] : there
     }
 
     private static let parts: [StatsReport.LeftOut.Part: String] = [
-        .archive: "old post", .post: "post", .reply: "reply", .favorite: "favorite", .feed: "item of a feed",
+        .archive: "old post", .post: "post", .reply: "reply", .favorite: "favorite",
+        .feed: "item of a feed",
     ]
 
     private var leftOut: [Markup] {
         guard !stats.leftOut.isEmpty else { return ["<p>Nothing was left out.</p>"] }
         let rows = stats.leftOut.map { line in
             let state = line.state.map { ", \($0)" } ?? ""
-            return ["\((Self.parts[line.part] ?? line.part.rawValue) + state)", "\(line.reason.text)", "\(line.count)"]
+            return [
+                "\((Self.parts[line.part] ?? line.part.rawValue) + state)", "\(line.reason.text)",
+                "\(line.count)",
+            ]
                 as [Markup]
         }
         return [
-            Page.table("What did not happen, by reason", ["what", "why", "how often"], rows, isText: true)
+            Page.table(
+                "What did not happen, by reason", ["what", "why", "how often"], rows, isText: true)
         ]
     }
 
@@ -226,7 +261,8 @@ package struct ReportPage: Sendable {
         let rows = stats.stored.map { ["\($0.what)", "\($0.count)", "\($0.keeps)"] as [Markup] }
         return [
             Page.table(
-                "All of it lies in the operator's own database", ["what", "how many", "kept"], rows, isText: true)
+                "All of it lies in the operator's own database", ["what", "how many", "kept"], rows,
+                isText: true)
         ]
     }
 

@@ -10,11 +10,14 @@ import Testing
     @Test func aPostComesBackAsItWasStored() async throws {
         let test = try await TestArchive()
         var full = Post(
-            id: postID("https://home.example/1"), author: TestArchive.human, text: "今日は🚃 \"quoted\" it's",
+            id: postID("https://home.example/1"), author: TestArchive.human,
+            text: "今日は🚃 \"quoted\" it's",
             createdAt: Date(milliseconds: 1_795_000_000_123), isTimeTrusted: false,
-            replyTo: ReplyTarget(author: TestArchive.friend, post: postID("https://home.example/0")),
+            replyTo: ReplyTarget(
+                author: TestArchive.friend, post: postID("https://home.example/0")),
             visibility: .unlisted, language: "ja", hasMedia: true, isSensitive: true,
-            mentions: [TestArchive.friend, AccountID(network: .mastodon, value: "b@c.example")], address: "109")
+            mentions: [TestArchive.friend, AccountID(network: .mastodon, value: "b@c.example")],
+            address: "109")
         try await test.store([full, post("plain")])
         try await expect(test.archive.post(full.id), equals: full)
         try await expect(test.archive.post(postID("plain")), equals: post("plain"))
@@ -171,7 +174,9 @@ import Testing
         func store(_ posts: [Post], limit: Int) async throws -> Archive.StoreSummary {
             try await archive.store(posts, timeZone: .gmt, limit: limit)
         }
-        let posts = (0..<2_500).map { post("id\($0)", at: $0, replyTo: $0 % 2 == 0 ? TestArchive.friend : nil) }
+        let posts = (0..<2_500).map {
+            post("id\($0)", at: $0, replyTo: $0 % 2 == 0 ? TestArchive.friend : nil)
+        }
         let summary = try await store(posts + [posts[0]], limit: 2_000)
         #expect(summary.stored == 2_500)
         #expect(summary.alreadyKnown == 1)
@@ -224,6 +229,7 @@ import Testing
         for milliseconds: Int64 in [5_000, 3_000, 9_000, 8_000] {
             try await test.archive.noteActivity(at: Date(milliseconds: milliseconds))
         }
-        try await expect(test.archive.circumstances(home: .gmt).lastActivity, equals: Date(milliseconds: 9_000))
+        try await expect(
+            test.archive.circumstances(home: .gmt).lastActivity, equals: Date(milliseconds: 9_000))
     }
 }

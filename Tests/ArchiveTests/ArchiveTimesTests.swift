@@ -33,7 +33,8 @@ import Testing
         var timed = post("a")
         timed.createdAt = try date(instant)
         try await test.store([timed], zone: zone(name))
-        let row = try #require(try await test.storage.lenient.query("SELECT minute, local_day FROM posts").first)
+        let row = try #require(
+            try await test.storage.lenient.query("SELECT minute, local_day FROM posts").first)
         try expect(row.int("minute"), equals: minute)
         try expect(row.text("local_day"), equals: day)
         let time = try #require(try await test.archive.scheduleRows().first)
@@ -46,7 +47,8 @@ import Testing
         var untimed = post("lost", at: 7)
         untimed.isTimeTrusted = false
         try await test.store([
-            post("b", at: 1_441), post("a", at: 60), post("reply", at: 5, replyTo: TestArchive.friend), untimed,
+            post("b", at: 1_441), post("a", at: 60),
+            post("reply", at: 5, replyTo: TestArchive.friend), untimed,
         ])
         let rows = try await test.archive.scheduleRows()
         #expect(rows.map(\.minute.value) == [60, 1])
@@ -66,9 +68,12 @@ import Testing
 
         try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 2)
         try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 0)
-        let rows = try await test.storage.lenient.query("SELECT * FROM posts ORDER BY mirror, post_id")
+        let rows = try await test.storage.lenient.query(
+            "SELECT * FROM posts ORDER BY mirror, post_id")
         try expect(rows.map { try $0.int("minute") }, equals: [30, 1_410, 1_350])
-        try expect(rows.map { try $0.text("local_day") }, equals: ["2026-07-02", "2026-12-01", "2026-07-01"])
+        try expect(
+            rows.map { try $0.text("local_day") },
+            equals: ["2026-07-02", "2026-12-01", "2026-07-01"])
     }
 
     @Test func theQuietHoursAreCountedInUTC() async throws {
@@ -76,7 +81,10 @@ import Testing
         var untimed = post("lost", at: 7)
         untimed.isTimeTrusted = false
         try await test.store(
-            [post("a", at: 60), post("b", at: 1_500), post("c", at: 1_439, replyTo: TestArchive.friend), untimed],
+            [
+                post("a", at: 60), post("b", at: 1_500),
+                post("c", at: 1_439, replyTo: TestArchive.friend), untimed,
+            ],
             zone: zone("Asia/Tokyo"))
         let counts = try await test.archive.quietHoursGuess()
         #expect(counts.count == 1_440)

@@ -15,7 +15,8 @@ import Testing
         berlin = try zone("Europe/Berlin")
         tokyo = try zone("Asia/Tokyo")
         inTokyo = ZoneSpan(
-            try #require(LocalDay("2019-03-01"))...(try #require(LocalDay("2020-06-30"))), in: tokyo)
+            try #require(LocalDay("2019-03-01"))...(try #require(LocalDay("2020-06-30"))), in: tokyo
+        )
     }
 
     /// A post at eight in the morning, wherever its author was.
@@ -28,7 +29,8 @@ import Testing
 
     private func mornings() throws -> [Post] {
         [
-            try morning("before", "2018-05-06T06:00:00Z"), try morning("there", "2019-05-05T23:00:00Z"),
+            try morning("before", "2018-05-06T06:00:00Z"),
+            try morning("there", "2019-05-05T23:00:00Z"),
             try morning("after", "2021-01-06T07:00:00Z"),
         ]
     }
@@ -76,7 +78,8 @@ import Testing
         let silent = try morning("silent", "2017-05-07T13:00:00Z")
         try await test.store([silent], zone: berlin)
         try await expect(minutes(test), equals: [480, 900])
-        try await test.store([try morning("silent", "2017-05-07T13:00:00Z", offset: -300)], zone: berlin)
+        try await test.store(
+            [try morning("silent", "2017-05-07T13:00:00Z", offset: -300)], zone: berlin)
         try await expect(minutes(test), equals: [480, 480])
         // A person's word counts more.
         let always = ZoneSpan(LocalDay.earliest...LocalDay.latest, in: tokyo)
@@ -90,10 +93,16 @@ import Testing
         try await expect(test.archive.add(inTokyo, now: .now), equals: .changed)
         try await expect(test.archive.add(inTokyo, now: .now), equals: .unchanged)
         let last = inTokyo.days.upperBound
-        for days in [last...last, LocalDay.earliest...inTokyo.days.lowerBound, LocalDay.earliest...LocalDay.latest] {
-            try await expect(test.archive.add(ZoneSpan(days, in: berlin), now: .now), equals: .overlaps(inTokyo))
+        for days in [
+            last...last, LocalDay.earliest...inTokyo.days.lowerBound,
+            LocalDay.earliest...LocalDay.latest,
+        ] {
+            try await expect(
+                test.archive.add(ZoneSpan(days, in: berlin), now: .now), equals: .overlaps(inTokyo))
         }
-        try await expect(test.archive.add(ZoneSpan(inTokyo.days, in: berlin), now: .now), equals: .overlaps(inTokyo))
+        try await expect(
+            test.archive.add(ZoneSpan(inTokyo.days, in: berlin), now: .now),
+            equals: .overlaps(inTokyo))
         let next = ZoneSpan(last.advanced(by: 1)...LocalDay.latest, in: berlin)
         try await expect(test.archive.add(next, now: .now), equals: .changed)
         try await expect(test.archive.zones(home: .gmt).spans, equals: [inTokyo, next])
@@ -107,7 +116,8 @@ import Testing
         let test = try await TestArchive()
         for number in 0..<Archive.mostZoneSpans {
             let day = LocalDay(ordinal: number)
-            try await expect(test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now), equals: .changed)
+            try await expect(
+                test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now), equals: .changed)
         }
         let day = LocalDay(ordinal: -1)
         try await expect(test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now), equals: .full)

@@ -41,9 +41,11 @@ import Testing
         try await people.recordContact(onX, handle: "Zed_X", at: now)
         try await people.recordContact(onBluesky, at: now)
         let human = AccountID(network: .mastodon, value: "human@home.example")
-        let answers = [aoi, AccountID(network: .x, value: "777")].enumerated().map { index, person in
+        let answers = [aoi, AccountID(network: .x, value: "777")].enumerated().map {
+            index, person in
             Post(
-                id: PostID(network: person.network, value: "\(index)"), author: human, text: "yes", createdAt: now,
+                id: PostID(network: person.network, value: "\(index)"), author: human, text: "yes",
+                createdAt: now,
                 replyTo: ReplyTarget(author: person))
         }
         _ = try await archive.archive.store(answers, timeZone: .gmt, limit: nil)
@@ -107,7 +109,9 @@ import Testing
         try await people.set(.deny, for: denied, at: now)
         try await people.set(.allow, for: allowed, at: now)
         try await people.recordContact(onBluesky, at: now)
-        let strangers = (0..<1_200).map { AccountID(network: .mastodon, value: "stranger\($0)@far.example") }
+        let strangers = (0..<1_200).map {
+            AccountID(network: .mastodon, value: "stranger\($0)@far.example")
+        }
         let asked = [aoi, onX, denied, allowed, alias, onBluesky, aoi] + strangers
         let stances = try await people.stances(of: asked)
         #expect(stances.count == 6 + strangers.count)
@@ -118,14 +122,17 @@ import Testing
         #expect(stances[alias] == .allow)
         #expect(stances[onBluesky] == People.Stance.none)
         expect(strangers) { $0.allSatisfy { stances[$0] == People.Stance.none } }
-        for person in Set(asked.prefix(7)) { try await expect(people.stance(of: person), equals: stances[person]) }
+        for person in Set(asked.prefix(7)) {
+            try await expect(people.stance(of: person), equals: stances[person])
+        }
         try await expect(people.stances(of: [])) { $0.isEmpty }
     }
 
     @Test func theSameLettersOnAnotherNetworkAreSomebodyElse() async throws {
         let elsewhere = AccountID(network: .x, value: aoi.value)
         try await people.set(.deny, for: aoi, at: now)
-        try await expect(people.stances(of: [elsewhere, aoi]), equals: [elsewhere: .none, aoi: .deny])
+        try await expect(
+            people.stances(of: [elsewhere, aoi]), equals: [elsewhere: .none, aoi: .deny])
     }
 
     @Test func mirrorsKnowTheirOwnPeople() async throws {
@@ -139,19 +146,29 @@ import Testing
 
     // MARK: Servers
 
-    private func server(_ name: String) throws -> ServerName { try #require(ServerName(reference: name)) }
+    private func server(_ name: String) throws -> ServerName {
+        try #require(ServerName(reference: name))
+    }
 
-    private func ann(at host: String) -> AccountID { AccountID(network: .mastodon, value: "ann@\(host)") }
+    private func ann(at host: String) -> AccountID {
+        AccountID(network: .mastodon, value: "ann@\(host)")
+    }
 
     @Test func aDeniedServerCoversEverybodyOnItUntilThatIsLifted() async throws {
         let far = try server("*@far.example")
         #expect(try await people.deny(far, at: now))
         #expect(try await !people.deny(far, at: now))
-        let asked = ["far.example", "a.far.example", "far.example:8443", "nofar.example", "example"].map(ann)
+        let asked = [
+            "far.example", "a.far.example", "far.example:8443", "nofar.example", "example",
+        ].map(ann)
         try await expect(
             people.stances(of: asked),
-            equals: [asked[0]: .deny, asked[1]: .deny, asked[2]: .deny, asked[3]: .none, asked[4]: .none])
-        for person in asked { try await expect(people.stance(of: person), equals: people.stances(of: asked)[person]) }
+            equals: [
+                asked[0]: .deny, asked[1]: .deny, asked[2]: .deny, asked[3]: .none, asked[4]: .none,
+            ])
+        for person in asked {
+            try await expect(people.stance(of: person), equals: people.stances(of: asked)[person])
+        }
         try await expect(people.deniedServers(), equals: [far])
         // A server is nobody.
         try await expect(people.all()) { $0.isEmpty }
@@ -163,7 +180,9 @@ import Testing
 
     @Test(arguments: [true, false])
     func aWordAboutAPersonGoesBeforeOneAboutTheirServer(isFirst: Bool) async throws {
-        let (pal, foe) = (ann(at: "far.example"), AccountID(network: .mastodon, value: "foe@far.example"))
+        let (pal, foe) = (
+            ann(at: "far.example"), AccountID(network: .mastodon, value: "foe@far.example")
+        )
         func say() async throws {
             try await people.set(.allow, for: pal, at: now)
             try await people.set(.deny, for: foe, at: now)
@@ -181,7 +200,8 @@ import Testing
     @Test func whoeverIsLinkedToSomebodyOnADeniedServerIsDenied() async throws {
         try await people.link(onX, ann(at: "far.example"))
         _ = try await people.deny(server("*@far.example"), at: now)
-        try await expect(people.stances(of: [onX, onBluesky]), equals: [onX: .deny, onBluesky: .none])
+        try await expect(
+            people.stances(of: [onX, onBluesky]), equals: [onX: .deny, onBluesky: .none])
         try await expect(people.stance(of: ann(at: "far.example")), equals: .deny)
         try await people.set(.allow, for: onX, at: now)
         try await expect(people.stance(of: ann(at: "far.example")), equals: .allow)
@@ -197,9 +217,13 @@ import Testing
     @Test func manyPeopleOnManyServersAreAskedForAtOnce() async throws {
         _ = try await people.deny(server("*@h7.example"), at: now)
         _ = try await people.deny(server("*@deep.h8.example"), at: now)
-        let asked = (0..<1_200).map { AccountID(network: .mastodon, value: "p\($0)@sub.h\($0 % 10).example") }
+        let asked = (0..<1_200).map {
+            AccountID(network: .mastodon, value: "p\($0)@sub.h\($0 % 10).example")
+        }
         let stances = try await people.stances(of: asked)
-        expect(asked) { $0.allSatisfy { (stances[$0] == .deny) == $0.value.hasSuffix("h7.example") } }
+        expect(asked) {
+            $0.allSatisfy { (stances[$0] == .deny) == $0.value.hasSuffix("h7.example") }
+        }
     }
 
     @Test func theKnownAreThoseMetAndThoseWhomTheHumanAnswered() async throws {
@@ -215,16 +239,20 @@ import Testing
 
     @Test func ofWhoIsForgottenOnlyADigestIsLeft() async throws {
         let test = try await TestArchive()
-        let (friend, other) = (TestArchive.friend, AccountID(network: .mastodon, value: "aoi2@home.example"))
+        let (friend, other) = (
+            TestArchive.friend, AccountID(network: .mastodon, value: "aoi2@home.example")
+        )
         var naming = post("naming", at: 2)
         naming.mentions = [other, friend]
         var near = post("near", at: 3)
         near.mentions = [other]
         let posts = [post("plain", at: 0), post("answer", at: 1, replyTo: friend), naming, near]
         try await test.store(posts)
-        try await test.people.set(.allow, for: friend, handle: "Aoi", reason: "operator", at: Date(milliseconds: 1))
+        try await test.people.set(
+            .allow, for: friend, handle: "Aoi", reason: "operator", at: Date(milliseconds: 1))
         try await test.people.recordContact(other, handle: "Aoi2", at: Date(milliseconds: 2))
-        try await expect(test.people.posts(about: friend).map(\.id.value), equals: ["answer", "naming"])
+        try await expect(
+            test.people.posts(about: friend).map(\.id.value), equals: ["answer", "naming"])
         try await expect(test.people.forget([friend], now: Date(milliseconds: 3)), equals: 2)
         try await expect(test.archive.count(), equals: 2)
         // While something has to end, it stays known who they are, and nothing else.

@@ -10,14 +10,17 @@ import Testing
 @Suite struct PicturesTests {
     private static let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    private func pictured(_ id: String, at minutes: Int = 0, _ pictures: [Picture] = [Picture(alt: "a hill")]) -> Post {
+    private func pictured(
+        _ id: String, at minutes: Int = 0, _ pictures: [Picture] = [Picture(alt: "a hill")]
+    ) -> Post {
         var post = post(id, at: minutes)
         (post.hasMedia, post.pictures) = (true, pictures)
         return post
     }
 
     private func pieces(_ test: TestArchive) async throws -> Int {
-        try await test.storage.lenient.query("SELECT COUNT(*) AS number FROM pictures").first?.int("number") ?? 0
+        try await test.storage.lenient.query("SELECT COUNT(*) AS number FROM pictures").first?.int(
+            "number") ?? 0
     }
 
     @Test func aFileComesBackByteForByte() async throws {
@@ -47,7 +50,9 @@ import Testing
     @Test func aFileLeavesWithItsPost() async throws {
         let test = try await TestArchive()
         for number in 1...5 { try await test.store([pictured("\(number)", at: number)]) }
-        for number in 1...5 { _ = try await test.archive.keepPicture([1], at: 0, of: postID("\(number)")) }
+        for number in 1...5 {
+            _ = try await test.archive.keepPicture([1], at: 0, of: postID("\(number)"))
+        }
         try await test.archive.forget([postID("5")])
         try await expect(pieces(test), equals: 4)
         try await test.archive.forgetForGood([postID("4")], now: Date())
@@ -84,9 +89,12 @@ import Testing
     @Test func anotherSightingCompletesWhatIsKnown() async throws {
         let test = try await TestArchive()
         try await test.store([pictured("1"), pictured("2", at: 1, []), pictured("3", at: 2)])
-        let shown = Picture(url: "https://pictures.example/1.jpg", alt: "what the network says", width: 4, height: 3)
+        let shown = Picture(
+            url: "https://pictures.example/1.jpg", alt: "what the network says", width: 4, height: 3
+        )
         try await test.store([
-            pictured("1", [shown]), pictured("2", at: 1, [shown]), pictured("3", at: 2, [shown, shown]),
+            pictured("1", [shown]), pictured("2", at: 1, [shown]),
+            pictured("3", at: 2, [shown, shown]),
         ])
         let first = try #require(try await test.archive.post(postID("1"))?.pictures.first)
         #expect(first.alt == "a hill")

@@ -10,8 +10,10 @@ import Testing
 @Suite struct PreparingTests {
     /// The schedule's rows as the posts give them.
     private func times(_ test: TestArchive, in zone: TimeZone) async throws -> [LocalTime] {
-        try await test.archive.standalonePosts().filter(\.isTimeTrusted).map { LocalTime($0.createdAt, in: zone) }
-            .sorted()
+        try await test.archive.standalonePosts().filter(\.isTimeTrusted).map {
+            LocalTime($0.createdAt, in: zone)
+        }
+        .sorted()
     }
 
     @Test func packedDaysFollowEveryChange() async throws {
@@ -33,7 +35,8 @@ import Testing
             case 6: try await test.store(posts, limit: 100)
             default: try await test.store(posts)
             }
-            try await expect(test.archive.scheduleRows(), equals: times(test, in: .gmt), "round \(round)")
+            try await expect(
+                test.archive.scheduleRows(), equals: times(test, in: .gmt), "round \(round)")
         }
         let tokyo = try zone("Asia/Tokyo")
         try await test.archive.rewriteTimes(in: tokyo)
@@ -51,7 +54,9 @@ import Testing
         try await expect(test.archive.scheduleRows(), equals: times(test, in: tokyo))
     }
 
-    private func prepare(_ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)") async throws {
+    private func prepare(
+        _ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)"
+    ) async throws {
         try await test.prepare(version, lastUse: lastUse) { post, _ in
             let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
             return Archive.Preparation(
@@ -66,16 +71,20 @@ import Testing
         try await test.store([post("reply", replyTo: TestArchive.friend)])
         for version in ["2", "1", "3"] {
             try await prepare(test, version, lastUse: "CAST(\(5) AS BIGINT)")
-            let texts = try await test.archive.texts(in: [0...1_439], Archive.TextFilter(longest: 100))
+            let texts = try await test.archive.texts(
+                in: [0...1_439], Archive.TextFilter(longest: 100))
             #expect(texts.count == 551)
             expect(texts) { $0.allSatisfy { $0.textKey.hasPrefix(version) } }
-            try await expect(test.archive.usedTexts(since: Date(milliseconds: 4)).count, equals: 1_101)
+            try await expect(
+                test.archive.usedTexts(since: Date(milliseconds: 4)).count, equals: 1_101)
             try await expect(test.archive.usedTexts(since: Date(milliseconds: 5))) { $0.isEmpty }
         }
         // A post that turns out to be a reply is no text of its own any more.
         try await test.store([post("p0", replyTo: TestArchive.friend)])
         try await prepare(test, "3")
-        try await expect(test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100))) { $0.isEmpty }
+        try await expect(test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100))) {
+            $0.isEmpty
+        }
     }
 
     /// What is stored about a text is about the text that was judged.
@@ -107,7 +116,8 @@ import Testing
             posts[index].text = index % 2 == 0 ? "about #tea \(index)" : "about tea \(index)"
         }
         posts[1].client = "Pocket Client"
-        posts[4].replyTo = ReplyTarget(author: AccountID(network: .mastodon, value: "ben@b.example"))
+        posts[4].replyTo = ReplyTarget(
+            author: AccountID(network: .mastodon, value: "ben@b.example"))
         try await test.store(posts)
         var (place, texts, stretches): (Int64?, [String], Int) = (nil, [], 0)
         var answers: [String] = []
@@ -128,7 +138,9 @@ import Testing
         let test = try await TestArchive()
         // Three a minute, of which one reads as another does; odd ones are unfit.
         var posts = (0..<60).map { post("p\($0 * 2)", at: $0 / 3 + 1_440 * ($0 % 3)) }
-        for index in posts.indices where index % 3 == 2 { posts[index].text = posts[index - 1].text }
+        for index in posts.indices where index % 3 == 2 {
+            posts[index].text = posts[index - 1].text
+        }
         posts.append(post("p1", at: 3))
         try await test.store(posts)
         try await prepare(test, "1")
@@ -140,16 +152,22 @@ import Testing
         let all = try await counts(Archive.TextFilter(longest: 100))
         #expect(all.count == 1_440 && all[0..<20].allSatisfy { $0 == 3 } && all.reduce(0, +) == 60)
         let first = Date(timeIntervalSince1970: 86_000)
-        try await expect(counts(Archive.TextFilter(longest: 100, before: first)).reduce(0, +), equals: 20)
-        try await expect(counts(Archive.TextFilter(longest: 5, before: first)).reduce(0, +), equals: 0)
+        try await expect(
+            counts(Archive.TextFilter(longest: 100, before: first)).reduce(0, +), equals: 20)
+        try await expect(
+            counts(Archive.TextFilter(longest: 5, before: first)).reduce(0, +), equals: 0)
         var found: [String] = []
         for number in 0..<4 {
-            let text = try await test.archive.text(at: 7, number: number, Archive.TextFilter(longest: 100))
+            let text = try await test.archive.text(
+                at: 7, number: number, Archive.TextFilter(longest: 100))
             guard let text else { break }
             found.append(text.id.value)
-            let isFirst = try await test.archive.isFirst(text, in: [0...30], Archive.TextFilter(longest: 100))
+            let isFirst = try await test.archive.isFirst(
+                text, in: [0...30], Archive.TextFilter(longest: 100))
             #expect(isFirst == (number < 2))
-            #expect(try await test.archive.isFirst(text, in: [20...30], Archive.TextFilter(longest: 100)))
+            #expect(
+                try await test.archive.isFirst(
+                    text, in: [20...30], Archive.TextFilter(longest: 100)))
         }
         #expect(found == ["p42", "p44", "p46"])
     }
@@ -183,7 +201,9 @@ import Testing
         try await expect(names(filter), equals: ["p0", "p1", "p3"])
         filter.windows = []
         let counts = try await test.archive.textCounts(filter)
-        #expect(counts.map(\.grade) == [0] && counts.map(\.window) == [""] && counts[0].minutes[600] == 2)
+        #expect(
+            counts.map(\.grade) == [0] && counts.map(\.window) == [""]
+                && counts[0].minutes[600] == 2)
         try await expect(test.archive.text(at: 600, number: 1, filter)?.id.value, equals: "p3")
         let unsent = try await test.archive.unsent(filter)
         #expect(unsent.fit == 2)

@@ -8,7 +8,9 @@ import Testing
 
 /// The human's own threads, as the archive finds them.
 @Suite struct ThreadsTests {
-    private func part(_ id: String, of parent: String, at minutes: Int, by author: AccountID = TestArchive.human)
+    private func part(
+        _ id: String, of parent: String, at minutes: Int, by author: AccountID = TestArchive.human
+    )
         -> Post
     {
         var part = post(id, at: minutes)
@@ -29,7 +31,8 @@ import Testing
     @Test func answersToOneselfThatComeSoonAreAThread() async throws {
         let test = try await TestArchive()
         try await test.store([
-            post("1"), part("2", of: "1", at: 5), part("3", of: "2", at: 35), part("4", of: "3", at: 66),
+            post("1"), part("2", of: "1", at: 5), part("3", of: "2", at: 35),
+            part("4", of: "3", at: 66),
             post("5", at: 70), part("6", of: "5", at: 80, by: TestArchive.friend),
         ])
         // The fourth came more than half an hour after the third.
@@ -41,7 +44,8 @@ import Testing
     @Test func whatBranchesOrHasNoEndIsNoChain() async throws {
         let test = try await TestArchive()
         try await test.store([
-            post("1"), part("2", of: "1", at: 5), part("3", of: "2", at: 6), part("4", of: "2", at: 7),
+            post("1"), part("2", of: "1", at: 5), part("3", of: "2", at: 6),
+            part("4", of: "2", at: 7),
         ])
         try await expect(parts(test), equals: ["2", "3"])
         #expect(try await !isChain(test))
@@ -54,7 +58,8 @@ import Testing
     @Test func aPostInACircleEndsTheSearch() async throws {
         let test = try await TestArchive()
         try await test.store([
-            post("1"), part("2", of: "3", at: 5), part("3", of: "2", at: 5), part("4", of: "4", at: 5),
+            post("1"), part("2", of: "3", at: 5), part("3", of: "2", at: 5),
+            part("4", of: "4", at: 5),
         ])
         try await expect(parts(test), equals: [])
         try await test.store([part("5", of: "3", at: 6)])

@@ -12,7 +12,9 @@ import Testing
         async let first: Void = executor.run { gate.wait() }
         await gate.waitUntilSomeoneWaits()
         // A task with a preference is in the executor's queue as soon as it exists.
-        let tasks = (0..<20).map { number in Task(executorPreference: executor) { journal.append(number) } }
+        let tasks = (0..<20).map { number in
+            Task(executorPreference: executor) { journal.append(number) }
+        }
         gate.open()
         try await first
         for task in tasks { await task.value }
@@ -74,7 +76,8 @@ import Testing
         try await expect(task.value, equals: 42)
     }
 
-    /// What an earlier unit left behind is forgotten, never the cancellation of the unit that begins.
+    /// What an earlier unit left behind is forgotten, never the cancellation of the unit that
+    /// begins.
     @Test func aCancellationAsTheWorkBeginsIsNotForgotten() async throws {
         let interruption = Interruption()
         interruption.request()
@@ -85,7 +88,8 @@ import Testing
                 interruption.reset()
                 units.last?.cancel()
             },
-            onCancel: { interruption.request() }, { journal.append(interruption.isRequested ? 1 : 0) })
+            onCancel: { interruption.request() },
+            { journal.append(interruption.isRequested ? 1 : 0) })
         units.last = unit
         await #expect(throws: CancellationError.self) {
             try await withCheckedThrowingContinuation { continuation in
@@ -102,10 +106,12 @@ import Testing
         let value = try await executor.run(interrupting: Interruption(), beginning: { 1 }, { 2 })
         #expect(value == 1)
         await #expect(throws: Mistake.self) {
-            try await executor.run(interrupting: Interruption(), beginning: { throw Mistake() }, { 2 })
+            try await executor.run(
+                interrupting: Interruption(), beginning: { throw Mistake() }, { 2 })
         }
         // The turn was given back.
-        try await expect(executor.run(interrupting: Interruption(), beginning: { 3 }, { 4 }), equals: 3)
+        try await expect(
+            executor.run(interrupting: Interruption(), beginning: { 3 }, { 4 }), equals: 3)
         try await expect(executor.run { 5 }, equals: 5)
     }
 
@@ -117,7 +123,9 @@ import Testing
         try await executor.run(
             interrupting: Interruption(),
             beginning: {
-                later = (1...3).map { number in Task(executorPreference: executor) { journal.append(number) } }
+                later = (1...3).map { number in
+                    Task(executorPreference: executor) { journal.append(number) }
+                }
                 tasks.append(journal.entries.count)
                 return nil
             }, { journal.append(0) })

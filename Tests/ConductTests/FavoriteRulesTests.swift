@@ -14,11 +14,15 @@ import Testing
 
     @Test(
         arguments: [
-            Change("is-repost") { $0.post.isRepost = true }, Change("own-post") { $0.author.id = human },
-            Change("own-post") { $0.post.author = botID }, Change("not-open") { $0.post.visibility = .private },
-            Change("sensitive") { $0.post.isSensitive = true }, Change("denied") { $0.isDenied = true },
+            Change("is-repost") { $0.post.isRepost = true },
+            Change("own-post") { $0.author.id = human },
+            Change("own-post") { $0.post.author = botID },
+            Change("not-open") { $0.post.visibility = .private },
+            Change("sensitive") { $0.post.isSensitive = true },
+            Change("denied") { $0.isDenied = true },
             Change("asked-to-stop") { $0.post.text = "@bot@example.org please stop" },
-            Change("bot-author") { $0.author.isBot = true }, Change("opted-out") { $0.author.bio = "#nobots" },
+            Change("bot-author") { $0.author.isBot = true },
+            Change("opted-out") { $0.author.bio = "#nobots" },
             Change("already-favorited") { $0.isFavorited = true },
             Change("daily-cap") { $0.favoritesToday = 10 },
             Change("too-old") { $0.post.createdAt = noon.addingTimeInterval(-6 * 3_600 - 1) },

@@ -10,28 +10,37 @@ import Testing
     private func verdict(_ text: String, year: Int = 2_015, cut: Bool = true) -> Fitness.Verdict {
         let plain = text.replacing("|", with: "")
         return Fitness.standard.verdict(on: post(plain), year: year) { _ in
-            cut ? text.split(separator: "|").map { Fitness.Word(String($0), mayTellTime: true) } : nil
+            cut
+                ? text.split(separator: "|").map { Fitness.Word(String($0), mayTellTime: true) }
+                : nil
         }
     }
 
     @Test(arguments: [
-        ("What a match, see https://x.com/somebody/status/123456 for it", Refusal.Reason.quotesAPost),
+        (
+            "What a match, see https://x.com/somebody/status/123456 for it",
+            Refusal.Reason.quotesAPost
+        ),
         ("Look at this https://social.example/@mira/109876543210987654", .quotesAPost),
-        ("Rivers are ~~never~~ seldom wrong", .struckOut), ("Rivers are n̶e̶v̶e̶r̶ seldom wrong", .struckOut),
+        ("Rivers are ~~never~~ seldom wrong", .struckOut),
+        ("Rivers are n̶e̶v̶e̶r̶ seldom wrong", .struckOut),
         ("川は~~絶対に~~めったに間違えない", .struckOut),
         ("I'm at Cafe Nord (Oslo)", .checkIn), ("Pancakes (@ The Old Mill)", .checkIn),
         ("I just unlocked the Early Bird badge", .checkIn), ("駅にチェックインしました", .checkIn),
         ("I liked a video by the sea", .appShare), ("#nowplaying rain on a roof", .appShare),
-        ("The long way home ... https://feed.example/1", .cutShare), ("Photo: https://pic.example/9", .mediaLeft),
+        ("The long way home ... https://feed.example/1", .cutShare),
+        ("Photo: https://pic.example/9", .mediaLeft),
         ("Fog over our bay https://flickr.com/photos/1", .mediaLeft), ("42 !!!", .numbersOnly),
         ("https://example.org/a", .linkOnly),
         ("2/ and then the bread fell", .threadPart), ("続き：そして朝が来た", .threadPart),
-        ("Tea with @mira under the bridge", .namesSomebody), ("Hey Mira, your umbrella is here", .namesSomebody),
+        ("Tea with @mira under the bridge", .namesSomebody),
+        ("Hey Mira, your umbrella is here", .namesSomebody),
         ("Rest in peace, old friend", .tragedy), ("震度3くらいだった", .tragedy),
         ("Thanks everyone for the soup", .thanksSomebody), ("ありがとう！たすかりました", .thanksSomebody),
         ("Anyone know a good cobbler?", .asksSomebody), ("誰か傘を貸してくれませんか", .asksSomebody),
         ("Tickets for the play are on sale", .event), ("新刊を公開しました", .event),
-        ("The fair opens on June 12", .dated), ("Home by 7:30 pm", .dated), ("A record for 2014", .dated),
+        ("The fair opens on June 12", .dated), ("Home by 7:30 pm", .dated),
+        ("A record for 2014", .dated),
         ("Tonight the moon is a coin", .timeBound), ("昨日|は|雨|だっ|た", .timeBound),
     ])
     func whatDoesNotStandForItselfIsRefused(text: String, reason: Refusal.Reason) {
@@ -41,10 +50,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "Rivers forget nothing", "Worth reading about slow bread: https://example.org/bread", "5 @ 20 cents",
-        "I like this video of a kettle", "ripgrep is fast", "My phone died and I heard birds", "Anyone can cook rice",
-        "Christmas Island has red crabs", "Welcome to nowhere", "In 1969 a step", "He ate 3/4 of a pizza",
-        "USA Today prints in four colours", "A good night's sleep mends a day", "明日葉|は|苦い", "ありがとうの一言でよい",
+        "Rivers forget nothing", "Worth reading about slow bread: https://example.org/bread",
+        "5 @ 20 cents",
+        "I like this video of a kettle", "ripgrep is fast", "My phone died and I heard birds",
+        "Anyone can cook rice",
+        "Christmas Island has red crabs", "Welcome to nowhere", "In 1969 a step",
+        "He ate 3/4 of a pizza",
+        "USA Today prints in four colours", "A good night's sleep mends a day", "明日葉|は|苦い",
+        "ありがとうの一言でよい",
         "クリスマスローズが好き", "犬|は|昨日|の|こと|を|恨ま|ない", "今|でも|本|が|好き",
     ])
     func whatStandsForItselfIsFit(text: String) {
@@ -55,7 +68,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Happy new year, geese", "days 12-31..01-03"), ("Merry Christmas, moles", "days 12-01..12-26"),
+        ("Happy new year, geese", "days 12-31..01-03"),
+        ("Merry Christmas, moles", "days 12-01..12-26"),
         ("七夕の笹", "days 07-07..07-07"), ("Good morning, kettle", "times 04:00..10:59"),
         ("Goodnight, moths. Good night!", "times 20:00..03:59"), ("こんばんは、月", "times 17:00..23:59"),
         ("Mondays are a rumour", ""), ("Monday is a rumour", "weekdays 1"), ("花金だ", "weekdays 5"),
@@ -107,7 +121,8 @@ import Testing
     @Test func aMentionThatTheTextLostCounts() {
         var named = post("Tea under the bridge")
         named.mentions = [friend]
-        #expect(Fitness.standard.verdict(on: named, year: 2_020) { _ in [] }.reason == .namesSomebody)
+        #expect(
+            Fitness.standard.verdict(on: named, year: 2_020) { _ in [] }.reason == .namesSomebody)
     }
 
     /// What patterns cost must not grow without bounds with a text that wants that.
@@ -127,16 +142,26 @@ import Testing
         func holds(_ window: String, _ day: String, _ minute: Int) throws -> Bool {
             let window = try #require(FitnessWindow(window))
             #expect(FitnessWindow(window.description) == window)
-            return window.holds(on: try #require(LocalDay(day)), at: try #require(MinuteOfDay(minute)))
+            return window.holds(
+                on: try #require(LocalDay(day)), at: try #require(MinuteOfDay(minute)))
         }
-        #expect(try holds("days 12-31..01-03", "2026-12-31", 0) && holds("days 12-31..01-03", "2027-01-03", 0))
-        #expect(try !holds("days 12-31..01-03", "2026-12-30", 0) && !holds("days 12-31..01-03", "2027-01-04", 0))
-        #expect(try holds("times 20:00..03:59", "2026-05-05", 239) && !holds("times 20:00..03:59", "2026-05-05", 240))
-        #expect(try holds("weekdays 1 5; months 5", "2026-05-01", 0) && !holds("weekdays 1 5", "2026-05-02", 0))
+        #expect(
+            try holds("days 12-31..01-03", "2026-12-31", 0)
+                && holds("days 12-31..01-03", "2027-01-03", 0))
+        #expect(
+            try !holds("days 12-31..01-03", "2026-12-30", 0)
+                && !holds("days 12-31..01-03", "2027-01-04", 0))
+        #expect(
+            try holds("times 20:00..03:59", "2026-05-05", 239)
+                && !holds("times 20:00..03:59", "2026-05-05", 240))
+        #expect(
+            try holds("weekdays 1 5; months 5", "2026-05-01", 0)
+                && !holds("weekdays 1 5", "2026-05-02", 0))
         #expect(try holds("days 02-29..02-29", "2028-02-29", 0))
         #expect(try !holds("days 12-01..12-26; days 12-31..01-03", "2026-12-26", 0))
         for nothing in [
-            "", ";", "days", "days 12-31", "days 13-01..13-02", "times 24:30..25:00", "weekdays 8", "moon 1",
+            "", ";", "days", "days 12-31", "days 13-01..13-02", "times 24:30..25:00", "weekdays 8",
+            "moon 1",
         ] {
             #expect(FitnessWindow(nothing) == nil, "\(nothing)")
         }
@@ -146,17 +171,21 @@ import Testing
 
     private static let plainOrNot: [(String, Refusal.Reason?)] = [
         ("Rivers forget nothing", nil), ("Bread, butter, and a window: enough", nil),
-        ("The river is wide but the boat is small", nil), ("Der Fluss ist breit, aber das Boot ist klein", nil),
+        ("The river is wide but the boat is small", nil),
+        ("Der Fluss ist breit, aber das Boot ist klein", nil),
         ("Hier riecht es nach Regen", nil), ("Dans la cuisine, le silence est un but en soi", nil),
         ("Worth reading about slow bread: https://example.org/bread", .withLink),
         ("More about bread on example.org", .withLink), ("Slow bread #baking", .withTag),
         ("And then the bread fell", .goesOn), ("Although the kettle is old, it sings", .goesOn),
-        ("Aber der Topf ist alt", .goesOn), ("Mais la soupe est froide", .goesOn), ("Pero el pan es bueno", .goesOn),
+        ("Aber der Topf ist alt", .goesOn), ("Mais la soupe est froide", .goesOn),
+        ("Pero el pan es bueno", .goesOn),
         ("하지만 빵은 맛있다", .goesOn), ("でも本が好き", .goesOn),
         ("Exactly!", .onlyReacts), ("なるほど", .onlyReacts), ("Genau!", .onlyReacts),
-        ("The prime minister owns no bicycle", .publicAffairs), ("Der Bundestag hat schöne Fenster", .publicAffairs),
+        ("The prime minister owns no bicycle", .publicAffairs),
+        ("Der Bundestag hat schöne Fenster", .publicAffairs),
         ("El gobierno no sabe hacer pan", .publicAffairs), ("정부는 빵을 모른다", .publicAffairs),
-        ("総理の傘は黒い", .publicAffairs), ("What a game that was", .liveShow), ("Elfmeter sind grausam", .liveShow),
+        ("総理の傘は黒い", .publicAffairs), ("What a game that was", .liveShow),
+        ("Elfmeter sind grausam", .liveShow),
         ("¡Golazo de mi vecino!", .liveShow), ("試合のあとの水", .liveShow),
     ]
 
@@ -190,25 +219,34 @@ import Testing
             guard fields[2].prefix(while: { $0 != " " }).contains("i") else { continue }
             rows += 1
             let pattern = String(fields[3])
-            let found = capital.firstMatch(in: pattern, range: NSRange(pattern.startIndex..., in: pattern))
+            let found = capital.firstMatch(
+                in: pattern, range: NSRange(pattern.startIndex..., in: pattern))
             #expect(found == nil, "\(row)")
         }
         #expect(rows > 100)
     }
 
     private static let mended: [(String, Refusal.Reason?, String?)] = [
-        ("rip my old CDs, then sell them", nil, nil), ("Let it rip!", nil, nil), ("I rip paper slowly", nil, nil),
-        ("RIP Grandpa Otto", .tragedy, nil), ("RIP my friend", .tragedy, nil), ("R.I.P.", .tragedy, nil),
+        ("rip my old CDs, then sell them", nil, nil), ("Let it rip!", nil, nil),
+        ("I rip paper slowly", nil, nil),
+        ("RIP Grandpa Otto", .tragedy, nil), ("RIP my friend", .tragedy, nil),
+        ("R.I.P.", .tragedy, nil),
         ("Looking forward to #WWDC21", .tagNumber, nil), ("WWDC21 was loud", .event, nil),
         ("Eurovision 2014 songs", .event, nil), ("Oscars2016 dresses", .event, nil),
-        ("The show begins in less than 12 hours", .timeBound, nil), ("Home within the next two hours", .timeBound, nil),
+        ("The show begins in less than 12 hours", .timeBound, nil),
+        ("Home within the next two hours", .timeBound, nil),
         ("Done in about ten minutes", .timeBound, nil),
-        ("Night!", .greetingTime, "times 20:00..03:59"), ("Nite all", .greetingTime, "times 20:00..03:59"),
+        ("Night!", .greetingTime, "times 20:00..03:59"),
+        ("Nite all", .greetingTime, "times 20:00..03:59"),
         ("Evening, folks", .greetingTime, "times 17:00..22:59"), ("The night is a coat", nil, nil),
-        ("Have a great weekend", .greetingTime, "weekdays 5 6 7"), ("Happy weekend!", .greetingTime, "weekdays 5 6 7"),
-        ("Schönes Wochenende euch", .greetingTime, "weekdays 5 6 7"), ("良い週末を", .greetingTime, "weekdays 5 6 7"),
-        ("いい肉の日だ", .greetingSeason, "days 11-29..11-29"), ("猫の日", .greetingSeason, "days 02-22..02-22"),
-        ("9月の雨は長い", .dated, "months 9"), ("１２月が好き", .dated, "months 12"), ("十一月の猫", .dated, "months 11"),
+        ("Have a great weekend", .greetingTime, "weekdays 5 6 7"),
+        ("Happy weekend!", .greetingTime, "weekdays 5 6 7"),
+        ("Schönes Wochenende euch", .greetingTime, "weekdays 5 6 7"),
+        ("良い週末を", .greetingTime, "weekdays 5 6 7"),
+        ("いい肉の日だ", .greetingSeason, "days 11-29..11-29"),
+        ("猫の日", .greetingSeason, "days 02-22..02-22"),
+        ("9月の雨は長い", .dated, "months 9"), ("１２月が好き", .dated, "months 12"),
+        ("十一月の猫", .dated, "months 11"),
         ("三日月を食べたい", nil, nil), ("3か月ほど寝かせる", nil, nil), ("9월의 비는 길다", .dated, "months 9"),
         ("The doors stayed open", nil, nil), ("Doors open at 7", .event, nil),
         ("The ticket he left on the table", nil, nil), ("Registration is now open", .event, nil),
@@ -225,9 +263,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("See you at #35c3", true), ("#FOSDEM2020 was cold", true), ("＃夏コミ９６", true), ("#4c1 talks", true),
-        ("#Sep11", true), ("#100days of bread", true), ("#web3 is a word", false), ("We are #10", false),
-        ("C#10 is nice", false), ("https://example.org/a#part42 is a page about it", false), ("#bread", false),
+        ("See you at #35c3", true), ("#FOSDEM2020 was cold", true), ("＃夏コミ９６", true),
+        ("#4c1 talks", true),
+        ("#Sep11", true), ("#100days of bread", true), ("#web3 is a word", false),
+        ("We are #10", false),
+        ("C#10 is nice", false), ("https://example.org/a#part42 is a page about it", false),
+        ("#bread", false),
     ])
     func aHashtagWithANumberIsOfAnEvent(text: String, isOne: Bool) {
         let verdict = verdict(text)
@@ -339,7 +380,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Am Freitag gibt es Fisch", "weekdays 5"), ("Vendredi, du poisson pour tous", "weekdays 5"),
+        ("Am Freitag gibt es Fisch", "weekdays 5"),
+        ("Vendredi, du poisson pour tous", "weekdays 5"),
         ("El viernes hay pescado", "weekdays 5"), ("Sexta-feira tem peixe", "weekdays 5"),
         ("Vrijdag eten we vis", "weekdays 5"), ("금요일에는 생선", "weekdays 5"),
         ("Der Juli ist laut", "months 7"), ("En juillet les murs sont chauds", "months 7"),
@@ -347,7 +389,8 @@ import Testing
         ("In juli is het water warm", "months 7"),
         ("Guten Morgen, Welt", "times 04:00..10:59"), ("Buenas noches, luna", "times 20:00..03:59"),
         ("Frohe Weihnachten", "days 12-01..12-26"), ("Feliz Natal", "days 12-01..12-26"),
-        ("새해 복 많이 받으세요", "days 12-31..01-03"), ("Jeden Freitag gibt es Fisch", ""), ("매주 금요일은 생선", ""),
+        ("새해 복 많이 받으세요", "days 12-31..01-03"), ("Jeden Freitag gibt es Fisch", ""),
+        ("매주 금요일은 생선", ""),
     ])
     func weekdaysMonthsAndGreetingsOfOtherLanguagesHaveWindows(text: String, window: String) {
         let verdict = verdict(text)
@@ -365,10 +408,13 @@ import Testing
     /// A text is found if a rule about its words keeps it from being plain.
     @Test(arguments: ["de", "fr", "es", "pt", "nl", "ko"])
     func nineOfTenUnfitTextsAreFoundInOtherLanguages(language: String) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Resources/languages.jsonl")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Resources/languages.jsonl")
         let decoder = JSONDecoder()
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            .map { try decoder.decode(Line.self, from: Data($0.utf8)) }.filter { $0.language == language }
+            .map { try decoder.decode(Line.self, from: Data($0.utf8)) }.filter {
+                $0.language == language
+            }
         let unfit = lines.count { !$0.fit }
         #expect(lines.count >= 40)
         #expect(unfit * 2 == lines.count)
@@ -395,20 +441,26 @@ import Testing
             habits.count("A talk #conf", by: nil, at: day(month * 7))
             if month < 4 { habits.count("Fog #weather", by: nil, at: day(month * 30)) }
         }
-        func reason(_ text: String) -> Refusal.Reason? { habits.complete(verdict(text), on: post(text)).reason }
+        func reason(_ text: String) -> Refusal.Reason? {
+            habits.complete(verdict(text), on: post(text)).reason
+        }
         #expect(reason("Other bread ＃baking") == nil)
         #expect(reason("Another talk #conf") == .rareTag)
         #expect(reason("More fog #weather") == .rareTag)
         #expect(reason("Bread #baking in fog #weather") == .rareTag)
         #expect(reason("No tag") == nil)
         #expect(habits.complete(verdict("a #conf"), on: post("a #conf")).grade == .broken)
-        #expect(habits.complete(verdict("One"), on: post("One"), followedBy: ["two #conf"]).reason == .rareTag)
+        #expect(
+            habits.complete(verdict("One"), on: post("One"), followedBy: ["two #conf"]).reason
+                == .rareTag)
     }
 
     /// A tag that becomes usual has no text judged again that has no tag.
     @Test func newHabitsConcernOnlyTheTextsThatHaveThem() {
         var old = Habits()
-        for number in 0..<5 { old.count("News https://feed.example/\(number)", by: "Feed", at: noon) }
+        for number in 0..<5 {
+            old.count("News https://feed.example/\(number)", by: "Feed", at: noon)
+        }
         var new = old
         for month in 0..<5 { new.count("#baking", by: nil, at: noon + Double(month * 30) * 86_400) }
         #expect(old.version != new.version)
@@ -459,7 +511,8 @@ import Testing
         func version(_ order: [String]) -> String {
             var machines = MachineClients()
             for number in 0..<6 {
-                machines.count("Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " "))
+                machines.count(
+                    "Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " "))
             }
             return machines.version
         }

@@ -9,12 +9,16 @@ let friend = AccountID(network: .mastodon, value: "aoi@example.org")
 let noon = Date(timeIntervalSince1970: 1_800_000_000)
 
 func post(
-    _ text: String, replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
-    hasMedia: Bool = false, isSensitive: Bool = false, author: AccountID = human, at date: Date = noon
+    _ text: String, replyTo: ReplyTarget? = nil, isRepost: Bool = false,
+    visibility: Visibility = .public,
+    hasMedia: Bool = false, isSensitive: Bool = false, author: AccountID = human,
+    at date: Date = noon
 ) -> Post {
     Post(
-        id: PostID(network: .mastodon, value: "https://example.org/1"), author: author, text: text, createdAt: date,
-        replyTo: replyTo, isRepost: isRepost, visibility: visibility, hasMedia: hasMedia, isSensitive: isSensitive)
+        id: PostID(network: .mastodon, value: "https://example.org/1"), author: author, text: text,
+        createdAt: date,
+        replyTo: replyTo, isRepost: isRepost, visibility: visibility, hasMedia: hasMedia,
+        isSensitive: isSensitive)
 }
 
 func reply(_ text: String, visibility: Visibility = .public) -> Post {

@@ -8,16 +8,23 @@ import Testing
 /// Random texts made to hide mentions; every seed is one text of the same kind on every machine.
 @Suite struct HostileTextTests {
     private static let pieces = [
-        "@", "＠", "﹫", "@", "alice", "@alice", "@alice@example.org", "@花子", "日本語", "RT ", "MT", ":", " ", " ", "\n",
-        "\r\n", "\t", "\u{200B}", "\u{200D}", "\u{FE0F}", "\u{2060}", "\u{AD}", "\u{0}", "\u{202E}", "é", "e\u{301}",
-        "https://", "http://", "https://example.org/", "/@bob", "=@bob", "?x=@", "&@bob", "%40", ".", "-", "_", "(",
-        ")", "[", "\"", "“", "#tag", "…", "user@example.org", "👩‍👩‍👧", "🇯🇵", "stop", "words ", "もじ", "1", "<b>", "\\",
-        "https://例え.jp/@x", "*", "@_", "@-", "@.", "@@", "/", "=", "\u{1F}", "\u{2028}", "ａｌｉｃｅ", "@ａ", "\u{301}",
+        "@", "＠", "﹫", "@", "alice", "@alice", "@alice@example.org", "@花子", "日本語", "RT ", "MT", ":",
+        " ", " ", "\n",
+        "\r\n", "\t", "\u{200B}", "\u{200D}", "\u{FE0F}", "\u{2060}", "\u{AD}", "\u{0}", "\u{202E}",
+        "é", "e\u{301}",
+        "https://", "http://", "https://example.org/", "/@bob", "=@bob", "?x=@", "&@bob", "%40",
+        ".", "-", "_", "(",
+        ")", "[", "\"", "“", "#tag", "…", "user@example.org", "👩‍👩‍👧", "🇯🇵", "stop", "words ", "もじ", "1",
+        "<b>", "\\",
+        "https://例え.jp/@x", "*", "@_", "@-", "@.", "@@", "/", "=", "\u{1F}", "\u{2028}", "ａｌｉｃｅ",
+        "@ａ", "\u{301}",
     ]
 
     private static let piecesOfX = [
-        "#", "＃", "##", "#tag", "＃タグ", "$", "$TICK", "$tick", " $A", "#️⃣", "#1", "&#", "example.com", ".com", "http",
-        "://", "t.co/x", "://example.com", "hello.みんな", "@a.b.social", "https://t.co/abc ", "(https://t.co/abc)",
+        "#", "＃", "##", "#tag", "＃タグ", "$", "$TICK", "$tick", " $A", "#️⃣", "#1", "&#", "example.com",
+        ".com", "http",
+        "://", "t.co/x", "://example.com", "hello.みんな", "@a.b.social", "https://t.co/abc ",
+        "(https://t.co/abc)",
     ]
 
     @Test(arguments: 0..<12)
@@ -28,7 +35,8 @@ import Testing
         var sent = 0
         for _ in 0..<300 {
             let length = Int.random(in: 0...16, using: &generator)
-            let text = (0..<length).map { _ in Self.pieces.randomElement(using: &generator) ?? "" }.joined()
+            let text = (0..<length).map { _ in Self.pieces.randomElement(using: &generator) ?? "" }
+                .joined()
             if let cleaned = rules.text(for: post(text)).value {
                 #expect(!MentionDetector.findsMention(in: cleaned), "\(text.debugDescription)")
                 #expect(TextLength.count(cleaned, limits: limits) <= 60)
@@ -65,9 +73,13 @@ import Testing
         var (sent, kept) = (0, 0)
         for _ in 0..<300 {
             let length = Int.random(in: 0...16, using: &generator)
-            let text = (0..<length).map { _ in (Self.pieces + Self.piecesOfX).randomElement(using: &generator) ?? "" }
-                .joined()
-            let results = [rules.text(for: post(text)), rules.replyText(for: reply(text), to: "ren")]
+            let text = (0..<length).map { _ in
+                (Self.pieces + Self.piecesOfX).randomElement(using: &generator) ?? ""
+            }
+            .joined()
+            let results = [
+                rules.text(for: post(text)), rules.replyText(for: reply(text), to: "ren"),
+            ]
             for cleaned in results.compactMap(\.value) {
                 #expect(!MentionDetector.findsMention(in: cleaned), "\(text.debugDescription)")
                 #expect(!TagDetector.findsHashtag(in: cleaned), "\(text.debugDescription)")
@@ -99,7 +111,9 @@ import Testing
             }
             let text = String(scalars)
             let cleaned = TextRules().text(for: post(text)).value
-            #expect(cleaned.map { !MentionDetector.findsMention(in: $0) } ?? true, "\(text.debugDescription)")
+            #expect(
+                cleaned.map { !MentionDetector.findsMention(in: $0) } ?? true,
+                "\(text.debugDescription)")
             _ = TextRules.textKey(text)
             _ = OptOut.isOptedOut(bio: text)
             _ = OptOut.asksToStop(text: text)
@@ -107,7 +121,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["@", "@a", "@\u{200B}", "https://a.b/@", "RT @a", "a@", "<", "#nobo", "…", "\u{301}", "x."])
+    @Test(arguments: [
+        "@", "@a", "@\u{200B}", "https://a.b/@", "RT @a", "a@", "<", "#nobo", "…", "\u{301}", "x.",
+    ])
     func timeGrowsWithTheLengthOnly(piece: String) {
         let text = String(repeating: piece, count: 8_000)
         let seconds = ProcessorTime.secondsOnce {
@@ -124,7 +140,9 @@ import Testing
     @Test(arguments: [")", "]", ")]", "])."])
     func bracketsBehindALinkCostTimeInProportion(closing: String) {
         func seconds(_ count: Int) -> Double {
-            let text = "see https://a.example/" + String(repeating: closing, count: count / closing.utf8.count)
+            let text =
+                "see https://a.example/"
+                + String(repeating: closing, count: count / closing.utf8.count)
             return ProcessorTime.seconds { _ = TextShape.wordCharacters(in: text) }
         }
         // Eight times the input takes 64 times as long if the time is quadratic.
@@ -132,13 +150,19 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://a.example/b)", "https://a.example/b"), ("https://a.example/(b)", "https://a.example/(b)"),
-        ("https://a.example/(b))", "https://a.example/(b))"), ("https://a.example/b])].", "https://a.example/b"),
+        ("https://a.example/b)", "https://a.example/b"),
+        ("https://a.example/(b)", "https://a.example/(b)"),
+        ("https://a.example/(b))", "https://a.example/(b))"),
+        ("https://a.example/b])].", "https://a.example/b"),
         ("https://a.example/[b])", "https://a.example/[b]"),
     ])
     func aLinkEndsBeforeBracketsThatItDoesNotOpen(text: String, expected: String) {
         let links = PlainTokens(text).tokens.compactMap { token in
-            if case .link(let link, _) = token { String(String.UnicodeScalarView(link)) } else { nil }
+            if case .link(let link, _) = token {
+                String(String.UnicodeScalarView(link))
+            } else {
+                nil
+            }
         }
         #expect(links == [expected])
     }

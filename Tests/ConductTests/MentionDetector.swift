@@ -6,10 +6,14 @@ enum MentionDetector {
     /// Mastodon's rule, X's rule, and a stricter one of our own.
     static func findsMention(in text: String) -> Bool {
         patterns.contains { pattern in
-            guard let expression = try? NSRegularExpression(pattern: pattern, options: .caseInsensitive) else {
+            guard
+                let expression = try? NSRegularExpression(
+                    pattern: pattern, options: .caseInsensitive)
+            else {
                 return true
             }
-            return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+            return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text))
+                != nil
         } || findsMentionOutsideLinks(in: text)
     }
 
@@ -29,13 +33,16 @@ enum MentionDetector {
         var wordStart = 0
         for (index, scalar) in scalars.enumerated() {
             if scalar.properties.isWhitespace || scalar == "(" { wordStart = index + 1 }
-            guard ["@", "＠", "﹫"].contains(scalar), index + 1 < scalars.count, isWord(scalars[index + 1]) else {
+            guard ["@", "＠", "﹫"].contains(scalar), index + 1 < scalars.count,
+                isWord(scalars[index + 1])
+            else {
                 continue
             }
             guard index > 0 else { return true }
             let previous = scalars[index - 1]
             if previous.isASCII, isWord(previous), previous != "_" { continue }
-            let start = String(String.UnicodeScalarView(scalars[wordStart...].prefix(8))).lowercased()
+            let start = String(String.UnicodeScalarView(scalars[wordStart...].prefix(8)))
+                .lowercased()
             let isLink = start.hasPrefix("http://") || start.hasPrefix("https://")
             if !(isLink && (previous == "/" || previous == "=")) { return true }
         }
@@ -49,11 +56,15 @@ enum MentionDetector {
 
 @Suite struct MentionDetectorTests {
     @Test(arguments: [
-        "@a", "hi @a", "hi (@a)", "hi ＠a", "hi @\u{200B}a", "-@a", "é@a", "日@a", "x.org/@a", "日https://x.org/@a", "@@a",
+        "@a", "hi @a", "hi (@a)", "hi ＠a", "hi @\u{200B}a", "-@a", "é@a", "日@a", "x.org/@a",
+        "日https://x.org/@a", "@@a",
         "_@a", "RT@a", "(rt@a)", "日RT@a",
     ])
     func findsMentions(text: String) { #expect(MentionDetector.findsMention(in: text)) }
 
-    @Test(arguments: ["a@b", "a@b.c", "@", "@ a", "https://x.org/@a", "(https://x.org/@a)", "a @! b", "art@a", "-rt@a"])
+    @Test(arguments: [
+        "a@b", "a@b.c", "@", "@ a", "https://x.org/@a", "(https://x.org/@a)", "a @! b", "art@a",
+        "-rt@a",
+    ])
     func findsNothingElse(text: String) { #expect(!MentionDetector.findsMention(in: text)) }
 }

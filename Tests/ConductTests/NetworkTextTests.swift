@@ -30,17 +30,22 @@ import Testing
 
     /// Hashtags at the end that are no part of the sentence go with their signs.
     @Test(arguments: [
-        ("Slow bread / #fb", "Slow bread"), ("Slow bread #fb", "Slow bread"), ("Slow bread (#fb)", "Slow bread"),
+        ("Slow bread / #fb", "Slow bread"), ("Slow bread #fb", "Slow bread"),
+        ("Slow bread (#fb)", "Slow bread"),
         ("Slow bread | #food | #bread", "Slow bread"), ("Slow bread #food #bread", "Slow bread"),
-        ("Slow bread. #food", "Slow bread."), ("Slow bread!\n\n#food", "Slow bread!"), ("遅いパン。＃食べ物", "遅いパン。"),
-        ("Slow bread – #food", "Slow bread"), ("I love #bread", "I love bread"), ("#bread is slow", "bread is slow"),
+        ("Slow bread. #food", "Slow bread."), ("Slow bread!\n\n#food", "Slow bread!"),
+        ("遅いパン。＃食べ物", "遅いパン。"),
+        ("Slow bread – #food", "Slow bread"), ("I love #bread", "I love bread"),
+        ("#bread is slow", "bread is slow"),
         ("#food #bread is slow", "food bread is slow"), ("We're #1", "We're #1"),
         ("Slow bread / fast", "Slow bread / fast"),
         ("Tea with @aoi / #fb", "Tea with aoi"),
     ])
     func hashtagsThatOnlyFileATextLeaveNothingOnX(source: String, expected: String) {
         #expect(TextRules(network: .x).text(for: post(source)).value == expected)
-        #expect(TextRules(network: .bluesky).text(for: post("Slow bread / #fb")).value == "Slow bread / #fb")
+        #expect(
+            TextRules(network: .bluesky).text(for: post("Slow bread / #fb")).value
+                == "Slow bread / #fb")
     }
 
     @Test func aTextOfHashtagsAloneIsNotSentOnX() {
@@ -50,9 +55,12 @@ import Testing
     /// A sentence that speaks about its link makes no sense without it.
     @Test(arguments: [
         "a nice read: https://example.org/a/b?c=d#e", "I'm reading about https://example.org/1",
-        "watch at https://example.org/1 to follow along!", "これ見てhttps://example.org/1", "at: HTTP://EXAMPLE.ORG okay",
-        "a nice read @https://example.org/1", "a nice read https://www.例え.jp/1", "https://example.orgですよね。ええ",
-        "I bought example.com yesterday", "hello.みんなで行こう", "it was ok.Then we left", "broken http:// here",
+        "watch at https://example.org/1 to follow along!", "これ見てhttps://example.org/1",
+        "at: HTTP://EXAMPLE.ORG okay",
+        "a nice read @https://example.org/1", "a nice read https://www.例え.jp/1",
+        "https://example.orgですよね。ええ",
+        "I bought example.com yesterday", "hello.みんなで行こう", "it was ok.Then we left",
+        "broken http:// here",
     ])
     func aTextWithALinkIsLeftOutWhereLinksAre(source: String) {
         #expect(TextRules(network: .x, links: .leftOut).text(for: post(source)).code == "has-link")
@@ -76,22 +84,32 @@ import Testing
     @Test(arguments: [NetworkName.x, .bluesky])
     func aReplyNamesNobodyWhereTheAnswerItselfNotifies(network: NetworkName) {
         let rules = TextRules(network: network, links: .leftOut, repliesNameThePerson: false)
-        #expect(rules.replyText(for: reply("@aoi thank you @bob"), to: "ren").value == "thank you bob")
+        #expect(
+            rules.replyText(for: reply("@aoi thank you @bob"), to: "ren").value == "thank you bob")
         // The handle is not part of the text, so its form does not matter.
         #expect(rules.replyText(for: reply("@aoi thank you"), to: "no handle").value == "thank you")
-        #expect(rules.replyText(for: reply("@aoi https://example.org/1"), to: "ren").code == "has-link")
+        #expect(
+            rules.replyText(for: reply("@aoi https://example.org/1"), to: "ren").code == "has-link")
     }
 
     @Test(arguments: [
-        (NetworkName.x, "ren", true), (.x, "Ren_1", true), (.x, "_", true), (.x, "abcdefghijklmno", true),
-        (.x, "abcdefghijklmnop", false), (.x, "", false), (.x, "ren@host", false), (.x, "ren.dot", false),
+        (NetworkName.x, "ren", true), (.x, "Ren_1", true), (.x, "_", true),
+        (.x, "abcdefghijklmno", true),
+        (.x, "abcdefghijklmnop", false), (.x, "", false), (.x, "ren@host", false),
+        (.x, "ren.dot", false),
         (.x, "re-n", false), (.x, "れん", false), (.x, "ren all", false), (.x, "ｒｅｎ", false),
-        (.bluesky, "ren.bsky.social", true), (.bluesky, "example.com", true), (.bluesky, "a-b.xn--p1ai", true),
-        (.bluesky, "ren", false), (.bluesky, "ren.", false), (.bluesky, ".social", false), (.bluesky, "ren.1a", false),
-        (.bluesky, "ren@bsky.social", false), (.bluesky, "-ren.social", false), (.bluesky, "ren-.social", false),
-        (.bluesky, "re_n.social", false), (.bluesky, "例え.jp", false), (.bluesky, "handle.invalid", false),
-        (.bluesky, "Handle.Invalid", false), (.bluesky, String(repeating: "a", count: 64) + ".com", false),
-        (.bluesky, String(repeating: "a.", count: 127) + "com", false), (.bluesky, "a b.com", false),
+        (.bluesky, "ren.bsky.social", true), (.bluesky, "example.com", true),
+        (.bluesky, "a-b.xn--p1ai", true),
+        (.bluesky, "ren", false), (.bluesky, "ren.", false), (.bluesky, ".social", false),
+        (.bluesky, "ren.1a", false),
+        (.bluesky, "ren@bsky.social", false), (.bluesky, "-ren.social", false),
+        (.bluesky, "ren-.social", false),
+        (.bluesky, "re_n.social", false), (.bluesky, "例え.jp", false),
+        (.bluesky, "handle.invalid", false),
+        (.bluesky, "Handle.Invalid", false),
+        (.bluesky, String(repeating: "a", count: 64) + ".com", false),
+        (.bluesky, String(repeating: "a.", count: 127) + "com", false),
+        (.bluesky, "a b.com", false),
     ])
     func handlesHaveTheFormOfTheirNetwork(network: NetworkName, text: String, isHandle: Bool) {
         #expect((Handle(text, on: network) != nil) == isHandle)
@@ -102,7 +120,8 @@ import Testing
     @Test func noCharacterThatNetworksRefuseIsLeft() {
         let text =
             "\u{FEFF}good\u{FFFE} morn\u{FFFF}ing"
-            + [0xFDD0, 0x1FFFE].compactMap { Unicode.Scalar($0 as UInt32) }.map(String.init).joined()
+            + [0xFDD0, 0x1FFFE].compactMap { Unicode.Scalar($0 as UInt32) }.map(String.init)
+            .joined()
         for network in NetworkName.allCases {
             #expect(TextRules(network: network).text(for: post(text)).value == "good morning")
         }

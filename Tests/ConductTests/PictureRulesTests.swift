@@ -7,12 +7,15 @@ import Testing
     private static let hill = Picture(url: "https://pictures.example/1.jpg", alt: "a hill")
 
     private func post(
-        _ pictures: [Picture], text: String = "a walk in the hills", isSensitive: Bool = false, isReply: Bool = false
+        _ pictures: [Picture], text: String = "a walk in the hills", isSensitive: Bool = false,
+        isReply: Bool = false
     ) -> Post {
         Post(
-            id: PostID(network: .mastodon, value: "1"), author: AccountID(network: .mastodon, value: "human"),
+            id: PostID(network: .mastodon, value: "1"),
+            author: AccountID(network: .mastodon, value: "human"),
             text: text, createdAt: .distantPast,
-            replyTo: isReply ? ReplyTarget(author: AccountID(network: .mastodon, value: "friend")) : nil,
+            replyTo: isReply
+                ? ReplyTarget(author: AccountID(network: .mastodon, value: "friend")) : nil,
             hasMedia: true, isSensitive: isSensitive, pictures: pictures)
     }
 
@@ -22,11 +25,15 @@ import Testing
 
     @Test(
         arguments: [
-            (PictureRule.leftOut, [hill], "has-media"), (.described, [hill], nil), (.described, [], "has-media"),
-            (.described, [hill, Picture(alt: "")], "no-alt-text"), (.all, [hill, Picture(alt: "")], nil),
+            (PictureRule.leftOut, [hill], "has-media"), (.described, [hill], nil),
+            (.described, [], "has-media"),
+            (.described, [hill, Picture(alt: "")], "no-alt-text"),
+            (.all, [hill, Picture(alt: "")], nil),
             (.all, [Picture(alt: String(repeating: "x", count: 1_501))], "long-alt-text"),
         ] as [(PictureRule, [Picture], String?)])
-    func aPostIsSentWithAllItsPicturesOrNotAtAll(_ rule: PictureRule, _ pictures: [Picture], _ reason: String?) {
+    func aPostIsSentWithAllItsPicturesOrNotAtAll(
+        _ rule: PictureRule, _ pictures: [Picture], _ reason: String?
+    ) {
         let rules = TextRules(pictures: rule)
         #expect(code(rules.text(for: post(pictures))) == reason)
         #expect(rules.preparation(of: post(pictures)).unfit?.rawValue == reason)
@@ -34,12 +41,15 @@ import Testing
     }
 
     @Test func aPictureWithoutATextIsNotSent() {
-        #expect(code(TextRules(pictures: .all).text(for: post([Self.hill], text: ""))) == "no-words")
+        #expect(
+            code(TextRules(pictures: .all).text(for: post([Self.hill], text: ""))) == "no-words")
     }
 
     @Test func aReplyWithPicturesStaysUnsaid() {
         let reply = post([Self.hill], text: "@friend look", isReply: true)
-        #expect(code(TextRules(pictures: .all).replyText(for: reply, to: "friend@home.example")) == "has-media")
+        #expect(
+            code(TextRules(pictures: .all).replyText(for: reply, to: "friend@home.example"))
+                == "has-media")
     }
 
     @Test func whatIsSensitiveForItsPicturesAloneIsSentAsSuchWhereThatCanBeSaid() {

@@ -5,7 +5,9 @@ import Testing
 
 /// The words that show whose account says them.
 @Suite struct ProofWordsTests {
-    private static func bytes(_ bits: UInt64) -> [UInt8] { (0..<5).reversed().map { UInt8(bits >> (8 * $0) & 0xFF) } }
+    private static func bytes(_ bits: UInt64) -> [UInt8] {
+        (0..<5).reversed().map { UInt8(bits >> (8 * $0) & 0xFF) }
+    }
 
     @Test func theListHasSoManyDifferentWords() {
         let words = (0..<UInt64(ProofWords.listSize)).map { number in
@@ -26,7 +28,8 @@ import Testing
         let words = ProofWords(bits: [1, 0x23, 0x45, 0x67, 0x89])
         let parts = "\(words)".split(separator: " ").map(String.init)
         let texts = [
-            "\(words)", "@mika_mirror \(words)", "\(words) @mika_mirror@bots.example", "\(words)".uppercased(),
+            "\(words)", "@mika_mirror \(words)", "\(words) @mika_mirror@bots.example",
+            "\(words)".uppercased(),
             "@mirror.example \(parts.joined(separator: ", "))!", parts.joined(separator: "\n"),
             "@bot it is me: \"\(words)\", thanks", "\(parts[0]) @bot \(parts[1])   \(parts[2]).",
             "@bot " + "\(words)".applyingTransform(.fullwidthToHalfwidth, reverse: true)!,
@@ -39,7 +42,8 @@ import Testing
         let words = ProofWords(bits: [1, 0x23, 0x45, 0x67, 0x89])
         let parts = "\(words)".split(separator: " ").map(String.init)
         let texts = [
-            "", "@bot", parts[0], "\(parts[0]) \(parts[1])", parts.joined(), "\(parts[0]) and \(parts[1]) \(parts[2])",
+            "", "@bot", parts[0], "\(parts[0]) \(parts[1])", parts.joined(),
+            "\(parts[0]) and \(parts[1]) \(parts[2])",
             "\(parts[0])s \(parts[1]) \(parts[2])", parts.reversed().joined(separator: " "),
             "https://a.example/\(parts[0]) \(parts[1]) \(parts[2])", "hello there, how are you",
         ]

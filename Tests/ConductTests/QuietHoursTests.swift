@@ -16,15 +16,19 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "23:00", "23:00-", "-07:00", "23:00-07:00,", "24:00-07:00", "25:00-07:00", "23:60-07:00", "23-7",
+        "", "23:00", "23:00-", "-07:00", "23:00-07:00,", "24:00-07:00", "25:00-07:00",
+        "23:60-07:00", "23-7",
         "07:00-07:00",
-        "23:00–07:00", "a:00-b:00", "23:00-07:00-08:00", "123:00-07:00", "23:0-07:00", "２３:00-07:00", "nones",
+        "23:00–07:00", "a:00-b:00", "23:00-07:00-08:00", "123:00-07:00", "23:0-07:00",
+        "２３:00-07:00", "nones",
     ])
     func otherTextsAreNot(text: String) { #expect(QuietHours(parsing: text) == nil) }
 
     @Test func rangeRunsOverMidnightAndLeavesOutItsEnd() throws {
         let hours = try #require(QuietHours(parsing: "23:00-07:00"))
-        for (minute, isQuiet) in [(1_379, false), (1_380, true), (1_439, true), (0, true), (419, true), (420, false)] {
+        for (minute, isQuiet) in [
+            (1_379, false), (1_380, true), (1_439, true), (0, true), (419, true), (420, false),
+        ] {
             expect(hours.contains(try #require(MinuteOfDay(minute))), equals: isQuiet)
         }
         #expect(QuietHours.none.minutes.isEmpty)

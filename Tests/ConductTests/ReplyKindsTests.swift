@@ -9,14 +9,19 @@ import Testing
 
     @Test(
         arguments: [
-            ("Thanks a lot!", .thanks), ("@bot thank you so much", .thanks), ("ok, thanks", .thanks),
-            ("Good morning", .greeting), ("hi there, long time no see", .greeting), ("How are you?", .greeting),
+            ("Thanks a lot!", .thanks), ("@bot thank you so much", .thanks),
+            ("ok, thanks", .thanks),
+            ("Good morning", .greeting), ("hi there, long time no see", .greeting),
+            ("How are you?", .greeting),
             ("Sorry, I was asleep", .sorry), ("I'm sorry", .sorry), ("I’m sorry", .sorry),
             ("Are you coming tonight?", .yesNoQuestion), ("do you have a cat", .yesNoQuestion),
             ("Tea with milk?", .yesNoQuestion), ("sorry, is it open?", .yesNoQuestion),
-            ("What is that?", .whQuestion), ("and why not?", .whQuestion), ("how do i bake this", .whQuestion),
-            ("Where did you buy it? 🍞", .whQuestion), ("Yes, exactly", .acknowledgement), ("lol", .acknowledgement),
-            ("Please tell me more", .request), ("could you show me?", .request), ("My train is late", .statement),
+            ("What is that?", .whQuestion), ("and why not?", .whQuestion),
+            ("how do i bake this", .whQuestion),
+            ("Where did you buy it? 🍞", .whQuestion), ("Yes, exactly", .acknowledgement),
+            ("lol", .acknowledgement),
+            ("Please tell me more", .request), ("could you show me?", .request),
+            ("My train is late", .statement),
             ("thankless work", .statement), ("", .statement), ("🍞", .statement),
         ] as [(String, ReplyKinds.Mention)])
     func anEnglishMentionHasAKind(text: String, kind: ReplyKinds.Mention) {
@@ -25,7 +30,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("ありがとうございます！", .thanks), ("教えてくれてありがとう", .thanks), ("あ、ありがとう", .thanks), ("おはよう〜", .greeting),
+            ("ありがとうございます！", .thanks), ("教えてくれてありがとう", .thanks), ("あ、ありがとう", .thanks),
+            ("おはよう〜", .greeting),
             ("今年もよろしくお願いします", .greeting), ("ごめん、寝てた", .sorry), ("遅れてすみません。", .sorry),
             ("明日は休みですか", .yesNoQuestion), ("猫は好き？", .yesNoQuestion), ("これは何ですか？", .whQuestion),
             ("次の電車はどれ？", .whQuestion), ("なるほど", .acknowledgement), ("そうですね", .acknowledgement),
@@ -40,11 +46,15 @@ import Testing
             ("You're welcome!", .english, .welcome), ("np", .english, .welcome),
             ("no problem at all", .english, .welcome), ("Thanks!", .english, .thanks),
             ("Good night", .english, .greeting), ("Yep, it is", .english, .yes),
-            ("Nope", .english, .no), ("not yet", .english, .no), ("Oh wow", .english, .acknowledgement),
-            ("oh no, sorry", .english, .no), ("so sorry", .english, .sorry), ("Tea with milk", .english, .other),
-            ("どういたしまして", .japanese, .welcome), ("いえいえ", .japanese, .welcome), ("ありがとう！", .japanese, .thanks),
+            ("Nope", .english, .no), ("not yet", .english, .no),
+            ("Oh wow", .english, .acknowledgement),
+            ("oh no, sorry", .english, .no), ("so sorry", .english, .sorry),
+            ("Tea with milk", .english, .other),
+            ("どういたしまして", .japanese, .welcome), ("いえいえ", .japanese, .welcome),
+            ("ありがとう！", .japanese, .thanks),
             ("こんばんは", .japanese, .greeting), ("はい、そうです", .japanese, .yes), ("いいえ", .japanese, .no),
-            ("なるほど！", .japanese, .acknowledgement), ("ごめんなさい", .japanese, .sorry), ("猫はかわいい", .japanese, .other),
+            ("なるほど！", .japanese, .acknowledgement), ("ごめんなさい", .japanese, .sorry),
+            ("猫はかわいい", .japanese, .other),
         ] as [(String, ReplyKinds.Language, ReplyKinds.Reply)])
     func aReplyHasAKind(text: String, language: ReplyKinds.Language, kind: ReplyKinds.Reply) {
         #expect(kinds.reply(text, in: language) == kind)
@@ -53,9 +63,11 @@ import Testing
     @Test(
         arguments: [
             ("Thanks", "en-GB", .english), ("Thanks", nil, .english), ("ありがとう", "en", .japanese),
-            ("感謝", "ja", .japanese), ("Danke", "de", nil), ("Très bien", nil, nil), ("感謝", nil, nil), ("!!", nil, nil),
+            ("感謝", "ja", .japanese), ("Danke", "de", nil), ("Très bien", nil, nil),
+            ("感謝", nil, nil), ("!!", nil, nil),
         ] as [(String, String?, ReplyKinds.Language?)])
-    func aTextOfAnotherLanguageHasNoKind(text: String, tag: String?, language: ReplyKinds.Language?) {
+    func aTextOfAnotherLanguageHasNoKind(text: String, tag: String?, language: ReplyKinds.Language?)
+    {
         #expect(ReplyKinds.Language(of: text, tag: tag) == language)
     }
 
@@ -85,7 +97,8 @@ import Testing
         let table = kinds.answers(in: language)
         #expect(table.total > 40_000)
         for (mention, reply) in [
-            (.thanks, .welcome), (.greeting, .greeting), (.yesNoQuestion, .yes), (.yesNoQuestion, .no),
+            (.thanks, .welcome), (.greeting, .greeting), (.yesNoQuestion, .yes),
+            (.yesNoQuestion, .no),
             (.sorry, .welcome), (.acknowledgement, .acknowledgement),
         ] as [(ReplyKinds.Mention, ReplyKinds.Reply)] {
             #expect(table.logOdds(of: reply, after: mention) > 0, "\(mention) \(reply)")

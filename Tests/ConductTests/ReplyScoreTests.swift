@@ -12,10 +12,12 @@ import Testing
 
     @Test(
         arguments: [
-            (0.5, 1, 0.1, .words), (0.2, 1, 0.1, .kind), (0, 0.2, 0.1, .centre), (0.3, 1, 0.3, .words),
+            (0.5, 1, 0.1, .words), (0.2, 1, 0.1, .kind), (0, 0.2, 0.1, .centre),
+            (0.3, 1, 0.3, .words),
             (0, -1, 0, nil), (0, 0, 0, nil),
         ] as [(Double, Double, Double, ReplyScore.Part?)])
-    func theLargestPartIsNamed(words: Double, kind: Double, centre: Double, part: ReplyScore.Part?) {
+    func theLargestPartIsNamed(words: Double, kind: Double, centre: Double, part: ReplyScore.Part?)
+    {
         #expect(ReplyScore(words: words, kind: kind, centre: centre).largest == part)
     }
 
@@ -34,17 +36,20 @@ import Testing
         _ id: String, _ text: String, _ words: WordLikeness.Words, answered: String? = nil
     ) -> ReplyHabits.Reply {
         ReplyHabits.Reply(
-            id: PostID(network: .x, value: id), text: text, language: "en", words: words, answered: answered)
+            id: PostID(network: .x, value: id), text: text, language: "en", words: words,
+            answered: answered)
     }
 
-    private func centre(_ habits: ReplyHabits, _ id: String, _ words: WordLikeness.Words) -> Double {
+    private func centre(_ habits: ReplyHabits, _ id: String, _ words: WordLikeness.Words) -> Double
+    {
         habits.centre(of: PostID(network: .x, value: id), words)
     }
 
     @Test func theCentreIsTheMeanLikenessToTheOtherShortReplies() {
         let long = String(repeating: "bread ", count: 20)
         let habits = ReplyHabits([
-            reply("a", "x y", ["x": 1, "y": 1]), reply("b", "x", ["x": 1]), reply("c", "z", ["z": 1]),
+            reply("a", "x y", ["x": 1, "y": 1]), reply("b", "x", ["x": 1]),
+            reply("c", "z", ["z": 1]),
             reply("long", long, ["x": 1]),
         ])
         // ln (4/3) for x, ln 2 for y and z: cos (a, b) = .383332889.
@@ -96,7 +101,9 @@ import Testing
         #expect((0..<120).count { !few.isTelling("w\($0)") } == 6)
     }
 
-    @Test(arguments: [199, 200]) func enoughAnsweredMentionsReplaceTheShippedTable(count: Int) throws {
+    @Test(arguments: [199, 200]) func enoughAnsweredMentionsReplaceTheShippedTable(count: Int)
+        throws
+    {
         // Of this person "nope" is what answers thanks.
         let habits = ReplyHabits(
             (0..<count).map { number in
@@ -109,7 +116,9 @@ import Testing
         let found = try #require(habits.kinds(of: "nope", language: "en", after: asked))
         #expect(found.kinds == ReplyScore.Kinds(.thanks, .no))
         if count < ReplyHabits.fewestOwnAnswers {
-            #expect(found.logOdds == ReplyKinds.standard.answers(in: .english).logOdds(of: .no, after: .thanks))
+            #expect(
+                found.logOdds
+                    == ReplyKinds.standard.answers(in: .english).logOdds(of: .no, after: .thanks))
         } else {
             var own = KindTable()
             own.count(.thanks, .no, times: 100)

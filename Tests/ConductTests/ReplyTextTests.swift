@@ -18,11 +18,13 @@ import Testing
         ("@ren@remote.example thank you @ren@remote.example", "@ren@remote.example thank you ren"),
     ])
     func replyMentionsExactlyThePersonAnswered(source: String, expected: String) {
-        #expect(TextRules().replyText(for: reply(source), to: "ren@remote.example").value == expected)
+        #expect(
+            TextRules().replyText(for: reply(source), to: "ren@remote.example").value == expected)
     }
 
     @Test(arguments: [
-        ("@aoi", "no-words"), ("@aoi ok", "no-words"), ("@aoi @ren", "no-words"), ("@aoi RT @ren: hello", "is-repost"),
+        ("@aoi", "no-words"), ("@aoi ok", "no-words"), ("@aoi @ren", "no-words"),
+        ("@aoi RT @ren: hello", "is-repost"),
         ("@aoi and then…", "truncated"),
     ])
     func senselessRepliesAreRefused(source: String, code: String) {
@@ -30,21 +32,30 @@ import Testing
     }
 
     @Test func onlyOpenRepliesAreReused() {
-        #expect(TextRules().replyText(for: reply("thank you", visibility: .direct), to: "ren").code == "not-open")
+        #expect(
+            TextRules().replyText(for: reply("thank you", visibility: .direct), to: "ren").code
+                == "not-open")
         #expect(TextRules().replyText(for: post("thank you"), to: "ren").code == "not-a-reply")
     }
 
     @Test func mentionCountsWithoutItsHost() {
         let limits = PublishingLimits(maximumCharacters: 14, charactersPerURL: 23)
         let rules = TextRules(limits: limits)
-        #expect(rules.replyText(for: reply("thank you"), to: "ren@a.very.long.host.example").code == nil)
-        #expect(rules.replyText(for: reply("thank you!"), to: "ren@a.very.long.host.example").code == "too-long")
+        #expect(
+            rules.replyText(for: reply("thank you"), to: "ren@a.very.long.host.example").code == nil
+        )
+        #expect(
+            rules.replyText(for: reply("thank you!"), to: "ren@a.very.long.host.example").code
+                == "too-long")
     }
 
     @Test(arguments: [
-        "", "@", "@ren", "ren ", " ren", "ren now", "ren\n@all", "ren@", "@ren@host", "ren@host@other", "ren@ho st",
-        "ren@-host", "ren@host-", "ren@host..example", "ren@.host", "re\u{200B}n", "ren@ho\u{200B}st", "ren＠host",
-        "ren.", ".ren", "ren-", "れん", "ren/x", "ren:x", "ren@host/x", "ren@host:", "ren@host:x", "ren@host:80:80",
+        "", "@", "@ren", "ren ", " ren", "ren now", "ren\n@all", "ren@", "@ren@host",
+        "ren@host@other", "ren@ho st",
+        "ren@-host", "ren@host-", "ren@host..example", "ren@.host", "re\u{200B}n",
+        "ren@ho\u{200B}st", "ren＠host",
+        "ren.", ".ren", "ren-", "れん", "ren/x", "ren:x", "ren@host/x", "ren@host:", "ren@host:x",
+        "ren@host:80:80",
         "ren@host:123456",
         "ren@host:８０", "ren:80", "ren@:80", "ren@host#x", "ren<b>",
         String(repeating: "r", count: 400),
@@ -55,11 +66,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "ren", "Ren_1", "_ren_", "ren.dot", "re-n", "ren@host", "ren@remote.example", "ren@xn--r8jz45g.example",
+        "ren", "Ren_1", "_ren_", "ren.dot", "re-n", "ren@host", "ren@remote.example",
+        "ren@xn--r8jz45g.example",
         "ren@例え.example", "ren.bsky.social", "r", "ren@host:8443", "ren@remote.example:80",
     ])
     func ordinaryHandlesAreAccepted(handle: String) {
         #expect(Handle(handle)?.text == handle)
-        #expect(TextRules().replyText(for: reply("thank you"), to: handle).value == "@\(handle) thank you")
+        #expect(
+            TextRules().replyText(for: reply("thank you"), to: handle).value
+                == "@\(handle) thank you")
     }
 }

@@ -16,7 +16,8 @@ import Testing
     }
 
     private static let lines: [Line] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Resources/server-rules.txt")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Resources/server-rules.txt")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         var lines: [Line] = []
         var (language, part, rule) = ("", "", 0)
@@ -43,13 +44,16 @@ import Testing
         let rules = Dictionary(grouping: lines, by: \.rule).values
         return Set(
             rules.flatMap { rule in
-                ServerRules.standard.sentences(in: rule.map(\.text).joined(separator: " ")).map(\.text)
+                ServerRules.standard.sentences(in: rule.map(\.text).joined(separator: " ")).map(
+                    \.text)
             })
     }
 
     @Test func thereAreFortyListsInEightLanguagesAndEightMore() {
         let parts = Dictionary(grouping: Self.lines, by: \.part)
-        expect(Set(Self.lines.map(\.language)), equals: ["en", "de", "fr", "es", "it", "pt", "nl", "ja"])
+        expect(
+            Set(Self.lines.map(\.language)),
+            equals: ["en", "de", "fr", "es", "it", "pt", "nl", "ja"])
         #expect(parts["seen"]?.count == 170)
         #expect(parts["held"]?.count == 144)
         #expect(parts["fresh"]?.count == 56)
@@ -68,13 +72,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Automated accounts may post at most 10 times a day.", [RuleSentence.Limit.postsPerDay(10)]),
+        (
+            "Automated accounts may post at most 10 times a day.",
+            [RuleSentence.Limit.postsPerDay(10)]
+        ),
         ("No more than one automated post per hour, please.", [.postsPerDay(24)]),
         ("Sie dürfen höchstens 5 Beiträge pro Tag veröffentlichen.", [.postsPerDay(5)]),
         ("Pas plus de 8 messages automatiques par jour.", [.postsPerDay(8)]),
         ("自動投稿は1日10回までとします。", [.postsPerDay(10)]),
         ("No more than 14 automated posts per week.", [.postsPerDay(2)]),
-        ("Bots must post unlisted.", [.unlisted]), ("Automatisierte Beiträge bitte nur ungelistet.", [.unlisted]),
+        ("Bots must post unlisted.", [.unlisted]),
+        ("Automatisierte Beiträge bitte nur ungelistet.", [.unlisted]),
         ("Los mensajes automáticos llevan la etiqueta #bot.", [.hashtag("#bot")]),
         // Which of two numbers is the limit is for a person to say.
         ("Bots may post 5 times a day, 10 on weekends.", []),
@@ -89,12 +97,15 @@ import Testing
     @Test func whatAServerDoesByItselfIsNoRuleForBots() {
         expect(
             ServerRules.standard.sentences(
-                in: "Inactive accounts are deleted automatically. Our robots.txt keeps crawlers out."),
+                in:
+                    "Inactive accounts are deleted automatically. Our robots.txt keeps crawlers out."
+            ),
             equals: [])
     }
 
     @Test func aLongPageTakesNoLongTime() {
-        let page = String(repeating: "Be kind to everybody, always, a bit more each day ", count: 40_000)
+        let page = String(
+            repeating: "Be kind to everybody, always, a bit more each day ", count: 40_000)
         expect(ServerRules.standard.sentences(in: page), equals: [])
     }
 

@@ -13,7 +13,8 @@ import Testing
     @Test(arguments: [
         ("", 0), ("abc", 3), ("日本語", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 1), ("🇯🇵", 1), ("a\nb", 3),
         ("https://example.org/a/very/long/path/that/costs/the/same", 23), ("http://a.b", 23),
-        ("see https://example.org.", 28), ("(https://example.org/a)", 25), ("https://example.org/日本", 25),
+        ("see https://example.org.", 28), ("(https://example.org/a)", 25),
+        ("https://example.org/日本", 25),
         ("@ren@remote.example hi", 7), ("@ren hi", 7), ("user@example.org", 16),
         ("https://e.org/1 https://e.org/2", 47),
     ])
@@ -35,7 +36,8 @@ import Testing
     ])
     func everythingCountsAsWrittenWhereLinksHaveNoLengthOfTheirOwn(text: String, count: Int) {
         #expect(TextLength.count(text, limits: .bluesky) == count)
-        let codePoints = PublishingLimits(maximumCharacters: 10, charactersPerURL: nil, unit: .codePoints)
+        let codePoints = PublishingLimits(
+            maximumCharacters: 10, charactersPerURL: nil, unit: .codePoints)
         #expect(TextLength.count(text, limits: codePoints) == text.unicodeScalars.count)
     }
 
@@ -51,12 +53,17 @@ import Testing
         #expect(TextRules(network: .bluesky).text(for: post("abc" + families)).code == nil)
         let more = String(repeating: "👨‍👩‍👧‍👦", count: 120)
         #expect(TextRules(network: .bluesky).text(for: post("abc" + more)).code == "too-long")
-        #expect(TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 300))).code == nil)
-        #expect(TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 301))).code == "too-long")
+        #expect(
+            TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 300))).code
+                == nil)
+        #expect(
+            TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 301))).code
+                == "too-long")
     }
 
     @Test func codePointsCountOneByOne() {
-        let limits = PublishingLimits(maximumCharacters: 10, charactersPerURL: 20, unit: .codePoints)
+        let limits = PublishingLimits(
+            maximumCharacters: 10, charactersPerURL: 20, unit: .codePoints)
         #expect(TextLength.count("e\u{301}👩‍👩‍👧", limits: limits) == 7)
         #expect(TextLength.count("a https://example.org/path/to/a/page", limits: limits) == 22)
     }

@@ -42,7 +42,8 @@ import Testing
         ("from @a..b@y.example yesterday", "from a..b yesterday"),
         ("from @josé@example.org yesterday", "from josé yesterday"),
         ("от @ann@пример.рф, вчера", "от ann, вчера"), ("昨日@ann@例え.jpから聞いた", "昨日annから聞いた"),
-        ("昨日@ann@b.exampleから聞いた", "昨日annから聞いた"), ("昨日@花子さんは@bob.exampleと話した", "昨日花子さんはbob.exampleと話した"),
+        ("昨日@ann@b.exampleから聞いた", "昨日annから聞いた"),
+        ("昨日@花子さんは@bob.exampleと話した", "昨日花子さんはbob.exampleと話した"),
         ("so @bob...and then", "so bob...and then"),
         ("昨日見たhttps://example.comです @alice", "昨日見たhttps://example.comです alice"),
         ("one\r\ntwo\u{0}\u{7}\tthree", "one\ntwo three"),
@@ -60,11 +61,13 @@ import Testing
         ("＠alice おはよう", "mentions-others"), ("@花子 おはよう", "mentions-others"),
         ("RT@alice: good morning", "is-repost"),
         ("RT @alice: good morning", "is-repost"), ("lol rt @alice good morning", "is-repost"),
-        ("yes! MT @alice good morning", "is-repost"), ("“@alice: good morning” indeed", "is-repost"),
+        ("yes! MT @alice good morning", "is-repost"),
+        ("“@alice: good morning” indeed", "is-repost"),
         ("\"@alice: good morning\"", "is-repost"), ("QT：@alice good morning", "is-repost"),
         ("and then he said…", "truncated"), ("and then he said… https://t.co/abc", "truncated"),
         ("and then https://twitter.com/a… https://twitter.com/i/web/status/1", "truncated"),
-        ("", "no-words"), ("😀😀😀", "no-words"), ("ab", "no-words"), ("https://example.org/words", "no-words"),
+        ("", "no-words"), ("😀😀😀", "no-words"), ("ab", "no-words"),
+        ("https://example.org/words", "no-words"),
         ("ok @alice@example.org", "no-words"), ("!?!?!?", "no-words"), ("___", "no-words"),
         (String(repeating: "あ", count: 501), "too-long"),
     ])
@@ -76,7 +79,9 @@ import Testing
         "start @alice", "art@alice said it", "sort @alice out", "he waited… and waited",
         "a long read… https://example.org/1", "寝よう", String(repeating: "あ", count: 500), "T_T why",
     ])
-    func ordinaryTextIsNotRefused(text: String) { #expect(TextRules().text(for: post(text)).code == nil) }
+    func ordinaryTextIsNotRefused(text: String) {
+        #expect(TextRules().text(for: post(text)).code == nil)
+    }
 
     @Test func unfitPostsAreRefusedWhateverTheySay() {
         let rules = TextRules()
@@ -97,14 +102,18 @@ import Testing
         #expect(TextRules().text(for: quoting).code == "quotes-a-post")
         #expect(TextRules().replyText(for: answering, to: "ann@a.example").code == "quotes-a-post")
         // Its pictures do not make up for what is missing.
-        (quoting.hasMedia, quoting.pictures) = (true, [Picture(url: "https://a.example/1.png", alt: "a hill")])
+        (quoting.hasMedia, quoting.pictures) = (
+            true, [Picture(url: "https://a.example/1.png", alt: "a hill")]
+        )
         #expect(TextRules(pictures: .all).text(for: quoting).code == "quotes-a-post")
     }
 
     @Test(arguments: [
         ("see https://example.org/1 please", true), ("see HTTP://EXAMPLE.ORG please", true),
-        ("see http://例え.jp please", true), ("see example.org please", true), ("see sub.example.co.jp/x", true),
-        ("mail user@example.org now", true), ("version 1.2.3 is out", false), ("wait...what", false),
+        ("see http://例え.jp please", true), ("see example.org please", true),
+        ("see sub.example.co.jp/x", true),
+        ("mail user@example.org now", true), ("version 1.2.3 is out", false),
+        ("wait...what", false),
         ("wait. What", false), ("e.g. this", false), ("終わった。寝る。", false), ("10.5 km today", false),
     ])
     func linksCanBeSwitchedOff(text: String, hasLink: Bool) {
@@ -124,8 +133,9 @@ import Testing
 
     // MARK: Warnings
 
-    private func warned(_ warning: String?, text: String = "a long night", on network: NetworkName = .mastodon) -> Post
-    {
+    private func warned(
+        _ warning: String?, text: String = "a long night", on network: NetworkName = .mastodon
+    ) -> Post {
         var warned = post(text, isSensitive: true)
         (warned.id.network, warned.warning) = (network, warning)
         return warned
@@ -140,7 +150,9 @@ import Testing
         // Marked sensitive, and nothing says why.
         #expect(carries.text(for: warned(nil)).code == "sensitive")
         #expect(carries.warning(of: post("plain")) == nil)
-        #expect(TextRules(network: .x, carriesWarnings: true).text(for: warned("dark")).code == "sensitive")
+        #expect(
+            TextRules(network: .x, carriesWarnings: true).text(for: warned("dark")).code
+                == "sensitive")
         let bluesky = TextRules(network: .bluesky, carriesWarnings: true)
         #expect(bluesky.warning(of: warned("nudity porn", on: .bluesky)) == "nudity porn")
         #expect(bluesky.warning(of: warned("nudity dark", on: .bluesky)) == nil)

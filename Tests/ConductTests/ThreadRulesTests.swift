@@ -8,7 +8,8 @@ import Testing
     private func post(_ text: String, answersItself: Bool = true) -> Post {
         let human = AccountID(network: .mastodon, value: "human")
         return Post(
-            id: PostID(network: .mastodon, value: text), author: human, text: text, createdAt: .distantPast,
+            id: PostID(network: .mastodon, value: text), author: human, text: text,
+            createdAt: .distantPast,
             replyTo: answersItself ? ReplyTarget(author: human) : nil)
     }
 

@@ -5,10 +5,13 @@ import Testing
 
 @Suite struct WordLikenessTests {
     private let texts: [WordLikeness.Words] = [
-        ["train": 1, "late": 1, "again": 1], ["tea": 2, "again": 1], ["train": 2, "tea": 1], ["again": 1, "yes": 1],
+        ["train": 1, "late": 1, "again": 1], ["tea": 2, "again": 1], ["train": 2, "tea": 1],
+        ["again": 1, "yes": 1],
     ]
 
-    private func compare(_ first: WordLikeness.Words, _ second: WordLikeness.Words) -> (Double, [String]) {
+    private func compare(_ first: WordLikeness.Words, _ second: WordLikeness.Words) -> (
+        Double, [String]
+    ) {
         let likeness = WordLikeness(texts)
         let (value, common) = WordLikeness.compare(likeness.vector(first), likeness.vector(second))
         return (value, common)
@@ -29,7 +32,8 @@ import Testing
 
     @Test func whatIsInAllTextsSaysNothing() {
         let likeness = WordLikeness([["yes": 1], ["yes": 2, "tea": 1]])
-        let (value, common) = WordLikeness.compare(likeness.vector(["yes": 1]), likeness.vector(["yes": 2, "tea": 1]))
+        let (value, common) = WordLikeness.compare(
+            likeness.vector(["yes": 1]), likeness.vector(["yes": 2, "tea": 1]))
         #expect(value == 0)
         #expect(common.isEmpty)
     }
@@ -45,7 +49,8 @@ import Testing
         let (value, common) = compare([sign: 2, "late": 1], [sign: 1, "tea": 1])
         #expect(value == 0)
         #expect(common.isEmpty)
-        #expect(compare([sign: 5, "late": 1], ["late": 1]).0 == compare(["late": 1], ["late": 1]).0)
+        #expect(
+            compare([sign: 5, "late": 1], ["late": 1]).0 == compare(["late": 1], ["late": 1]).0)
     }
 
     @Test(arguments: ["7", "猫", "tea", "é", "ⅷ", "ｗ"]) func lettersAndDigitsAre(word: String) {
@@ -63,7 +68,9 @@ import Testing
         for round in 0..<20 {
             // A dictionary of another capacity has another order.
             var words = WordLikeness.Words(minimumCapacity: 1 << (round % 10))
-            for number in 0..<40 { words["word\((number * 7 + round) % 40)"] = (number * 7 + round) % 40 % 3 + 1 }
+            for number in 0..<40 {
+                words["word\((number * 7 + round) % 40)"] = (number * 7 + round) % 40 % 3 + 1
+            }
             seen.insert(compare(words, words.merging(["train": 1]) { $1 }).0.bitPattern)
         }
         #expect(seen.count == 1)
@@ -71,7 +78,8 @@ import Testing
 
     @Test func theLikenessIsNeverAboveOne() {
         for number in 1..<50 {
-            let words = WordLikeness.Words(uniqueKeysWithValues: (0..<number).map { ("word\($0)", $0 % 4 + 1) })
+            let words = WordLikeness.Words(
+                uniqueKeysWithValues: (0..<number).map { ("word\($0)", $0 % 4 + 1) })
             expect(compare(words, words).0) { $0 <= 1 && $0 > 1 - 1e-12 }
         }
     }

@@ -4,7 +4,8 @@ import Posts
 import Sandbox
 import Testing
 
-/// What goes wrong is told the same way everywhere: what, where, and whether it will be tried again.
+/// What goes wrong is told the same way everywhere: what, where, and whether it will be tried
+/// again.
 @Suite struct FailureTests {
     /// Something that a server, or a proxy before it, may answer.
     struct Trouble: Sendable, CustomTestStringConvertible {
@@ -20,12 +21,16 @@ import Testing
         Trouble(name: "HTML 502", fault: .html(status: 502), code: .unavailable),
         Trouble(name: "empty 500", fault: answer(500, ""), code: .unavailable),
         Trouble(
-            name: "429 with Retry-After", fault: answer(429, "", ["retry-after": "120"]), code: .rateLimited),
+            name: "429 with Retry-After", fault: answer(429, "", ["retry-after": "120"]),
+            code: .rateLimited),
         Trouble(name: "429 alone", fault: answer(429, "slow down"), code: .rateLimited),
         Trouble(name: "HTML 200", fault: .html(status: 200), code: .malformedResponse),
-        Trouble(name: "half an object", fault: answer(200, #"{"data": [{"id": "#), code: .malformedResponse),
         Trouble(
-            name: "redirect", fault: answer(302, "", ["location": "https://other.example/"]), code: .redirected),
+            name: "half an object", fault: answer(200, #"{"data": [{"id": "#),
+            code: .malformedResponse),
+        Trouble(
+            name: "redirect", fault: answer(302, "", ["location": "https://other.example/"]),
+            code: .redirected),
         Trouble(name: "lost", fault: .dropRequest, code: .transport),
     ]
 
@@ -39,7 +44,9 @@ import Testing
         #expect(error.operation == .readMentions)
         #expect(!error.isPermanent)
         check(error, on: ground)
-        if trouble.code == .rateLimited { #expect(error.retryAfter.map { $0 > ground.clock.now } == true) }
+        if trouble.code == .rateLimited {
+            #expect(error.retryAfter.map { $0 > ground.clock.now } == true)
+        }
     }
 
     @Test(arguments: Terrain.documented, troubles)
@@ -47,7 +54,9 @@ import Testing
         let ground = try await Ground(terrain)
         _ = try await ground.bot.verifyAccount()
         ground.sandbox.faults.failNext(trouble.fault, count: 3, path: ground.publishPath)
-        let error = try await failure { _ = try await ground.bot.publish(ground.draft("Will it be there?")) }
+        let error = try await failure {
+            _ = try await ground.bot.publish(ground.draft("Will it be there?"))
+        }
         #expect(error.code == trouble.code)
         #expect(error.operation == .publish)
         check(error, on: ground)
@@ -83,13 +92,17 @@ import Testing
         #expect(error.network == ground.network)
         #expect(text.contains(ground.network.displayName))
         #expect(text.contains("127.0.0.1"))
-        #expect(text.contains("tried again") || text.contains("looked up") || text.contains("no more calls"))
+        #expect(
+            text.contains("tried again") || text.contains("looked up")
+                || text.contains("no more calls"))
         #expect(!text.contains("<"))
         for secret in ground.secrets where !secret.isEmpty { #expect(!text.contains(secret)) }
         if let status = error.status { #expect(text.contains("\(status)")) }
     }
 
-    private static func answer(_ status: Int, _ body: String, _ headers: [String: String] = [:]) -> SandboxFault {
+    private static func answer(_ status: Int, _ body: String, _ headers: [String: String] = [:])
+        -> SandboxFault
+    {
         .answer(status: status, contentType: "text/plain", body: body, headers: headers)
     }
 }

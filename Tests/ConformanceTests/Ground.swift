@@ -24,7 +24,8 @@ final class Ground: Sendable {
     /// Two days in the life of a bot on each network, written once for all tests.
     private static let worlds = NetworkName.allCases.map { network in
         var configuration = SandboxWorld.Configuration(
-            seed: 11, origin: origin, days: 2, timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt, humanPosts: past)
+            seed: 11, origin: origin, days: 2, timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt,
+            humanPosts: past)
         configuration.botNetwork = network
         return SandboxWorld(configuration: configuration)
     }
@@ -32,11 +33,15 @@ final class Ground: Sendable {
     init(_ terrain: Terrain) async throws {
         self.terrain = terrain
         let clock = GroundClock(Self.origin)
-        guard let world = Self.worlds.first(where: { $0.configuration.botNetwork == terrain.network }) else {
+        guard
+            let world = Self.worlds.first(where: { $0.configuration.botNetwork == terrain.network })
+        else {
             fatalError("every network has a world")
         }
-        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited, now: { clock.now })
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-conformance/1"))
+        let sandbox = try await Sandbox.start(
+            world: world, rateLimits: .unlimited, now: { clock.now })
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-conformance/1"))
         let books = Dictionary(uniqueKeysWithValues: SandboxRole.allCases.map { ($0, OpenBook()) })
         func network(_ role: SandboxRole) throws -> any SocialNetwork {
             try Self.network(terrain, role, of: sandbox, client, clock, books[role] ?? OpenBook())
@@ -54,7 +59,8 @@ final class Ground: Sendable {
 
     /// Reads a picture from where a network says it is.
     func read(_ url: String) async throws -> PictureReader.Finding {
-        try await PictureReader(client: client, trusting: sandbox.url).read(url, maximumBytes: Picture.maximumBytes)
+        try await PictureReader(client: client, trusting: sandbox.url).read(
+            url, maximumBytes: Picture.maximumBytes)
     }
 
     func account(_ role: SandboxRole) -> any SocialNetwork { role == .human ? human : bot }
@@ -64,14 +70,16 @@ final class Ground: Sendable {
         SandboxRole.allCases.flatMap { role in
             let keys = sandbox.xKeys(role)
             return [
-                keys.consumerSecret, keys.accessToken, keys.accessTokenSecret, sandbox.blueskyLogin(role).appPassword,
+                keys.consumerSecret, keys.accessToken, keys.accessTokenSecret,
+                sandbox.blueskyLogin(role).appPassword,
             ]
         } + [sandbox.humanToken, sandbox.botToken]
     }
 
     /// The identity of an account on the network.
     func identity(_ role: SandboxRole) -> AccountID {
-        SandboxIdentity.account(role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle, on: network)
+        SandboxIdentity.account(
+            role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle, on: network)
     }
 
     var network: NetworkName { terrain.network }
@@ -86,8 +94,9 @@ final class Ground: Sendable {
     }
 
     /// All items of a feed, from the newest to its end.
-    func everything(_ feed: Feed, of account: any SocialNetwork) async throws -> (items: [ObservedPost], isWhole: Bool)
-    {
+    func everything(_ feed: Feed, of account: any SocialNetwork) async throws -> (
+        items: [ObservedPost], isWhole: Bool
+    ) {
         var walk = FeedWalk(of: account, feed, from: .newest, maximumPages: 400)
         var items: [ObservedPost] = []
         while let page = try await walk.next() { items += page.items }
@@ -119,8 +128,10 @@ final class Ground: Sendable {
             }
         return Post(
             id: PostID(network: .mastodon, value: "https://\(SamplePeople.host)/old/\(number)"),
-            author: SandboxIdentity.account(SamplePeople.human.handle, on: .mastodon), text: text, createdAt: date,
-            visibility: number % 7 == 6 ? .private : .public, language: number % 10 == 4 ? "ja" : "en")
+            author: SandboxIdentity.account(SamplePeople.human.handle, on: .mastodon), text: text,
+            createdAt: date,
+            visibility: number % 7 == 6 ? .private : .public,
+            language: number % 10 == 4 ? "ja" : "en")
     }
 
     /// The numbers of the past posts that everybody may read, newest first.
@@ -140,24 +151,28 @@ final class Ground: Sendable {
         let secret = Secret(Self.strangerSecret)
         switch network {
         case .mastodon:
-            return try MastodonNetwork(server: sandbox.url, accessToken: secret, client: client, now: now)
+            return try MastodonNetwork(
+                server: sandbox.url, accessToken: secret, client: client, now: now)
         case .x:
             var options = XOptions()
             options.apiBaseURL = sandbox.url
             return try XNetwork(
                 credentials: XCredentials(
-                    consumerKey: sandbox.xKeys(.bot).consumerKey, consumerSecret: secret, accessToken: secret,
+                    consumerKey: sandbox.xKeys(.bot).consumerKey, consumerSecret: secret,
+                    accessToken: secret,
                     accessTokenSecret: secret),
                 options: options, book: OpenBook(), client: client, now: now)
         default:
             return try BlueskyNetwork(
-                identifier: sandbox.blueskyLogin(.bot).handle, appPassword: secret, apiBaseURL: sandbox.url,
+                identifier: sandbox.blueskyLogin(.bot).handle, appPassword: secret,
+                apiBaseURL: sandbox.url,
                 sessions: MemoryCredentials(), client: client, now: now)
         }
     }
 
     private static func network(
-        _ terrain: Terrain, _ role: SandboxRole, of sandbox: Sandbox, _ client: HTTPClient, _ clock: GroundClock,
+        _ terrain: Terrain, _ role: SandboxRole, of sandbox: Sandbox, _ client: HTTPClient,
+        _ clock: GroundClock,
         _ book: OpenBook
     ) throws -> any SocialNetwork {
         let now: @Sendable () -> Date = { clock.now }
@@ -172,7 +187,8 @@ final class Ground: Sendable {
             // As doctor --probe finds it: WordPress is not known to keep the visibility of posts.
             let findings = [ServerPromise.visibility: !sandbox.faults.mastodon.losesVisibility]
             return try MastodonNetwork(
-                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(), findings: findings,
+                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(),
+                findings: findings,
                 client: client, now: now, uptime: uptime)
         case .x:
             let keys = sandbox.xKeys(role)
@@ -184,13 +200,15 @@ final class Ground: Sendable {
             return try XNetwork(
                 credentials: XCredentials(
                     consumerKey: keys.consumerKey, consumerSecret: Secret(keys.consumerSecret),
-                    accessToken: Secret(keys.accessToken), accessTokenSecret: Secret(keys.accessTokenSecret)),
+                    accessToken: Secret(keys.accessToken),
+                    accessTokenSecret: Secret(keys.accessTokenSecret)),
                 options: options, book: book, client: client, now: now,
                 uptime: uptime)
         default:
             let login = sandbox.blueskyLogin(role)
             return try BlueskyNetwork(
-                identifier: login.handle, appPassword: Secret(login.appPassword), apiBaseURL: sandbox.url,
+                identifier: login.handle, appPassword: Secret(login.appPassword),
+                apiBaseURL: sandbox.url,
                 sessions: MemoryCredentials(), client: client, now: now,
                 uptime: uptime)
         }
@@ -218,7 +236,8 @@ final class OpenBook: SpendingBook, @unchecked Sendable {
 
     var spent: Money { lock.withLock { sum } }
 
-    func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
+    func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
+    {
         lock.withLock { sum = sum + amount }
         return nil
     }

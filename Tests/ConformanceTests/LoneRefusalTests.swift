@@ -21,7 +21,9 @@ import Testing
     }
 
     @Test(arguments: Terrain.documented, SandboxRefusals.Answer.allCases)
-    func aRefusedConversationIsToldAndForgotten(terrain: Terrain, answer: SandboxRefusals.Answer) async throws {
+    func aRefusedConversationIsToldAndForgotten(terrain: Terrain, answer: SandboxRefusals.Answer)
+        async throws
+    {
         let ground = try await Ground(terrain)
         let mentions = try await Self.mentions(on: ground)
         Self.refusing(.thread, answer, on: ground)
@@ -54,8 +56,9 @@ import Testing
         try await check(ground, hasStill: mentions)
     }
 
-    @Test(arguments: Terrain.documented) func aRefusedPlaceIsToldAndTheNewestPageIsThere(terrain: Terrain) async throws
-    {
+    @Test(arguments: Terrain.documented) func aRefusedPlaceIsToldAndTheNewestPageIsThere(
+        terrain: Terrain
+    ) async throws {
         let ground = try await Ground(terrain)
         let mentions = try await Self.mentions(on: ground)
         let newest = try await ground.bot.page(.mentions, .newest)
@@ -69,7 +72,9 @@ import Testing
             #expect(error.code == .rejected)
             #expect(!error.stopsActor)
         }
-        try await expect(ground.bot.page(.mentions, .newest).items.map(\.post.id), equals: newest.items.map(\.post.id))
+        try await expect(
+            ground.bot.page(.mentions, .newest).items.map(\.post.id),
+            equals: newest.items.map(\.post.id))
         ground.sandbox.faults.refusals = SandboxRefusals()
         try await check(ground, hasStill: mentions)
     }

@@ -8,14 +8,17 @@ import Testing
 /// Pictures go up before the post that they are in, and come down again.
 @Suite struct PictureTests {
     static let png = PictureUpload(
-        bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("two dashes -- and a line\r\n--".utf8),
+        bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+            + Array("two dashes -- and a line\r\n--".utf8),
         format: .png, alt: "a \"hill\" in the rain, 山")
 
     private func reference(_ name: String, _ picture: Picture) -> PictureReference {
         PictureReference(name: name, picture: picture)
     }
 
-    @Test(arguments: Terrain.all(changing: .pictures)) func aPostHasItsPicturesAndTheirDescriptions(terrain: Terrain)
+    @Test(arguments: Terrain.all(changing: .pictures)) func aPostHasItsPicturesAndTheirDescriptions(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)
@@ -51,7 +54,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Terrain.documented) func theSamePictureIsInOnePostAlone(terrain: Terrain) async throws {
+    @Test(arguments: Terrain.documented) func theSamePictureIsInOnePostAlone(terrain: Terrain)
+        async throws
+    {
         let ground = try await Ground(terrain)
         let name = try await ground.bot.upload(Self.png).name
         var draft = ground.draft("Once.")
@@ -66,7 +71,9 @@ import Testing
         await expect(ground.sandbox.ledger.deliveries.count, equals: 1)
     }
 
-    @Test(arguments: Terrain.documented) func whatIsNoUploadIsNotPublished(terrain: Terrain) async throws {
+    @Test(arguments: Terrain.documented) func whatIsNoUploadIsNotPublished(terrain: Terrain)
+        async throws
+    {
         let ground = try await Ground(terrain)
         for name in ["", "../1", "no such thing", "{}", "1 2"] {
             var draft = ground.draft("Nothing.", key: "key-3")
@@ -79,7 +86,8 @@ import Testing
     }
 
     @Test func mastodonLooksThroughAPictureFirst() async throws {
-        let ground = try await Ground(Terrain(.mastodon, "takes its time") { $0.mastodon.mediaTakes = 90 })
+        let ground = try await Ground(
+            Terrain(.mastodon, "takes its time") { $0.mastodon.mediaTakes = 90 })
         let upload = try await ground.bot.upload(Self.png)
         #expect(!upload.isReady)
         #expect(try await !ground.bot.isReady(upload.name))
@@ -112,7 +120,9 @@ import Testing
         #expect(ledger.uploads.count == 2)
     }
 
-    @Test(arguments: Terrain.documented) func theHumansPicturesCanBeReadWhereTheyAreSaidToBe(terrain: Terrain)
+    @Test(arguments: Terrain.documented) func theHumansPicturesCanBeReadWhereTheyAreSaidToBe(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)

@@ -51,9 +51,11 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     let set: @Sendable (SandboxFaults) -> Void
 
     init(
-        _ network: NetworkName, _ habit: String, changes: Set<Aspect> = Set(Aspect.allCases), forgetsKeys: Bool = false,
+        _ network: NetworkName, _ habit: String, changes: Set<Aspect> = Set(Aspect.allCases),
+        forgetsKeys: Bool = false,
         rewritesTexts: Bool = false, hidesPosts: Bool = false, namesNoErrors: Bool = false,
-        asksInNewNames: Bool = false, listsNoFavorites: Bool = false, repeatsDeletions: Bool = false,
+        asksInNewNames: Bool = false, listsNoFavorites: Bool = false,
+        repeatsDeletions: Bool = false,
         _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
     ) {
         self.network = network
@@ -82,7 +84,9 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     private static let all = documented + mastodon + x + bluesky + clocks + refusals
 
     /// Each network as documented, and with every habit that can change something about `aspect`.
-    static func all(changing aspect: Aspect) -> [Terrain] { all.filter { $0.changes.contains(aspect) } }
+    static func all(changing aspect: Aspect) -> [Terrain] {
+        all.filter { $0.changes.contains(aspect) }
+    }
 
     /// Aspects that read a feed page by page, lookups after a lost response included.
     private static let paging: Set<Aspect> = [.pages, .arrivals, .publishing, .losses, .answering]
@@ -91,7 +95,9 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     /// Aspects whose tests take longer than a token is valid.
     private static let lasting: Set<Aspect> = [.accounts, .arrivals, .answering, .favorites]
     /// Aspects that depend on the server's clock.
-    private static let timed: Set<Aspect> = [.accounts, .arrivals, .publishing, .keys, .losses, .answering, .money]
+    private static let timed: Set<Aspect> = [
+        .accounts, .arrivals, .publishing, .keys, .losses, .answering, .money,
+    ]
 
     private static let mastodon = [
         Terrain(.mastodon, "GoToSocial", forgetsKeys: true) { $0.mastodon = .gotosocial },
@@ -100,9 +106,12 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true, listsNoFavorites: true) {
             $0.mastodon = .snac
         },
-        Terrain(.mastodon, "Friendica", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .friendica },
+        Terrain(.mastodon, "Friendica", forgetsKeys: true, rewritesTexts: true) {
+            $0.mastodon = .friendica
+        },
         Terrain(
-            .mastodon, "WordPress", changes: [.accounts, .pages, .removal], forgetsKeys: true, repeatsDeletions: true
+            .mastodon, "WordPress", changes: [.accounts, .pages, .removal], forgetsKeys: true,
+            repeatsDeletions: true
         ) {
             $0.mastodon = .wordpress
             // What is not for everybody is for nobody there, which tests of deleting are not about.
@@ -110,7 +119,8 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         },
         Terrain(.mastodon, "404 as a page", changes: refusing) { $0.mastodon.missingForm = .html },
         Terrain(
-            .mastodon, "GoToSocial reads Markdown", changes: [.publishing, .losses, .pictures], forgetsKeys: true,
+            .mastodon, "GoToSocial reads Markdown", changes: [.publishing, .losses, .pictures],
+            forgetsKeys: true,
             rewritesTexts: true
         ) {
             $0.mastodon = .gotosocial
@@ -125,14 +135,24 @@ struct Terrain: Sendable, CustomTestStringConvertible {
             $0.mastodon.takesMinIDForSinceID = MastodonHabits.everywhere
         },
         Terrain(.mastodon, "no Link header", changes: paging) { $0.mastodon.links = .missing },
-        Terrain(.mastodon, "next on the last page", changes: paging) { $0.mastodon.links = .untilEmpty },
+        Terrain(.mastodon, "next on the last page", changes: paging) {
+            $0.mastodon.links = .untilEmpty
+        },
         Terrain(.mastodon, "seven items a page", changes: paging) { $0.mastodon.fixedPageSize = 7 },
         Terrain(.mastodon, "ids that do not sort", changes: paging) { $0.mastodon.ids = .hash },
         Terrain(.mastodon, "errors as HTML", changes: refusing) { $0.mastodon.errorForm = .html },
-        Terrain(.mastodon, "errors as plain text", changes: refusing) { $0.mastodon.errorForm = .plainText },
-        Terrain(.mastodon, "errors without a body", changes: refusing) { $0.mastodon.errorForm = .empty },
-        Terrain(.mastodon, "tokens for an hour", changes: lasting) { $0.mastodon.tokenLifetime = 3_600 },
-        Terrain(.mastodon, "reset as a number", changes: [.accounts, .pages]) { $0.mastodon.tellsResetAsNumber = true },
+        Terrain(.mastodon, "errors as plain text", changes: refusing) {
+            $0.mastodon.errorForm = .plainText
+        },
+        Terrain(.mastodon, "errors without a body", changes: refusing) {
+            $0.mastodon.errorForm = .empty
+        },
+        Terrain(.mastodon, "tokens for an hour", changes: lasting) {
+            $0.mastodon.tokenLifetime = 3_600
+        },
+        Terrain(.mastodon, "reset as a number", changes: [.accounts, .pages]) {
+            $0.mastodon.tellsResetAsNumber = true
+        },
         Terrain(.mastodon, "a repeated key fails", changes: [.keys, .losses], forgetsKeys: true) {
             $0.mastodon.keys = .failing
         },
@@ -145,10 +165,14 @@ struct Terrain: Sendable, CustomTestStringConvertible {
             $0.x.answerSpelling = .post
             $0.x.referencesOnlyByExpansion = true
         },
-        Terrain(.x, "missing things are a 200 with errors", changes: [.removal, .answering, .losses]) {
+        Terrain(
+            .x, "missing things are a 200 with errors", changes: [.removal, .answering, .losses]
+        ) {
             $0.x.answersMissingWith200 = true
         },
-        Terrain(.x, "empty lists have data", changes: paging.union([.money])) { $0.x.sendsEmptyData = true },
+        Terrain(.x, "empty lists have data", changes: paging.union([.money])) {
+            $0.x.sendsEmptyData = true
+        },
         Terrain(.x, "short pages", changes: paging.union([.money])) { $0.x.shortPages = true },
         Terrain(.x, "empty pages", changes: paging.union([.money])) { $0.x.emptyPages = true },
         Terrain(.x, "new posts appear late", changes: paging) { $0.x.hidesRecent = 60 },
@@ -160,29 +184,44 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     ]
 
     private static let bluesky = [
-        Terrain(.bluesky, "errors as plain text", changes: refusing) { $0.bluesky.errorForm = .plainText },
-        Terrain(.bluesky, "errors as HTML", changes: refusing, namesNoErrors: true) { $0.bluesky.errorForm = .html },
+        Terrain(.bluesky, "errors as plain text", changes: refusing) {
+            $0.bluesky.errorForm = .plainText
+        },
+        Terrain(.bluesky, "errors as HTML", changes: refusing, namesNoErrors: true) {
+            $0.bluesky.errorForm = .html
+        },
         Terrain(.bluesky, "errors without a body", changes: refusing, namesNoErrors: true) {
             $0.bluesky.errorForm = .empty
         },
-        Terrain(.bluesky, "tokens for five minutes", changes: lasting) { $0.bluesky.accessTokenLifetime = 300 },
+        Terrain(.bluesky, "tokens for five minutes", changes: lasting) {
+            $0.bluesky.accessTokenLifetime = 300
+        },
         Terrain(.bluesky, "old tokens end at once", changes: lasting) {
             $0.bluesky.accessTokenLifetime = 300
             $0.bluesky.revokesOldTokens = true
         },
         Terrain(.bluesky, "empty pages", changes: paging) { $0.bluesky.sendsEmptyPages = true },
         Terrain(.bluesky, "short timeline", changes: paging) { $0.bluesky.shortensTimeline = true },
-        Terrain(.bluesky, "repeats items", changes: paging) { $0.bluesky.repeatsTimelineItems = true },
+        Terrain(.bluesky, "repeats items", changes: paging) {
+            $0.bluesky.repeatsTimelineItems = true
+        },
         // What is dated back by days is below everything that is remembered of a timeline.
-        Terrain(.bluesky, "back-dated records", changes: paging.union([.favorites]), hidesPosts: true) {
+        Terrain(
+            .bluesky, "back-dated records", changes: paging.union([.favorites]), hidesPosts: true
+        ) {
             $0.bluesky.backdatesRecords = true
         },
-        Terrain(.bluesky, "leaves posts out", changes: paging, hidesPosts: true) { $0.bluesky.omitsPosts = true },
+        Terrain(.bluesky, "leaves posts out", changes: paging, hidesPosts: true) {
+            $0.bluesky.omitsPosts = true
+        },
     ]
 
     /// What is asked about one post or one person alone; ``LoneRefusalTests`` has the rest.
     private static let refusals = [NetworkName.mastodon, .bluesky].map { network in
-        Terrain(network, "no conversation and no person is given out", changes: paging.union([.accounts, .favorites])) {
+        Terrain(
+            network, "no conversation and no person is given out",
+            changes: paging.union([.accounts, .favorites])
+        ) {
             let rule = SandboxRefusals.Rule(share: 1)
             $0.refusals = SandboxRefusals(rules: [.thread: rule, .person: rule])
         }

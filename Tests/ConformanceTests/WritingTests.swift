@@ -7,7 +7,9 @@ import Testing
 
 /// What is written arrives once, where it should, and can be found again.
 @Suite struct WritingTests {
-    @Test(arguments: Terrain.all(changing: .publishing)) func aPostIsPublishedAndFoundAgain(terrain: Terrain)
+    @Test(arguments: Terrain.all(changing: .publishing)) func aPostIsPublishedAndFoundAgain(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)
@@ -31,7 +33,9 @@ import Testing
         Terrain.all(changing: aspect).filter { !$0.hidesPosts || $0.habit == "back-dated records" }
     }
 
-    @Test(arguments: findable(changing: .answering)) func aReplyReachesThePersonAlone(terrain: Terrain) async throws {
+    @Test(arguments: findable(changing: .answering)) func aReplyReachesThePersonAlone(
+        terrain: Terrain
+    ) async throws {
         let ground = try await Ground(terrain)
         let mention = try await firstMention(on: ground)
         let published = try await ground.bot.publish(
@@ -49,12 +53,16 @@ import Testing
         #expect(found.post.replyTo?.author == mention.author.id)
     }
 
-    @Test(arguments: Terrain.all(changing: .keys)) func aSecondAttemptChangesNothingWhereKeysCount(terrain: Terrain)
+    @Test(arguments: Terrain.all(changing: .keys)) func aSecondAttemptChangesNothingWhereKeysCount(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)
         _ = try await ground.bot.limits()
-        guard ground.bot.capabilities.supportsIdempotencyKey, terrain.habit != "a repeated key fails" else { return }
+        guard ground.bot.capabilities.supportsIdempotencyKey,
+            terrain.habit != "a repeated key fails"
+        else { return }
         #expect(!terrain.forgetsKeys, "no server is believed that publishes again")
         let draft = ground.draft("Once is enough.")
         let first = try await ground.bot.publish(draft)
@@ -65,7 +73,8 @@ import Testing
     }
 
     /// What is left of a text is enough to tell it from others.
-    @Test(arguments: Terrain.all(changing: .publishing)) func theWordsOfATextComeBackWhateverBecomesOfItsSigns(
+    @Test(arguments: Terrain.all(changing: .publishing))
+    func theWordsOfATextComeBackWhateverBecomesOfItsSigns(
         terrain: Terrain
     ) async throws {
         let ground = try await Ground(terrain)
@@ -80,7 +89,9 @@ import Testing
         #expect(words == text.split { !$0.isLetter && !$0.isNumber })
     }
 
-    @Test(arguments: Terrain.all(changing: .losses)) func aLostAnswerIsUnknownAndThePostIsFound(terrain: Terrain)
+    @Test(arguments: Terrain.all(changing: .losses)) func aLostAnswerIsUnknownAndThePostIsFound(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)
@@ -88,7 +99,9 @@ import Testing
         _ = try await ground.bot.verifyAccount()
         let start = ground.clock.now
         ground.sandbox.faults.failNext(.dropAnswer, method: "POST", path: ground.publishPath)
-        let error = try await failure { _ = try await ground.bot.publish(ground.draft("Did it arrive?")) }
+        let error = try await failure {
+            _ = try await ground.bot.publish(ground.draft("Did it arrive?"))
+        }
         #expect(error.outcome == .unknown)
         #expect(!error.isPermanent)
         ground.clock.advance(minutes: 2)
@@ -96,25 +109,31 @@ import Testing
         #expect(own.map(\.post.text) == ["Did it arrive?"])
     }
 
-    @Test(arguments: Terrain.all(changing: .losses)) func aLostRequestIsUnknownAndThePostIsNotFound(terrain: Terrain)
+    @Test(arguments: Terrain.all(changing: .losses)) func aLostRequestIsUnknownAndThePostIsNotFound(
+        terrain: Terrain
+    )
         async throws
     {
         let ground = try await Ground(terrain)
         _ = try await ground.bot.verifyAccount()
         let start = ground.clock.now
         ground.sandbox.faults.failNext(.dropRequest, method: "POST", path: ground.publishPath)
-        let error = try await failure { _ = try await ground.bot.publish(ground.draft("Did it arrive?")) }
+        let error = try await failure {
+            _ = try await ground.bot.publish(ground.draft("Did it arrive?"))
+        }
         #expect(error.outcome == .unknown)
         ground.clock.advance(minutes: 2)
         try await expect(ground.bot.ownPosts(since: start)) { $0.isEmpty }
         await expect(ground.sandbox.ledger.deliveries) { $0.isEmpty }
     }
 
-    @Test(arguments: findable(changing: .favorites)) func aFavoriteIsGivenOnceOrNotAtAll(terrain: Terrain) async throws
-    {
+    @Test(arguments: findable(changing: .favorites)) func aFavoriteIsGivenOnceOrNotAtAll(
+        terrain: Terrain
+    ) async throws {
         let ground = try await Ground(terrain)
         let mention = try await firstMention(on: ground)
-        let favorite = FavoriteDraft(address: mention.address, key: "favorite-1", createdAt: ground.clock.now)
+        let favorite = FavoriteDraft(
+            address: mention.address, key: "favorite-1", createdAt: ground.clock.now)
         guard ground.bot.capabilities.canFavorite else {
             let error = try await failure { try await ground.bot.favorite(favorite) }
             #expect(error.code == .capability)
@@ -130,10 +149,13 @@ import Testing
         await expect(ground.sandbox.ledger.favorites.count, equals: 1)
     }
 
-    @Test(arguments: findable(changing: .favorites)) func aFavoriteIsTakenBackOnce(terrain: Terrain) async throws {
+    @Test(arguments: findable(changing: .favorites)) func aFavoriteIsTakenBackOnce(terrain: Terrain)
+        async throws
+    {
         let ground = try await Ground(terrain)
         let mention = try await firstMention(on: ground)
-        let favorite = FavoriteDraft(address: mention.address, key: "favorite-1", createdAt: ground.clock.now)
+        let favorite = FavoriteDraft(
+            address: mention.address, key: "favorite-1", createdAt: ground.clock.now)
         guard ground.bot.capabilities.canFavorite else {
             // Nothing was given there, and the network does not let software ask.
             await #expect(throws: NetworkError.self) { try await ground.bot.unfavorite(favorite) }
@@ -149,7 +171,9 @@ import Testing
         #expect(removals.map(\.kind) == [.favorite])
     }
 
-    @Test(arguments: Terrain.documented) func anotherTextTakesThePlaceOfTheFirst(terrain: Terrain) async throws {
+    @Test(arguments: Terrain.documented) func anotherTextTakesThePlaceOfTheFirst(terrain: Terrain)
+        async throws
+    {
         let ground = try await Ground(terrain)
         _ = try await ground.bot.limits()
         let published = try await ground.bot.publish(ground.draft("A misteak.", key: "first"))
@@ -172,7 +196,9 @@ import Testing
         #expect(error.isPermanent)
     }
 
-    @Test(arguments: Terrain.all(changing: .removal)) func whatIsDeletedIsGone(terrain: Terrain) async throws {
+    @Test(arguments: Terrain.all(changing: .removal)) func whatIsDeletedIsGone(terrain: Terrain)
+        async throws
+    {
         let ground = try await Ground(terrain)
         let published = try await ground.bot.publish(ground.draft("Gone tomorrow."))
         ground.clock.advance(minutes: 1)
@@ -193,20 +219,24 @@ import Testing
         try await expect(ground.bot.ownPosts(since: Ground.origin)) { $0.isEmpty }
     }
 
-    @Test(arguments: Terrain.documented) func theLongestTextPassesAndALongerOneIsRefused(terrain: Terrain) async throws
-    {
+    @Test(arguments: Terrain.documented) func theLongestTextPassesAndALongerOneIsRefused(
+        terrain: Terrain
+    ) async throws {
         let ground = try await Ground(terrain)
         let limit = try await ground.bot.limits().maximumCharacters
-        _ = try await ground.bot.publish(ground.draft(String(repeating: "a", count: limit), key: "longest"))
+        _ = try await ground.bot.publish(
+            ground.draft(String(repeating: "a", count: limit), key: "longest"))
         let error = try await failure {
-            _ = try await ground.bot.publish(ground.draft(String(repeating: "b", count: limit + 1), key: "longer"))
+            _ = try await ground.bot.publish(
+                ground.draft(String(repeating: "b", count: limit + 1), key: "longer"))
         }
         #expect(error.isPermanent)
         #expect(error.outcome != .unknown)
         await expect(ground.sandbox.ledger.deliveries.count, equals: 1)
     }
 
-    @Test(arguments: Terrain.all(changing: .money).filter { $0.network == .x }) func theBookCountsNoLessThanXBills(
+    @Test(arguments: Terrain.all(changing: .money).filter { $0.network == .x })
+    func theBookCountsNoLessThanXBills(
         terrain: Terrain
     ) async throws {
         let ground = try await Ground(terrain)
@@ -218,7 +248,8 @@ import Testing
         let billed = await ground.sandbox.ledger.spentMicrodollars
         #expect(spent >= billed)
         #expect(billed > 0)
-        // Both accounts belong to one app, which pays once a day for what both read; so a little more is counted.
+        // Both accounts belong to one app, which pays once a day for what both read; so a little
+        // more is counted.
         #expect(spent <= billed + billed / 5 + 50_000)
     }
 
@@ -226,10 +257,16 @@ import Testing
     private func firstMention(on ground: Ground) async throws -> ObservedPost {
         ground.clock.advance(minutes: 14 * 60)
         let friends = ground.sandbox.world.population.indices(of: .friend)
-            .map { SandboxIdentity.account(ground.sandbox.world.population.people[$0].handle, on: ground.network) }
+            .map {
+                SandboxIdentity.account(
+                    ground.sandbox.world.population.people[$0].handle, on: ground.network)
+            }
         let mentions = try await ground.everything(.mentions, of: ground.bot).items
         return try #require(
-            mentions.last { friends.contains($0.author.id) && $0.post.createdAt > Ground.origin && !$0.post.isRepost })
+            mentions.last {
+                friends.contains($0.author.id) && $0.post.createdAt > Ground.origin
+                    && !$0.post.isRepost
+            })
     }
 }
 

@@ -25,7 +25,8 @@ import Testing
         let mirror = try await bare.open(clock: clock)
         for role in AccountRole.allCases {
             let login = StoredLogin(
-                credentials: .bluesky(identifier: "did:plc:\(role)", appPassword: Secret("planted")))
+                credentials: .bluesky(identifier: "did:plc:\(role)", appPassword: Secret("planted"))
+            )
             try await mirror.vault.store(login, for: role, at: clock.now)
         }
         try await mirror.set(["NO_REPEAT_DAYS": "30"], now: clock.now)
@@ -46,7 +47,9 @@ import Testing
         _ bare: BareMirror, _ body: (HumanMirror) async throws -> Void = { _ in }
     ) async throws -> CountingEngine.Numbers {
         var counter: CountingEngine?
-        let mirror = try await HumanMirror.open(try bare.configuration(), making: .database, clock: clock) { place in
+        let mirror = try await HumanMirror.open(
+            try bare.configuration(), making: .database, clock: clock
+        ) { place in
             let engine = CountingEngine(try await Storage.open(place))
             counter = engine
             return engine
@@ -59,15 +62,20 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func openingReadsEachThingOnce(_ engine: Engine) async throws {
-        let numbers = try await counting(try await prepared(engine)) { _ = try await $0.table.requireHere() }
+    @Test(arguments: Engine.allCases) func openingReadsEachThingOnce(_ engine: Engine) async throws
+    {
+        let numbers = try await counting(try await prepared(engine)) {
+            _ = try await $0.table.requireHere()
+        }
         #expect(numbers.all <= 3, "\(numbers)")
         #expect(numbers.changes == 0)
     }
 
     @Test(arguments: Engine.allCases) func aStatusWritesNothing(_ engine: Engine) async throws {
         let bare = try await prepared(engine)
-        let numbers = try await counting(bare) { _ = try await StatusReporter(mirror: $0).report(now: clock.now) }
+        let numbers = try await counting(bare) {
+            _ = try await StatusReporter(mirror: $0).report(now: clock.now)
+        }
         // Four of them tell when the plain texts are used up, and from how many posts a day.
         #expect(numbers.statements <= 32, "\(numbers)")
         #expect(numbers.changes == 0)
@@ -78,7 +86,8 @@ import Testing
         let numbers = try await counting(bare) { mirror in
             let record = try await mirror.table.requireHere()
             let zone = try #require(try await mirror.recordedTimeZone(record, now: clock.now))
-            let skipped = try await PlanChanges(mirror: mirror, zone: zone).skip("next", now: clock.now)
+            let skipped = try await PlanChanges(mirror: mirror, zone: zone).skip(
+                "next", now: clock.now)
             #expect(skipped.state == .skipped)
             #expect(skipped.due > clock.now)
             // Nothing is to be cut into words, and opening a dictionary takes longer than all else.
@@ -94,7 +103,8 @@ import Testing
         let bare = try await prepared(engine)
         let numbers = try await counting(bare) { mirror in
             try await mirror.table.requireHere()
-            let pause = try await mirror.table.pause(until: clock.now + 60, reason: "rest", now: clock.now)
+            let pause = try await mirror.table.pause(
+                until: clock.now + 60, reason: "rest", now: clock.now)
             try await expect(LastWord(mirror: mirror).wait(), equals: [])
             try await expect(mirror.table.requireHere().pause, equals: pause)
         }

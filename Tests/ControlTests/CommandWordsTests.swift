@@ -9,7 +9,10 @@ import Testing
 @Suite struct CommandWordsTests {
     @Test(arguments: [
         ("start one with mirror-bot run", "start one with mirror-bot run --mirror ann"),
-        ("run mirror-bot train classifier --from FILE", "run mirror-bot train classifier --mirror ann --from FILE"),
+        (
+            "run mirror-bot train classifier --from FILE",
+            "run mirror-bot train classifier --mirror ann --from FILE"
+        ),
         ("mirror-bot setup leads through all", "mirror-bot setup --mirror ann leads through all"),
         ("mirror-bot login mastodon --as bot", "mirror-bot login --mirror ann mastodon --as bot"),
         ("see mirror-bot people list", "see mirror-bot people list --mirror ann"),
@@ -31,7 +34,9 @@ import Testing
         let obstacles = facts.obstacles
         #expect(!obstacles.isEmpty)
         for obstacle in obstacles {
-            if let command = obstacle.remedy?.command { #expect(command.hasSuffix("--mirror ann"), "\(command)") }
+            if let command = obstacle.remedy?.command {
+                #expect(command.hasSuffix("--mirror ann"), "\(command)")
+            }
             let sentence = obstacle.sentence
             let named = sentence.ranges(of: "--mirror ann").count
             #expect(named == sentence.ranges(of: "mirror-bot ").count, "\(sentence)")

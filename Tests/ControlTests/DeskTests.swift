@@ -13,9 +13,11 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// Every operation of a person: as it was seen, not any more as it was seen, twice, back again, and beside a worker.
+/// Every operation of a person: as it was seen, not any more as it was seen, twice, back again, and
+/// beside a worker.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct DeskTests {
-    /// What is as the person saw it is changed, and the digest that a report gives is the one that counts.
+    /// What is as the person saw it is changed, and the digest that a report gives is the one that
+    /// counts.
     @Test(arguments: Engine.allCases, Wish.allCases)
     func whatIsAsItWasSeenIsChanged(_ engine: Engine, _ wish: Wish) async throws {
         let stand = try await DeskStand(engine)
@@ -27,21 +29,26 @@ import Testing
         try await expect(stand.rows()) { $0 != before }
         #expect(outcome.schema.hasPrefix("mirror-bot/"))
         if let wayBack = outcome.wayBack {
-            #expect(Set(Wish.allCases.map(\.operationName)).contains(wayBack.operation), "\(wayBack)")
+            #expect(
+                Set(Wish.allCases.map(\.operationName)).contains(wayBack.operation), "\(wayBack)")
         }
     }
 
     /// What somebody else has changed meanwhile stays as it is then.
     ///
     /// Where somebody else did what the wish leads to, it is done already.
-    @Test(arguments: Engine.allCases, Wish.allCases.filter { $0 != .keepProposed && !Wish.sameForAll.contains($0) })
+    @Test(
+        arguments: Engine.allCases,
+        Wish.allCases.filter { $0 != .keepProposed && !Wish.sameForAll.contains($0) })
     func whatHasChangedSinceItWasSeenStays(_ engine: Engine, _ wish: Wish) async throws {
         let stand = try await DeskStand(engine)
         try await stand.prepare(wish)
         let seen = try #require(try await stand.shown(wish))
         try await stand.meddle(with: wish)
         let before = try await stand.rows()
-        let refusal = await #expect(throws: ChangeRefusal.self) { try await stand.perform(wish, seen: seen) }
+        let refusal = await #expect(throws: ChangeRefusal.self) {
+            try await stand.perform(wish, seen: seen)
+        }
         #expect(refusal?.code == .changed, "\(refusal?.description ?? "-")")
         try await expect(stand.rows(), equals: before)
         // Who looks again may go on, unless what was done meanwhile leaves nothing to do.
@@ -49,7 +56,8 @@ import Testing
         #expect(again != seen)
     }
 
-    /// A form that was sent twice holds what was seen before the first time; what it asks for is done, and is no error.
+    /// A form that was sent twice holds what was seen before the first time; what it asks for is
+    /// done, and is no error.
     @Test(arguments: Engine.allCases, Wish.repeatable)
     func whatIsDoneAlreadyIsNoError(_ engine: Engine, _ wish: Wish) async throws {
         let stand = try await DeskStand(engine)
@@ -106,15 +114,17 @@ import Testing
         for (name, found) in types { #expect(found.count == 1, "\(name): \(found)") }
     }
 
-    /// Beside a worker that sends what is due at this moment, an operation either wins or says that it came too late;
-    /// once it has returned, nothing leaves that it forbids.
+    /// Beside a worker that sends what is due at this moment, an operation either wins or says that
+    /// it came too late; once it has returned, nothing leaves that it forbids.
     @Test(arguments: Engine.allCases, Wish.allCases)
     func besideAWorkerOneOfThemWins(_ engine: Engine, _ wish: Wish) async throws {
         let stand = try await DeskStand(engine)
         try await stand.prepare(wish)
         let parts = stand.parts
         let worker = Task {
-            do { try await parts.courier.deliverDue([.post, .reply]) } catch let error as OutboxError {
+            do { try await parts.courier.deliverDue([.post, .reply]) } catch let error
+                as OutboxError
+            {
                 #expect([.paused, .stateChanged].contains(error.code), "\(error)")
             }
         }
@@ -123,12 +133,16 @@ import Testing
             _ = try await stand.perform(wish, seen: nil)
             isDone = true
         } catch let refusal as ChangeRefusal {
-            #expect([.sent, .over, .unknown, .busy, .unfit].contains(refusal.code), "\(refusal.code): \(refusal)")
+            #expect(
+                [.sent, .over, .unknown, .busy, .unfit].contains(refusal.code),
+                "\(refusal.code): \(refusal)")
         }
         let published = stand.paper.bot.with { $0.published.map(\.text) }
         try await worker.value
         let later = stand.paper.bot.with { $0.published.map(\.text) }.dropFirst(published.count)
-        if isDone { expect(later) { texts in texts.allSatisfy { !stand.isForbidden($0, by: wish) } } }
+        if isDone {
+            expect(later) { texts in texts.allSatisfy { !stand.isForbidden($0, by: wish) } }
+        }
         expect(stand.paper.bot.with { $0.published.map(\.text) }) { Set($0).count == $0.count }
     }
 }
@@ -139,20 +153,25 @@ extension DeskTests {
     /// One operation, with what it is about on a ``DeskStand``.
     enum Wish: String, CaseIterable, Sendable {
         case pause, resume, skip, restore, move, pin, reroll, publish, never, sendAgain
-        case approve, dismiss, reopen, deny, allow, denyServer, allowServer, link, unlink, forgetPerson
-        case forgetPost, mute, unmute, set, unset, addZone, removeZone, undo, undoEverything, keepProposed, keepSome
+        case approve, dismiss, reopen, deny, allow, denyServer, allowServer, link, unlink,
+            forgetPerson
+        case forgetPost, mute, unmute, set, unset, addZone, removeZone, undo, undoEverything,
+            keepProposed, keepSome
         case keepText, unkeepText
 
         /// Those that say of a second press that it is done already.
         static let repeatable: [Wish] = [
-            .pause, .resume, .skip, .restore, .move, .pin, .publish, .never, .sendAgain, .approve, .dismiss, .reopen,
-            .deny, .allow, .denyServer, .allowServer, .link, .unlink, .forgetPerson, .forgetPost, .mute, .set, .unset,
+            .pause, .resume, .skip, .restore, .move, .pin, .publish, .never, .sendAgain, .approve,
+            .dismiss, .reopen,
+            .deny, .allow, .denyServer, .allowServer, .link, .unlink, .forgetPerson, .forgetPost,
+            .mute, .set, .unset,
             .addZone, .removeZone, .undo, .undoEverything, .keepSome, .keepText, .unkeepText,
         ]
 
         /// Those that somebody else could only have done in the same way, or undone.
         static let sameForAll: Set<Wish> = [
-            .restore, .sendAgain, .denyServer, .allowServer, .mute, .set, .unset, .addZone, .removeZone,
+            .restore, .sendAgain, .denyServer, .allowServer, .mute, .set, .unset, .addZone,
+            .removeZone,
         ]
 
         /// An operation and the one that takes it back.
@@ -237,14 +256,17 @@ struct DeskStand {
             Post(
                 id: PostID(network: .mastodon, value: "thought-\(number)"),
                 author: AccountID(network: .mastodon, value: "human"),
-                text: "the \(Self.words[number % Self.words.count]) is open on day \(number) of the fair",
+                text:
+                    "the \(Self.words[number % Self.words.count]) is open on day \(number) of the fair",
                 createdAt: PaperMirror.now - Double(60 + number) * 86_400 + Double(number) * 1_111)
         }
-        try await paper.archive(thoughts + [pastReply("past", to: Self.pal, "thank you for the harbour")])
+        try await paper.archive(
+            thoughts + [pastReply("past", to: Self.pal, "thank you for the harbour")])
         parts = try await paper.parts()
         desk = Desk(paper.mirror, zone: PaperMirror.zone)
         let (now, store) = (paper.clock.now, parts.store)
-        let plan = StoredPlan(day: Self.day, timeZone: PaperMirror.zone.identifier, seed: "seed", made: now)
+        let plan = StoredPlan(
+            day: Self.day, timeZone: PaperMirror.zone.identifier, seed: "seed", made: now)
         let slots = (1...3).map { number in
             let due = number == 1 ? now : now + Double(number) * 1_800
             let text = thoughts[number - 1]
@@ -257,7 +279,8 @@ struct DeskStand {
         _ = try await store.store(plan, slots: slots)
         for (number, state) in [(1, ActionState.planned), (2, .suggested)] {
             let target = Action.Target(
-                post: "mention-\(number)", author: Self.pal, address: "address-\(number)", text: "a question")
+                post: "mention-\(number)", author: Self.pal, address: "address-\(number)",
+                text: "a question")
             let wording = Action.Wording(
                 source: PostID(network: .mastodon, value: "past"),
                 text: "@pal@far.example thank you for the \(number == 1 ? "harbour" : "library")",
@@ -268,7 +291,9 @@ struct DeskStand {
         }
     }
 
-    private static let words = ["harbour", "garden", "bakery", "library", "museum", "station", "market"]
+    private static let words = [
+        "harbour", "garden", "bakery", "library", "museum", "station", "market",
+    ]
 
     /// Does what must have been done before a wish makes sense.
     func prepare(_ wish: DeskTests.Wish) async throws {
@@ -302,28 +327,37 @@ struct DeskStand {
     func shown(_ wish: DeskTests.Wish) async throws -> Seen? {
         let now = paper.clock.now
         switch wish {
-        case .pause, .resume: return try await StatusReporter(mirror: mirror).report(now: now).pauseSeen
-        case .skip, .restore: return try await slots().slots.first { $0.subject.hasSuffix("#1") }?.seen
+        case .pause, .resume:
+            return try await StatusReporter(mirror: mirror).report(now: now).pauseSeen
+        case .skip, .restore:
+            return try await slots().slots.first { $0.subject.hasSuffix("#1") }?.seen
         case .move, .pin: return try await slots().slots.first { $0.subject.hasSuffix("#2") }?.seen
         case .reroll: return try await slots().seen
         case .never, .sendAgain, .forgetPost: return try await text("thought-1")
         case .publish: return try await text("thought-8")
         case .keepText, .unkeepText: return try await text("thought-5")
-        case .approve, .dismiss: return try await SuggestionList(of: mirror, .init()).suggestions.first?.seen
+        case .approve, .dismiss:
+            return try await SuggestionList(of: mirror, .init()).suggestions.first?.seen
         case .reopen: return try await action(Self.suggestion)
         case .undo: return Seen(ofAll: [try await action(Self.slot(1))].compactMap(\.self))
         case .deny, .allow, .link, .forgetPerson: return try await person("pal@far.example")
         case .unlink: return try await person("pal@near.example")
-        case .denyServer: return try await mirror.people.seen(of: try #require(ServerName(reference: "*@far.example")))
+        case .denyServer:
+            return try await mirror.people.seen(
+                of: try #require(ServerName(reference: "*@far.example")))
         case .allowServer: return try await PeopleList(of: mirror, .init()).servers.first?.seen
         case .mute: return Archive.seen("word", "harbour", isMuted: try await isMuted())
         case .unmute:
             let found = try await Forgetting(mirror: mirror, zone: PaperMirror.zone).list()
-            return found.first { $0.kind == "word" }?.seen ?? Archive.seen("word", "harbour", isMuted: false)
+            return found.first { $0.kind == "word" }?.seen
+                ?? Archive.seen("word", "harbour", isMuted: false)
         case .set, .unset:
-            let stored = try await SettingsChange(of: mirror).settings.first { $0.name == "MAX_PER_DAY" }
+            let stored = try await SettingsChange(of: mirror).settings.first {
+                $0.name == "MAX_PER_DAY"
+            }
             return stored?.seen ?? SettingTable.seen(["MAX_PER_DAY"], in: [:])
-        case .addZone, .removeZone: return try await ZonesReport(of: mirror, home: PaperMirror.zone).seen
+        case .addZone, .removeZone:
+            return try await ZonesReport(of: mirror, home: PaperMirror.zone).seen
         case .undoEverything: return try await Undoing(mirror: mirror).outlookOnEverything().seen
         case .keepProposed: return nil
         case .keepSome: return Seen(ofAll: [try await action(Self.slot(1))].compactMap(\.self))
@@ -349,7 +383,9 @@ struct DeskStand {
         return found?.seen ?? AccountID(reference: account, localHost: nil).map(People.Person.seen)
     }
 
-    private func isMuted() async throws -> Bool { try await mirror.archive.muted().contains { $0.value == "harbour" } }
+    private func isMuted() async throws -> Bool {
+        try await mirror.archive.muted().contains { $0.value == "harbour" }
+    }
 
     /// Lets somebody else change what a wish is about.
     func meddle(with wish: DeskTests.Wish) async throws {
@@ -367,10 +403,12 @@ struct DeskStand {
         case .forgetPost: _ = try await perform(.never, seen: nil)
         case .approve, .dismiss:
             try await mirror.storage.execute(
-                "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.suggestion)")
+                "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.suggestion)"
+            )
         case .reopen:
             try await mirror.storage.execute(
-                "UPDATE actions SET reason = 'by-person' WHERE mirror = 'test' AND id = \(Self.suggestion)")
+                "UPDATE actions SET reason = 'by-person' WHERE mirror = 'test' AND id = \(Self.suggestion)"
+            )
         case .deny, .allow, .link, .forgetPerson:
             try await mirror.people.set(.deny, for: Self.pal, reason: "said stop", at: now)
         case .unlink:
@@ -384,7 +422,8 @@ struct DeskStand {
                 """)
         case .keepSome:
             try await mirror.storage.execute(
-                "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.slot(1))")
+                "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.slot(1))"
+            )
         case .denyServer, .allowServer, .mute, .unmute, .set, .unset, .addZone, .removeZone:
             _ = try await perform(wish, seen: nil)
         case .keepProposed: break
@@ -393,7 +432,8 @@ struct DeskStand {
 
     private func edit(_ post: String) async throws {
         try await mirror.storage.execute(
-            "UPDATE posts SET text = 'as the human put it later' WHERE mirror = 'test' AND post_id = \(post)")
+            "UPDATE posts SET text = 'as the human put it later' WHERE mirror = 'test' AND post_id = \(post)"
+        )
     }
 
     // MARK: Asking
@@ -405,14 +445,18 @@ struct DeskStand {
 
     private func perform<Operation: PersonOperation>(
         _ operation: Operation, _ seen: Seen?
-    ) async throws -> any PersonOutcome { try await desk.perform(PersonRequest(operation, seen: seen)) }
+    ) async throws -> any PersonOutcome {
+        try await desk.perform(PersonRequest(operation, seen: seen))
+    }
 
     /// Writes a request and its outcome down and reads them again.
     func requireWritable(_ wish: DeskTests.Wish) async throws {
         try await requireWritable(wish.operation, try await shown(wish))
     }
 
-    private func requireWritable<Operation: PersonOperation>(_ operation: Operation, _ seen: Seen?) async throws {
+    private func requireWritable<Operation: PersonOperation>(_ operation: Operation, _ seen: Seen?)
+        async throws
+    {
         let request = PersonRequest(operation, seen: seen)
         #expect(try copied(request) == request)
         let outcome = try await desk.perform(request)
@@ -437,7 +481,10 @@ struct DeskStand {
                 FROM actions ORDER BY 1
                 """
             ),
-            ("posts", "SELECT post_id || ' ' || text || ' ' || COALESCE(unfit, '-') AS line FROM posts ORDER BY 1"),
+            (
+                "posts",
+                "SELECT post_id || ' ' || text || ' ' || COALESCE(unfit, '-') AS line FROM posts ORDER BY 1"
+            ),
             (
                 "people",
                 """
@@ -456,7 +503,10 @@ struct DeskStand {
             ("labels", "SELECT post_id || ' ' || label AS line FROM text_labels ORDER BY 1"),
             ("muted", "SELECT kind || ' ' || value AS line FROM muted ORDER BY 1"),
             ("forgotten", "SELECT kind || ' ' || digest AS line FROM forgotten ORDER BY 1"),
-            ("zones", "SELECT first_day || ' ' || last_day || ' ' || time_zone AS line FROM zones ORDER BY 1"),
+            (
+                "zones",
+                "SELECT first_day || ' ' || last_day || ' ' || time_zone AS line FROM zones ORDER BY 1"
+            ),
             (
                 "mirrors",
                 """

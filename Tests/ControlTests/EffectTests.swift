@@ -216,7 +216,8 @@ import Testing
     }
 
     /// The server acts on a request whose answer was lost only when the command is long gone.
-    @Test(arguments: Engine.allCases) func aPostThatComesLateIsFound(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aPostThatComesLateIsFound(_ engine: Engine) async throws
+    {
         let place = try await Place(engine)
         let before = try await place.texts()
         place.sandbox.faults.failNext(.actLate(after: 40), method: "POST", path: "/api/v1/statuses")
@@ -301,7 +302,8 @@ import Testing
         let table = place.mirror.effects
         let end = place.clock.now + OutboxStore.longestEffectWait
         _ = try await table.begin(
-            .probe, mark: "probe 0123456789ab", account: place.account.id, begun: place.clock.now, next: end)
+            .probe, mark: "probe 0123456789ab", account: place.account.id, begun: place.clock.now,
+            next: end)
         try await expect(place.recover().finished, equals: 0)
         try await expect(table.next(now: place.clock.now), equals: end)
         _ = try await table.begin(
@@ -319,7 +321,8 @@ import Testing
         let before = try await place.texts()
         for (key, mark) in [("one", "probe 0123456789ab"), ("two", "probe 0123456789cd")] {
             _ = try await table.begin(
-                .probe, mark: mark, account: place.account.id, begun: place.clock.now, next: place.clock.now)
+                .probe, mark: mark, account: place.account.id, begun: place.clock.now,
+                next: place.clock.now)
             _ = try await place.bot.publish(
                 Draft(text: "left behind (\(mark))", key: key, createdAt: place.clock.now))
         }
@@ -329,11 +332,14 @@ import Testing
             while !Task.isShuttingDownGracefully { await Task.yield() }
         }
         let rounds = Recorder<EffectRecovery.Round>()
-        let recovery = EffectRecovery(try await place.process(), network: network, account: place.account.id)
+        let recovery = EffectRecovery(
+            try await place.process(), network: network, account: place.account.id)
         let round = OneRound(recovery, rounds)
         let group = ServiceGroup(
             configuration: .init(
-                services: [.init(service: round, successTerminationBehavior: .gracefullyShutdownGroup)],
+                services: [
+                    .init(service: round, successTerminationBehavior: .gracefullyShutdownGroup)
+                ],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         groups.add(group)
         try await group.run()
@@ -488,7 +494,8 @@ import Testing
             process: fixture.mirror.process, mirror: fixture.mirror.given)
         _ = try await Restoration(configuration, clock: fixture.clock).restore(backup)
         let restored = try await fixture.reopened()
-        try await expect(restored.effects.all().map(\.id).sorted(), equals: [old.id, new.id].sorted())
+        try await expect(
+            restored.effects.all().map(\.id).sorted(), equals: [old.id, new.id].sorted())
     }
 
     @Test(arguments: Engine.allCases) func onlyTheHolderChangesAnEffect(_ engine: Engine)

@@ -16,7 +16,9 @@ import Testing
 
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
-    private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    private func pass(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     private static func server() throws -> LoopbackServer {
         try LoopbackServer { _, connection in try connection.respond(status: 204) }
@@ -30,16 +32,20 @@ import Testing
             .map { try decoder.decode(Notice.self, from: Data($0.body)) }
     }
 
-    private func beats(of server: LoopbackServer) -> Int { server.requests.count { $0.target == "/beat" } }
+    private func beats(of server: LoopbackServer) -> Int {
+        server.requests.count { $0.target == "/beat" }
+    }
 
     /// Mirrors that have worked before, with accounts that the environment names for each.
     private func mirrors(
-        _ names: [String], _ server: LoopbackServer, on engine: Engine = .sqlite, _ variables: [String: String] = [:]
+        _ names: [String], _ server: LoopbackServer, on engine: Engine = .sqlite,
+        _ variables: [String: String] = [:]
     ) async throws -> [HumanMirror] {
         var all = BareMirror.accounts.merging(variables) { $1 }
         all.merge(["NOTIFY_URL": server.url, "HEARTBEAT_URL": server.url + "/beat"]) { $1 }
         all.merge([
-            "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed", "FAVORITE_MODE": "off", "SECRET_KEY": Self.key,
+            "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed", "FAVORITE_MODE": "off",
+            "SECRET_KEY": Self.key,
         ]) { $1 }
         let bare = try await BareMirror(engine, variables: all)
         var mirrors: [HumanMirror] = []
@@ -50,8 +56,10 @@ import Testing
         }
         // A mirror has the accounts of its own process only; here it has stored ones.
         for name in names {
-            let network = #"{"network":"mastodon","server":"https://bots.example","access_token":"planted-\#(name)"}"#
-            let line = #"{"name":"\#(name)","settings":{"TIME_ZONE":"Asia/Tokyo"},"credentials":{"bot":\#(network)}}"#
+            let network =
+                #"{"network":"mastodon","server":"https://bots.example","access_token":"planted-\#(name)"}"#
+            let line =
+                #"{"name":"\#(name)","settings":{"TIME_ZONE":"Asia/Tokyo"},"credentials":{"bot":\#(network)}}"#
             _ = try await MirrorRegister(mirrors[0].installation).importMirrors(Data(line.utf8))
         }
         return mirrors
@@ -68,12 +76,15 @@ import Testing
                 }))
     }
 
-    @Test(arguments: Engine.allCases) func tellsOfItsOwnMirrorsOnceAndWhenItIsOver(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func tellsOfItsOwnMirrorsOnceAndWhenItIsOver(_ engine: Engine)
+        async throws
+    {
         let server = try Self.server()
         let mirrors = try await mirrors(["a", "b", "c"], server, on: engine)
         let installation = mirrors[0].installation
         for mirror in [mirrors[0], mirrors[2]] {
-            await FaultLog(of: mirror, pulse: nil).fails(WorkFault.end, ConfigurationError("POLL_SECONDS", "is bad"))
+            await FaultLog(of: mirror, pulse: nil).fails(
+                WorkFault.end, ConfigurationError("POLL_SECONDS", "is bad"))
         }
         let watch = working(["a", "b"])
         await FaultLog(of: "a", in: installation, clock: clock, pulse: watch.pulses["a"])
@@ -91,17 +102,21 @@ import Testing
         let next = try #require(Notifier(installation, clock: clock))
         defer { next.shutdown() }
         for _ in 0..<2 { await next.look(at: working(["a", "b"])) }
-        let resolved = try notices(of: server).filter { $0.cause == .stopped && $0.state == .resolved }
+        let resolved = try notices(of: server).filter {
+            $0.cause == .stopped && $0.state == .resolved
+        }
         #expect(resolved.map(\.mirror) == ["a"])
     }
 
-    /// The dead man's switch hears of a process that can work for one of its mirrors, and of no other.
+    /// The dead man's switch hears of a process that can work for one of its mirrors, and of no
+    /// other.
     @Test func theHeartbeatStopsWhenNoMirrorWorks() async throws {
         let server = try Self.server()
         let mirrors = try await mirrors(["a", "b"], server)
         let notifier = try #require(Notifier(mirrors[0].installation, clock: clock))
         defer { notifier.shutdown() }
-        // They are held, and nothing was done for them: the server refuses connections from the start.
+        // They are held, and nothing was done for them: the server refuses connections from the
+        // start.
         var watch = working(["a", "b"])
         for name in ["a", "b"] {
             watch.pulses[name] = WorkerPulse()
@@ -131,12 +146,14 @@ import Testing
         #expect(beats(of: server) == 3)
     }
 
-    /// One mirror with a setting that cannot be used, first by name, is told of, and so is every other.
+    /// One mirror with a setting that cannot be used, first by name, is told of, and so is every
+    /// other.
     @Test func aBrokenMirrorSilencesNoOther() async throws {
         let server = try Self.server()
         let mirrors = try await mirrors(["a", "b"], server)
         try await mirrors[0].storage.execute(
-            "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('a', 'POLL_SECONDS', 'often', 0)")
+            "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('a', 'POLL_SECONDS', 'often', 0)"
+        )
         try await mirrors[1].storage.execute(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
@@ -151,14 +168,16 @@ import Testing
         #expect(beats(of: server) == 0)
     }
 
-    /// What only the process knows counts: a part that fails at once, and a login that was just refused.
+    /// What only the process knows counts: a part that fails at once, and a login that was just
+    /// refused.
     @Test func whatOnlyTheProcessKnowsIsTold() async throws {
         let server = try Self.server()
         let mirrors = try await mirrors(["a", "b"], server)
         let installation = mirrors[0].installation
         let watch = working(["a", "b"])
         let faults = FaultLog(of: "b", in: installation, clock: clock, pulse: watch.pulses["b"])
-        await faults.fails(WorkFault.publisher, StorageError(.full, "insert a row", because: "the disk is full"))
+        await faults.fails(
+            WorkFault.publisher, StorageError(.full, "insert a row", because: "the disk is full"))
         let notifier = try #require(Notifier(installation, clock: clock))
         defer { notifier.shutdown() }
         await notifier.look(at: watch)
@@ -169,11 +188,14 @@ import Testing
         #expect(told.map(\.cause) == [.database])
     }
 
-    /// A database that is away is told of once for all mirrors of the process, and ends the signs of life.
+    /// A database that is away is told of once for all mirrors of the process, and ends the signs
+    /// of life.
     @Test func aDatabaseThatIsAwayIsToldOfOnce() async throws {
         let postgres = try await PostgresServer.start()
         let url = try await postgres.makeDatabase()
-        try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
+        try await Storage.open(.postgres(url: url)).closing {
+            _ = try await Migrations.apply(to: $0)
+        }
         let server = try Self.server()
         let mirrors = try await mirrors(["a", "b"], server, ["DATABASE_URL": url])
         let notifier = try #require(Notifier(mirrors[0].installation, clock: clock))

@@ -15,7 +15,8 @@ import Testing
 
 /// Lists show which originals are still there; what they lack is asked for by itself.
 @Suite(.mirrors) struct FollowingTests {
-    /// A mirror that published copies of a human's posts, one a minute apart, none of which was looked at since.
+    /// A mirror that published copies of a human's posts, one a minute apart, none of which was
+    /// looked at since.
     private struct Copies {
         let paper: PaperMirror
         let parts: WorkerParts
@@ -30,7 +31,8 @@ import Testing
         ///   - copied: The number of those that the bot copied, spread over all; nil for all.
         ///   - perDay: The copies that left on a day.
         init(
-            _ count: Int, copied: Int? = nil, on network: NetworkName, perDay: Int = 50, pageSize: Int = 40,
+            _ count: Int, copied: Int? = nil, on network: NetworkName, perDay: Int = 50,
+            pageSize: Int = 40,
             price: Money? = nil, _ variables: [String: String] = [:]
         ) async throws {
             let paper = try await PaperMirror(bot: .mastodon, human: network, variables: variables)
@@ -39,8 +41,10 @@ import Testing
             self.human = human
             let posts = (0..<count).map { number in
                 Post(
-                    id: Self.id(number, on: network), author: AccountID(network: network, value: "human"),
-                    text: "thought number \(number) of many", createdAt: PaperMirror.now - Double(count - number) * 600,
+                    id: Self.id(number, on: network),
+                    author: AccountID(network: network, value: "human"),
+                    text: "thought number \(number) of many",
+                    createdAt: PaperMirror.now - Double(count - number) * 600,
                     address: "address-\(number)")
             }
             // As many as an archive holds.
@@ -61,7 +65,9 @@ import Testing
             let numbers = Array(stride(from: 0, to: count, by: step))
             try await paper.mirror.storage.transaction { connection in
                 for (place, number) in numbers.enumerated() {
-                    let sent = (PaperMirror.now - Double(numbers.count - place) * 86_400 / Double(perDay)).milliseconds
+                    let sent =
+                        (PaperMirror.now - Double(numbers.count - place) * 86_400 / Double(perDay))
+                        .milliseconds
                     try connection.execute(
                         """
                         INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned,
@@ -107,7 +113,9 @@ import Testing
         /// Lives as a worker does until `isOver`.
         ///
         /// - Returns: The seconds that passed; nil if `limit` passed before.
-        func live(atMost limit: TimeInterval, until isOver: () async throws -> Bool) async throws -> TimeInterval? {
+        func live(atMost limit: TimeInterval, until isOver: () async throws -> Bool) async throws
+            -> TimeInterval?
+        {
             let start = paper.clock.now
             while paper.clock.now.timeIntervalSince(start) < limit {
                 var next = try await parts.originals.look().next
@@ -128,7 +136,8 @@ import Testing
     // MARK: Lists
 
     @Test func aListShowsAHundredForOneRequest() async throws {
-        let copies = try await Copies(250, copied: 250, on: .x, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "1000"])
+        let copies = try await Copies(
+            250, copied: 250, on: .x, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "1000"])
         let look = try await copies.parts.originals.look()
         #expect(look.count == 250)
         #expect(copies.human.with { $0.listed.map(\.count) } == [100, 100, 50])
@@ -155,10 +164,17 @@ import Testing
         _ = try await copies.live(atMost: 6 * 86_400) { try await copies.undone == [7] }
         try await expect(copies.undone, equals: [7])
         // What the human deletes teaches what they would not say, without a word of it.
-        let labels = try await copies.paper.mirror.storage.query("SELECT post_id, label, features FROM text_labels")
-        let kept = try labels.map { "\(try $0.text("label")) \(try $0.text("post_id")) \(try $0.text("features"))" }
+        let labels = try await copies.paper.mirror.storage.query(
+            "SELECT post_id, label, features FROM text_labels")
+        let kept = try labels.map {
+            "\(try $0.text("label")) \(try $0.text("post_id")) \(try $0.text("features"))"
+        }
         #expect(kept.count == 1)
-        expect(kept) { $0.allSatisfy { $0.hasPrefix("deleted ") && !$0.contains("thought") && !$0.contains(" 7 ") } }
+        expect(kept) {
+            $0.allSatisfy {
+                $0.hasPrefix("deleted ") && !$0.contains("thought") && !$0.contains(" 7 ")
+            }
+        }
     }
 
     /// A network whose lists are empty, but which shows each post that is asked for.
@@ -174,7 +190,8 @@ import Testing
 
     /// One post that makes each list fail which names it keeps no other from being looked at.
     @Test func aListThatFailsIsMadeSmaller() async throws {
-        let copies = try await Copies(40, on: .x, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "1000"])
+        let copies = try await Copies(
+            40, on: .x, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "1000"])
         copies.human.fail(.readPost, .unavailable)
         let failed = try await copies.parts.originals.look()
         #expect(failed.count == 0)
@@ -198,7 +215,8 @@ import Testing
         #expect(plan.left(for: .publish) > Money(microdollars: 2_500_000))
         let state = try #require(
             StatusReport.FollowingState(
-                try await copies.parts.store.following(on: .x, now: copies.paper.clock.now), plan, each: Self.price,
+                try await copies.parts.store.following(on: .x, now: copies.paper.clock.now), plan,
+                each: Self.price,
                 list: (120, Self.price * 120)))
         #expect(state.originals == 120)
         #expect(state.perDay == 16)
@@ -240,7 +258,9 @@ import Testing
         copies.human.with { state in
             for place in state.feeds[.ownPosts, default: []].indices where [3, 7].contains(place) {
                 if place == 3 { state.feeds[.ownPosts]?[place].post.visibility = .private }
-                if place == 7 { state.feeds[.ownPosts]?[place].post.text = "thought number seven, said better" }
+                if place == 7 {
+                    state.feeds[.ownPosts]?[place].post.text = "thought number seven, said better"
+                }
             }
         }
         _ = try await copies.parts.originals.look()
@@ -288,16 +308,21 @@ import Testing
 
     @Test func theTableHasTheLimits() throws {
         for limits in Limits.all {
-            let cells = limits.cells.map { "\($0.hours) hours, \(Self.number($0.requests)) requests a day" }
+            let cells = limits.cells.map {
+                "\($0.hours) hours, \(Self.number($0.requests)) requests a day"
+            }
             let row = "| \(limits.name) | \(cells.joined(separator: " | ")) |"
             try expect(Self.promises()) { $0.contains(row) }
         }
     }
 
     /// The money decides: what a worker did is what `status` says.
-    @Test(arguments: [(300, 5), (3_000, 100)]) func onXTheMoneyDecides(count: Int, budget: Int) async throws {
+    @Test(arguments: [(300, 5), (3_000, 100)]) func onXTheMoneyDecides(count: Int, budget: Int)
+        async throws
+    {
         let copies = try await Copies(
-            count, on: .x, pageSize: 100, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "\(budget)"])
+            count, on: .x, pageSize: 100, price: Self.price, ["X_BUDGET_USD_PER_MONTH": "\(budget)"]
+        )
         let said = try #require(Self.state(count, budget: budget, isOwned: false).days)
         let time = try await copies.live(atMost: 60 * 86_400) { try await copies.unchecked() == 0 }
         let days = try #require(time) / 86_400
@@ -310,7 +335,9 @@ import Testing
         for (isOwned, name) in [(false, "X"), (true, "X with `X_APP_OWNER=human`")] {
             let states = [300, 3_000, 30_000].map { Self.state($0, budget: 5, isOwned: isOwned) }
             let cells = states.map { state in
-                let needed = Money(microdollars: Int((state.missing * 1_000_000).rounded())) + Self.half(of: 5)
+                let needed =
+                    Money(microdollars: Int((state.missing * 1_000_000).rounded()))
+                    + Self.half(of: 5)
                 return "\(Self.number(state.days ?? 0)) days with 5 dollars a month; one day takes "
                     + "\(Self.number(needed.microdollars / 1_000_000)) dollars a month"
             }
@@ -319,9 +346,13 @@ import Testing
         }
     }
 
-    /// What `status` says of so many originals of a human with 10,000 posts, where the bot does nothing else.
-    private static func state(_ count: Int, budget: Int, isOwned: Bool) -> StatusReport.FollowingState {
-        let plan = MonthPlan.ofThirtyDays(budget: Money(microdollars: budget * 1_000_000), lifePerDay: .zero)
+    /// What `status` says of so many originals of a human with 10,000 posts, where the bot does
+    /// nothing else.
+    private static func state(_ count: Int, budget: Int, isOwned: Bool)
+        -> StatusReport.FollowingState
+    {
+        let plan = MonthPlan.ofThirtyDays(
+            budget: Money(microdollars: budget * 1_000_000), lifePerDay: .zero)
         let list = XPrices.current.price(ofReading: 3_200, from: .ownPosts, ownsApp: isOwned)
         let state = StatusReport.FollowingState(
             OutboxStore.FollowingCount(all: count), plan, each: price, list: (3_200, list))
@@ -336,8 +367,10 @@ import Testing
     }
 
     private static func promises() throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent("docs/promises.md"), encoding: .utf8)
+            .deletingLastPathComponent()
+        return try String(
+            contentsOf: root.appendingPathComponent("docs/promises.md"), encoding: .utf8)
     }
 }

@@ -26,8 +26,10 @@ import Testing
     /// A slot of the day's plan that comes later, with its source.
     private func slot(_ fixture: MirrorFixture) async throws -> (slot: Action, source: Post) {
         // Whatever becomes of it, the plan is there then.
-        _ = try? await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).skip("#10000", now: Self.now)
-        let slot = try #require(try await fixture.slots().first { $0.due > Sample.hour(6) && $0.text != nil })
+        _ = try? await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).skip(
+            "#10000", now: Self.now)
+        let slot = try #require(
+            try await fixture.slots().first { $0.due > Sample.hour(6) && $0.text != nil })
         return (slot, try await fixture.source(of: slot))
     }
 
@@ -52,7 +54,8 @@ import Testing
         try await expect(forgetting.subject(post: source.id.value), equals: .gonePost)
         await #expect(throws: ChangeRefusal.self) { try await forgetting.subject(post: "nothing") }
         let archive = fixture.mirror.archive
-        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).unwanted, equals: 1)
+        try await expect(
+            archive.keep([source], timeZone: Sample.zone, limit: nil).unwanted, equals: 1)
         try await fixture.live(until: 23.9)
         try await expect(archive.post(source.id), equals: nil)
         try await expect(fixture.slots()) { $0.allSatisfy { $0.wording?.source != source.id } }
@@ -60,13 +63,15 @@ import Testing
         #expect(listed.map(\.kind) == ["post"] && listed[0].value == source.id.forgottenDigest)
         #expect(try await forgetting.undo(post: String(listed[0].value.prefix(9))))
         #expect(try await !forgetting.undo(post: source.id.value))
-        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
+        try await expect(
+            archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
     }
 
     @Test func whatAPersonPinnedWaitsForATextAndIsNotReplaced() async throws {
         let fixture = try await MirrorFixture.start()
         let (slot, source) = try await slot(fixture)
-        _ = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).pin(slot.subject, to: nil, now: Self.now)
+        _ = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).pin(
+            slot.subject, to: nil, now: Self.now)
         let outcome = try await forgetting(fixture).forget(.post(source), now: Self.now)
         #expect(outcome.changed.map(\.state) == [.planned])
         #expect(outcome.changed.map(\.isPinned) == [true])
@@ -96,10 +101,13 @@ import Testing
         await expect(sent(fixture)) { $0.allSatisfy { !muted.hasWord($0) } }
         #expect(try await forgetting.undo(subject))
         #expect(try await !forgetting.undo(subject))
-        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
+        try await expect(
+            archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
     }
 
-    @Test(arguments: Engine.allCases) func postsOfAMutedDayStayAndAreNotSent(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func postsOfAMutedDayStayAndAreNotSent(_ engine: Engine)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(engine)
         let (slot, source) = try await slot(fixture)
         let (archive, forgetting) = (fixture.mirror.archive, forgetting(fixture))
@@ -141,7 +149,9 @@ import Testing
         for text in ["13-01", "yesterday", ""] {
             #expect(throws: ChangeRefusal.self) { try Forgetting.subject(day: text) }
         }
-        #expect(throws: ChangeRefusal.self) { try Forgetting.subject(from: "2020-01-02", to: "2020-01-01") }
+        #expect(throws: ChangeRefusal.self) {
+            try Forgetting.subject(from: "2020-01-02", to: "2020-01-01")
+        }
         try expect(
             Forgetting.subject(from: "2020-01-02", to: nil),
             equals: .muted(kind: "span", value: "2020-01-02/9999-12-31"))
@@ -164,10 +174,13 @@ import Testing
         let fixture = try await MirrorFixture.start()
         let archive = fixture.mirror.archive
         // Whatever the human said, to whomever, until now.
-        _ = try await archive.mute("span", "0001-01-01/\(Sample.day.advanced(by: -1))", now: Self.now)
+        _ = try await archive.mute(
+            "span", "0001-01-01/\(Sample.day.advanced(by: -1))", now: Self.now)
         try await fixture.live(until: 23.9)
         let answers = try await fixture.actions(.reply).filter { $0.reason == "no-past-reply" }
-        expect(answers) { $0.contains { $0.explanation?.summary.contains("of a day that a person muted") == true } }
+        expect(answers) {
+            $0.contains { $0.explanation?.summary.contains("of a day that a person muted") == true }
+        }
         for action in try await fixture.actions(.reply) {
             guard let id = action.wording?.source else { continue }
             let post = try #require(try await archive.post(id))
@@ -182,7 +195,8 @@ import Testing
         try await TableContents(of: mirror.storage).tables.flatMap { table, rows in
             rows.map { $0.lowercased() }.filter { row in
                 // Where others name them in what they write, it is theirs.
-                table != "examples" ? row.contains(text) : row.replacing("@" + text, with: "").contains(text)
+                table != "examples"
+                    ? row.contains(text) : row.replacing("@" + text, with: "").contains(text)
             }.map { "\(table): \($0)" }
         }
     }
@@ -197,12 +211,18 @@ import Testing
         let mirror = fixture.mirror
         try await fixture.live(until: 14)
         let aoi = Sample.person("aoi")
-        let report = try await PersonReport(on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
-        expect(report.deeds) { $0.contains { $0.kind == "reply" && $0.state == "done" && $0.text != nil } }
+        let report = try await PersonReport(
+            on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
+        expect(report.deeds) {
+            $0.contains { $0.kind == "reply" && $0.state == "done" && $0.text != nil }
+        }
         expect(report.mentions) { $0.contains { $0.isReply } }
         #expect(!report.learned.isEmpty)
-        let answered = Set(try await fixture.actions(.reply).filter { $0.target?.author == aoi }.map(\.subject))
-        let naming = try await rows(with: aoi.value, in: mirror).map { String($0.prefix { $0 != ":" }) }
+        let answered = Set(
+            try await fixture.actions(.reply).filter { $0.target?.author == aoi }.map(\.subject))
+        let naming = try await rows(with: aoi.value, in: mirror).map {
+            String($0.prefix { $0 != ":" })
+        }
         expect(naming) { $0.contains("people") }
         expect(naming) { $0.allSatisfy { TableDuty.all[$0]?.namesPeople == true } }
 
@@ -218,15 +238,20 @@ import Testing
         #expect(status.seen > 0)
         let counted = try await mirror.favorites().tally()
         expect(counted.features.keys) { $0.allSatisfy { !$0.contains("aoi@") } }
-        try await expect(mirror.outbox(lease: nil).known(.reply, among: Array(answered)), equals: answered)
+        try await expect(
+            mirror.outbox(lease: nil).known(.reply, among: Array(answered)), equals: answered)
 
         // They go on speaking and posting, and nothing of it is kept.
         let before = await fixture.sandbox.ledger.notifications.count { $0.recipient == aoi.value }
         try await fixture.live(until: 20)
         let ledger = await fixture.sandbox.ledger
-        expect(ledger.mentions) { $0.contains { $0.handle == aoi.value && $0.date > Sample.hour(14.2) } }
+        expect(ledger.mentions) {
+            $0.contains { $0.handle == aoi.value && $0.date > Sample.hour(14.2) }
+        }
         #expect(ledger.notifications.count { $0.recipient == aoi.value } == before)
-        expect(ledger.favorites) { !$0.contains { $0.author == aoi.value && $0.date > Sample.hour(14) } }
+        expect(ledger.favorites) {
+            !$0.contains { $0.author == aoi.value && $0.date > Sample.hour(14) }
+        }
         try await expectNothing(of: aoi.value, in: mirror)
         try await expect(mirror.favorites().status()) { $0.counts == .current }
         let again = try await mirror.forget(aoi, now: fixture.clock.now)
@@ -234,8 +259,11 @@ import Testing
         // What is left can be read, and says nothing of them.
         let left = try await fixture.actions().filter { $0.subject.hasPrefix("#") }
         #expect(left.count == gone.ended + gone.dropped)
-        expect(left) { $0.allSatisfy { $0.text == nil && $0.explanation == nil && $0.target?.address == "" } }
-        let empty = try await PersonReport(on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
+        expect(left) {
+            $0.allSatisfy { $0.text == nil && $0.explanation == nil && $0.target?.address == "" }
+        }
+        let empty = try await PersonReport(
+            on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
         #expect(empty.deeds.isEmpty)
         #expect(empty.mentions.isEmpty)
         #expect(empty.learned.isEmpty)
@@ -244,19 +272,23 @@ import Testing
 
     @Test func whatIsBeingSentIsForgottenOnceItHasEnded() async throws {
         let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC"]).open()
-        let (store, pal) = (mirror.outbox(lease: nil), AccountID(network: .mastodon, value: "pal@home.example"))
+        let (store, pal) = (
+            mirror.outbox(lease: nil), AccountID(network: .mastodon, value: "pal@home.example")
+        )
         try await mirror.storage.agree(to: "test")
         func target(_ number: Int) -> Action.Target {
             Action.Target(post: "https://home.example/\(number)", author: pal, address: "\(number)")
         }
         for number in 0..<4 {
             _ = try await store.propose(
-                Intent(.favorite(target(number)), due: BareMirror.now, expires: BareMirror.now + 900),
+                Intent(
+                    .favorite(target(number)), due: BareMirror.now, expires: BareMirror.now + 900),
                 now: BareMirror.now)
         }
         let under = try #require(try await store.action(.favorite, subject: target(1).post))
         let sending = try await store.beginSending(
-            try await store.claim(under, now: BareMirror.now), lookUp: BareMirror.now + 60, deadline: .seconds(30),
+            try await store.claim(under, now: BareMirror.now), lookUp: BareMirror.now + 60,
+            deadline: .seconds(30),
             now: BareMirror.now)
         let claimed = try #require(try await store.action(.favorite, subject: target(2).post))
         let taken = try await store.claim(claimed, now: BareMirror.now)

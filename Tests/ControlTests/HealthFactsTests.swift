@@ -18,7 +18,9 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct HealthFactsTests {
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
-    private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    private func pass(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     /// A mirror that works, with a worker that has just beaten.
     private func working(
@@ -33,7 +35,8 @@ import Testing
     }
 
     private func codes(_ mirror: HumanMirror) async throws -> [Obstacle.Code] {
-        try await mirror.health(now: clock.now).obstacles.filter { $0.weight != .wanted }.map(\.code)
+        try await mirror.health(now: clock.now).obstacles.filter { $0.weight != .wanted }.map(
+            \.code)
     }
 
     /// The verdict of `status`, which is that of `status --check`.
@@ -49,7 +52,9 @@ import Testing
         return verdict
     }
 
-    @Test(arguments: Engine.allCases) func aMirrorThatLacksNothingIsHealthy(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aMirrorThatLacksNothingIsHealthy(_ engine: Engine)
+        async throws
+    {
         let mirror = try await working(engine)
         try await expect(codes(mirror)) { $0.isEmpty }
         let verdict = try await verdict(mirror)
@@ -57,19 +62,24 @@ import Testing
         #expect(verdict.text.hasPrefix("healthy, next post "), "\(verdict.text)")
     }
 
-    @Test(arguments: Engine.allCases) func onXNothingLeavesWithoutAnAgreementOrMoney(_ engine: Engine) async throws {
-        let refused = try await working(engine, BareMirror.accountsOnX, changing: ["X_ACKNOWLEDGE_POLICY": "no"])
+    @Test(arguments: Engine.allCases) func onXNothingLeavesWithoutAnAgreementOrMoney(
+        _ engine: Engine
+    ) async throws {
+        let refused = try await working(
+            engine, BareMirror.accountsOnX, changing: ["X_ACKNOWLEDGE_POLICY": "no"])
         try await expect(codes(refused), equals: [.policyUnacknowledged])
         var verdict = try await verdict(refused)
         #expect(verdict.state == .failing)
         #expect(
             verdict.text
-                == "not sending: X_ACKNOWLEDGE_POLICY is no; the README says what X asks of a mirror")
+                == "not sending: X_ACKNOWLEDGE_POLICY is no; the README says what X asks of a mirror"
+        )
         try await expect(refused.health(now: clock.now).failure, equals: .configuration)
 
         let poor = try await working(engine, BareMirror.accountsOnX)
         try await expect(codes(poor)) { $0.isEmpty }
-        let spent = try await poor.spending.reserve(Money(microdollars: 4_990_000), for: .publish, at: clock.now)
+        let spent = try await poor.spending.reserve(
+            Money(microdollars: 4_990_000), for: .publish, at: clock.now)
         #expect(spent == nil)
         try await expect(codes(poor), equals: [.budgetSpent])
         verdict = try await self.verdict(poor)
@@ -79,7 +89,9 @@ import Testing
         try await expect(poor.health(now: clock.now).failure, equals: .unavailable)
     }
 
-    @Test(arguments: Engine.allCases) func afterATrainingWasClearedNothingLeaves(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func afterATrainingWasClearedNothingLeaves(_ engine: Engine)
+        async throws
+    {
         let mirror = try await working(engine)
         try await mirror.forgetTraining()
         try await expect(codes(mirror), equals: [.pastUnknown])
@@ -95,7 +107,8 @@ import Testing
         let mirror = try await working(.sqlite, BareMirror.accountsOnX)
         let reporter = ExplainReporter(mirror: mirror)
         try await expect(reporter.report(on: "next", now: clock.now).obstacles, equals: [])
-        let poor = try await mirror.spending.reserve(Money(microdollars: 4_990_000), for: .publish, at: clock.now)
+        let poor = try await mirror.spending.reserve(
+            Money(microdollars: 4_990_000), for: .publish, at: clock.now)
         #expect(poor == nil)
         let report = try await reporter.report(on: "next", now: clock.now)
         #expect(report.obstacles?.map(\.code) == [.budgetSpent])
@@ -106,14 +119,16 @@ import Testing
         try await mirror.table.pause(until: nil, reason: nil, now: clock.now)
         try await expect(verdict(mirror).state, equals: .paused)
         try await mirror.storage.lenient.execute(
-            "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'elsewhere', move_ms = 0")
+            "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'elsewhere', move_ms = 0"
+        )
         try await expect(verdict(mirror).state, equals: .failing)
         try await expect(mirror.health(now: clock.now).failure, equals: .configuration)
     }
 
     @Test func aPauseOfItsOwnWaitsForAPerson() async throws {
         let mirror = try await working()
-        try await mirror.table.pause(until: nil, reason: "look", code: .firstPostHidden, now: clock.now)
+        try await mirror.table.pause(
+            until: nil, reason: "look", code: .firstPostHidden, now: clock.now)
         try await expect(verdict(mirror).state, equals: .failing)
         try await expect(codes(mirror), equals: [.firstPostHidden])
         _ = try await mirror.table.resume(now: clock.now)
@@ -123,7 +138,9 @@ import Testing
 
     // MARK: The worker
 
-    @Test(arguments: Engine.allCases) func betweenTwoCallsOfAScheduleTheMirrorIsWell(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func betweenTwoCallsOfAScheduleTheMirrorIsWell(
+        _ engine: Engine
+    ) async throws {
         let mirror = try await BareMirror(
             engine, variables: BareMirror.accounts.merging(["FAVORITE_MODE": "off"]) { $1 }
         ).open(clock: clock)
@@ -161,10 +178,14 @@ import Testing
         try await mirror.beginWorking()
         try await mirror.holdByAWorker()
         try await clock.sleep(until: BareMirror.now + 59_000)
-        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) { !$0.contains(.workerLate) }
+        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) {
+            !$0.contains(.workerLate)
+        }
         try await expect(mirror.isAtWork(now: clock.now), equals: true)
         try await clock.sleep(until: BareMirror.now + 61_000)
-        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) { $0.contains(.workerLate) }
+        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) {
+            $0.contains(.workerLate)
+        }
         try await expect(mirror.isAtWork(now: clock.now), equals: false)
     }
 
@@ -180,7 +201,8 @@ import Testing
         try await fixture.live(until: 9.5)
         let record = try await fixture.leases.record()
         #expect(record?.lastPass == nil)
-        try await expect(fixture.mirror.health(now: Sample.hour(9.55)).verdict.code, equals: .noWorker)
+        try await expect(
+            fixture.mirror.health(now: Sample.hour(9.55)).verdict.code, equals: .noWorker)
     }
 
     @Test func whyAWorkerEndedIsKnownAfterwards() async throws {
@@ -191,10 +213,14 @@ import Testing
         let health = try await other.health(now: fixture.clock.now)
         #expect(health.verdict.state == .failing)
         #expect(health.failure == .refused)
-        expect(health.obstacles.map(\.code)) { $0.contains(.workerEnded) || $0.contains(.botRefused) }
+        expect(health.obstacles.map(\.code)) {
+            $0.contains(.workerEnded) || $0.contains(.botRefused)
+        }
     }
 
-    @Test(arguments: Engine.allCases) func theWorkersOwnWritesTellThatTheDatabaseIsFull(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func theWorkersOwnWritesTellThatTheDatabaseIsFull(
+        _ engine: Engine
+    ) async throws {
         let mirror = try await working(engine)
         let log = FaultLog(of: mirror, pulse: nil)
         let full = StorageError(.full, "insert a row", because: "the disk is full; make room")
@@ -207,7 +233,8 @@ import Testing
 
     // MARK: Stored errors
 
-    @Test(arguments: Engine.allCases) func storedErrorsKeepTheirCode(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func storedErrorsKeepTheirCode(_ engine: Engine) async throws
+    {
         let mirror = try await working(engine)
         let paper = PaperNetwork(.mastodon)
         await mirror.refusals.note(paper.error(.accountDisabled, .publish), of: .bot, at: clock.now)
@@ -227,10 +254,13 @@ import Testing
     }
 
     /// A wait that one process was told of is known to the next, and to whoever looks.
-    @Test(arguments: Engine.allCases) func aStoredWaitIsKnownToEveryProcess(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aStoredWaitIsKnownToEveryProcess(_ engine: Engine)
+        async throws
+    {
         let mirror = try await working(engine)
         let wait = AccountWait(
-            scope: .everything, code: .capReached, error: "the usage cap is reached", since: clock.now,
+            scope: .everything, code: .capReached, error: "the usage cap is reached",
+            since: clock.now,
             noted: clock.now, until: clock.now + 20_000)
         await mirror.refusals.note(wait, wait.scope, of: .bot)
         await mirror.refusals.note(wait, wait.scope, of: .bot)
@@ -247,12 +277,16 @@ import Testing
     }
 
     /// A person's wish that is obeyed is no hindrance, however many ask for it.
-    @Test(arguments: Engine.allCases) func whoIsLeftAloneIsNoHindrance(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func whoIsLeftAloneIsNoHindrance(_ engine: Engine)
+        async throws
+    {
         let mirror = try await working(engine)
         for name in ["a@pal.example", "b@pal.example"] {
-            try await mirror.people.set(.deny, for: AccountID(network: .mastodon, value: name), at: clock.now)
+            try await mirror.people.set(
+                .deny, for: AccountID(network: .mastodon, value: name), at: clock.now)
         }
-        _ = try await mirror.people.deny(try #require(ServerName(reference: "*@far.example")), at: clock.now)
+        _ = try await mirror.people.deny(
+            try #require(ServerName(reference: "*@far.example")), at: clock.now)
         try await expect(codes(mirror)) { $0.isEmpty }
         try await expect(verdict(mirror).state, equals: .healthy)
     }
@@ -261,11 +295,15 @@ import Testing
         // 2026-11-18, 20:06 in Tokyo.
         let quiet = try await working(changing: ["QUIET_HOURS": "20:00-07:00"])
         let obstacles = try await quiet.health(now: clock.now).obstacles
-        #expect(obstacles.filter { $0.code == .quietHours }.map(\.cause) == ["QUIET_HOURS last until 07:00"])
+        #expect(
+            obstacles.filter { $0.code == .quietHours }.map(\.cause) == [
+                "QUIET_HOURS last until 07:00"
+            ])
         let mute = try await working(changing: [
             "REPLIES_PER_PERSON": "0", "FAVORITE_MODE": "auto", "FAVORITES_PER_DAY": "0",
         ])
-        let wanted = try await mute.health(now: clock.now).obstacles.filter { $0.weight == .wanted }.map(\.code)
+        let wanted = try await mute.health(now: clock.now).obstacles.filter { $0.weight == .wanted }
+            .map(\.code)
         #expect(wanted == [.noAnswers, .noFavoritesADay])
     }
 
@@ -288,7 +326,8 @@ import Testing
     @Test func whatIsPlannedIsNoLastAction() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
         try await fixture.live(until: 10)
-        let report = try await StatusReporter(mirror: fixture.mirror, recentShown: 50).report(now: Sample.hour(10))
+        let report = try await StatusReporter(mirror: fixture.mirror, recentShown: 50).report(
+            now: Sample.hour(10))
         #expect(report.slots.contains { $0.state == "planned" })
         #expect(!report.recent.isEmpty)
         expect(report.recent.map(\.state)) { !$0.contains(.planned) && !$0.contains(.suggested) }
@@ -296,41 +335,54 @@ import Testing
 
     @Test func theLastExaminationIsKept() async throws {
         let mirror = try await working()
-        try await expect(StatusReporter(mirror: mirror).report(now: clock.now).examination, equals: nil)
+        try await expect(
+            StatusReporter(mirror: mirror).report(now: clock.now).examination, equals: nil)
         let findings: [Finding] = [
-            .ok("database", "there"), .warn("clock", "late", fix: "set it"), .fail("bot", "no", .refused),
+            .ok("database", "there"), .warn("clock", "late", fix: "set it"),
+            .fail("bot", "no", .refused),
         ]
         try await mirror.keep(findings, now: clock.now)
         try await mirror.keep(findings, now: clock.now + 60)
         let last = try #require(try await mirror.lastFindings())
         #expect(last.findings == findings)
         #expect(last.at == clock.now + 60)
-        let examination = try await StatusReporter(mirror: mirror).report(now: clock.now).examination
+        let examination = try await StatusReporter(mirror: mirror).report(now: clock.now)
+            .examination
         #expect(examination == LastExamination(at: clock.now + 60, failed: 1, warned: 1))
     }
 
     // MARK: What it costs
 
-    @Test(arguments: Engine.allCases) func aReportAsksLittleAndWritesNothing(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aReportAsksLittleAndWritesNothing(_ engine: Engine)
+        async throws
+    {
         let bare = try await BareMirror(
             engine,
-            variables: BareMirror.accountsOnX.merging(["FAVORITE_MODE": "suggest", "SCHEDULE_MODEL": "kernel"]) { $1 })
+            variables: BareMirror.accountsOnX.merging([
+                "FAVORITE_MODE": "suggest", "SCHEDULE_MODEL": "kernel",
+            ]) { $1 })
         let first = try await bare.open(clock: clock)
         try await first.beginWorking()
         try await first.holdByAWorker()
         let zone = try #require(first.configuration.timeZone)
         let day = LocalTime(clock.now, in: zone).day
-        let maker = first.planMaker(zone: zone, store: first.outbox(lease: nil), limits: .usual(of: .x))
+        let maker = first.planMaker(
+            zone: zone, store: first.outbox(lease: nil), limits: .usual(of: .x))
         // A day that nobody has planned is foreseen, which costs what planning it does.
         for day in [day, day.advanced(by: 1)] {
-            _ = try await maker.make(day, now: clock.now, activated: clock.now, watching: true, onDrawn: {})
+            _ = try await maker.make(
+                day, now: clock.now, activated: clock.now, watching: true, onDrawn: {})
         }
 
         let counter = CountingEngine(first.storage.lenient)
-        let installation = Installation(counter, try bare.configuration(), clock: clock, logger: first.logger)
+        let installation = Installation(
+            counter, try bare.configuration(), clock: clock, logger: first.logger)
         let mirror = try await HumanMirror(try bare.configuration().mirror, in: installation)
-        let status = try await counter.counting { _ = try await StatusReporter(mirror: mirror).report(now: clock.now) }
-        // One of them counts what only the report tells, so that a look at the health alone need not.
+        let status = try await counter.counting {
+            _ = try await StatusReporter(mirror: mirror).report(now: clock.now)
+        }
+        // One of them counts what only the report tells, so that a look at the health alone need
+        // not.
         #expect(status.statements <= 30, "\(status)")
         #expect(status.changes == 0)
         let check = try await counter.counting { _ = try await mirror.health(now: clock.now) }

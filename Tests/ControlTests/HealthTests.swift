@@ -39,8 +39,11 @@ import Testing
         _ change: @escaping @Sendable (inout HealthFacts) -> Void
     ) -> Fault { Fault(code: code, hiddenBy: hiddenBy, change: change) }
 
-    private static func work(_ part: String, lasting: Bool = true, code: String? = nil) -> WorkFault {
-        WorkFault(part: part, since: hourAgo, noted: lasting ? now : hourAgo, error: "it broke", code: code)
+    private static func work(_ part: String, lasting: Bool = true, code: String? = nil) -> WorkFault
+    {
+        WorkFault(
+            part: part, since: hourAgo, noted: lasting ? now : hourAgo, error: "it broke",
+            code: code)
     }
 
     private static func feed(_ name: String, _ code: String?, since: Date = hourAgo) -> FeedHealth {
@@ -50,9 +53,12 @@ import Testing
     }
 
     private static func wait(
-        _ scope: AccountWait.Scope, _ code: NetworkError.Code, since: Date, noted: Date = now, until: Date
+        _ scope: AccountWait.Scope, _ code: NetworkError.Code, since: Date, noted: Date = now,
+        until: Date
     ) -> AccountWait {
-        AccountWait(scope: scope, code: code, error: "come back later", since: since, noted: noted, until: until)
+        AccountWait(
+            scope: scope, code: code, error: "come back later", since: since, noted: noted,
+            until: until)
     }
 
     private static let elsewhere: Set<Obstacle.Code> = [.moved]
@@ -60,25 +66,35 @@ import Testing
     private static let idle: Set<Obstacle.Code> = [.moved, .noBotAccount, .noWorker]
 
     static let faults: [Fault] = [
-        fatal(.moved) { $0.move = MoveMark(id: "1", state: .left, place: "elsewhere", since: hourAgo) },
-        fatal(.firstPostHidden) { $0.pause = Pause(since: hourAgo, reason: "look", code: .firstPostHidden) },
+        fatal(.moved) {
+            $0.move = MoveMark(id: "1", state: .left, place: "elsewhere", since: hourAgo)
+        },
+        fatal(.firstPostHidden) {
+            $0.pause = Pause(since: hourAgo, reason: "look", code: .firstPostHidden)
+        },
         mild(.paused, hiddenBy: [.firstPostHidden]) { facts in
             if facts.pause == nil { facts.pause = Pause(since: hourAgo, until: now + 60) }
         },
-        fatal(.noBotAccount, hiddenBy: elsewhere) { $0.accounts[.bot]?.problem = "BOT_SERVER is not set" },
+        fatal(.noBotAccount, hiddenBy: elsewhere) {
+            $0.accounts[.bot]?.problem = "BOT_SERVER is not set"
+        },
         fatal(.sameAccount, hiddenBy: noBot) { $0.areAccountsSame = true },
         fatal(.noTimeZone, hiddenBy: elsewhere) { $0.zone = nil },
         fatal(.botDisabled, hiddenBy: noBot) {
             $0.refusals[.bot] = StoredFault(since: hourAgo, error: "gone", code: "account-disabled")
         },
         fatal(.sendingWaits, hiddenBy: noBot) { facts in
-            facts.waits[.bot] = [wait(.operation(.publish), .rateLimited, since: now - 60, until: now + 7_200)]
+            facts.waits[.bot] = [
+                wait(.operation(.publish), .rateLimited, since: now - 60, until: now + 7_200)
+            ]
         },
         fatal(.storeFull) { $0.store = StoreFault(.full, "make room") },
         fatal(.noWorker, hiddenBy: noBot) { $0.worker = .absent },
         fatal(.startFails, hiddenBy: idle) { $0.faults.append(work(WorkFault.start)) },
         fatal(.publisherFails, hiddenBy: idle) { $0.faults.append(work(WorkFault.publisher)) },
-        fatal(.mentionsFail, hiddenBy: idle.union([.mentionsUnread])) { $0.faults.append(work(FeedName.botMentions)) },
+        fatal(.mentionsFail, hiddenBy: idle.union([.mentionsUnread])) {
+            $0.faults.append(work(FeedName.botMentions))
+        },
         fatal(.stoppedByHuman, hiddenBy: noBot) { $0.consent = .stopped(hourAgo) },
         fatal(.noConsent, hiddenBy: noBot.union([.stoppedByHuman])) { facts in
             if facts.consent == .given { facts.consent = .missing }
@@ -86,9 +102,13 @@ import Testing
         mild(.consentUnstated, hiddenBy: noBot.union([.stoppedByHuman, .noConsent])) { facts in
             if facts.consent == .given { facts.consent = .unstated }
         },
-        fatal(.humanAway, hiddenBy: noBot) { $0.standing = HumanStanding(.memorial, since: hourAgo) },
+        fatal(.humanAway, hiddenBy: noBot) {
+            $0.standing = HumanStanding(.memorial, since: hourAgo)
+        },
         mild(.humanMoved, hiddenBy: noBot.union([.humanAway])) { facts in
-            if facts.standing == nil { facts.standing = HumanStanding(.moved(to: "ann@new.example"), since: hourAgo) }
+            if facts.standing == nil {
+                facts.standing = HumanStanding(.moved(to: "ann@new.example"), since: hourAgo)
+            }
         },
         mild(.rulesChanged, hiddenBy: noBot) { $0.changedRules = 2 },
         fatal(.policyUnacknowledged, hiddenBy: noBot) { $0.mayPublish = false },
@@ -96,7 +116,8 @@ import Testing
         fatal(.archiveEmpty, hiddenBy: [.moved, .pastUnknown]) { $0.hasPosts = false },
         fatal(.budgetSpent) {
             $0.accounts[.bot]?.network = .x
-            $0.money = MoneyFact(left: "$0.01", budget: "$5.00", renews: now + 86_400, isSpent: true)
+            $0.money = MoneyFact(
+                left: "$0.01", budget: "$5.00", renews: now + 86_400, isSpent: true)
         },
         fatal(.mentionsUnread, hiddenBy: [.noBotAccount]) {
             $0.feeds.append(feed(FeedName.botMentions, "unavailable"))
@@ -104,8 +125,12 @@ import Testing
         mild(.feedUnread, hiddenBy: [.noBotAccount, .homeUnread]) {
             $0.feeds.append(feed(FeedName.botHome, "transport"))
         },
-        mild(.feedWaits, hiddenBy: [.noHumanAccount]) { $0.feeds.append(feed(FeedName.seen, "rate-limited")) },
-        mild(.humanGone, hiddenBy: [.noHumanAccount]) { $0.feeds.append(feed(FeedName.humanPosts, "not-found")) },
+        mild(.feedWaits, hiddenBy: [.noHumanAccount]) {
+            $0.feeds.append(feed(FeedName.seen, "rate-limited"))
+        },
+        mild(.humanGone, hiddenBy: [.noHumanAccount]) {
+            $0.feeds.append(feed(FeedName.humanPosts, "not-found"))
+        },
         mild(.partFails, hiddenBy: [.noWorker]) { $0.faults.append(work("originals")) },
         mild(.itemsUnreadable) { facts in
             var feed = FeedHealth(feed: FeedName.humanFavorites)
@@ -116,21 +141,28 @@ import Testing
         mild(.rowsSetAside) { $0.setAside = ["row 1 of actions is set aside"] },
         mild(.effectOpen) { $0.effects = [effect] },
         mild(.clockWrong) { $0.clockLead = -300 },
-        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty, .postsUnverified]) { $0.isWithoutText = true },
+        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty, .postsUnverified]) {
+            $0.isWithoutText = true
+        },
         fatal(.postsUnverified, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) {
             $0.unverified = UnverifiedPosts(isAll: true, isDecided: false)
         },
-        mild(.holdUseless, hiddenBy: elsewhere) { $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect" },
+        mild(.holdUseless, hiddenBy: elsewhere) {
+            $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect"
+        },
         mild(.noAnswers, hiddenBy: elsewhere) { $0.wishes.noAnswers = "REPLIES_PER_PERSON" },
         mild(.silentDay, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isSilentDay = true },
         mild(.favoritesOff) { $0.wishes.wantsFavorites = false },
         mild(.homeUnread, hiddenBy: [.favoritesOff, .noBotAccount]) {
             $0.accounts[.bot]?.homeProblem = "X_HOME_POSTS_PER_DAY is 0"
         },
-        mild(.countsUnavailable, hiddenBy: [.favoritesOff]) { $0.classifier = .noCounts("could not use Redis") },
+        mild(.countsUnavailable, hiddenBy: [.favoritesOff]) {
+            $0.classifier = .noCounts("could not use Redis")
+        },
         mild(.tooLittleLearned, hiddenBy: [.favoritesOff, .countsUnavailable]) { facts in
             guard facts.classifier == nil else { return }
-            facts.classifier = .learned(.init(favorites: 1, normals: 2, seen: 0, needed: 20, hasDecided: false))
+            facts.classifier = .learned(
+                .init(favorites: 1, normals: 2, seen: 0, needed: 20, hasDecided: false))
         },
         mild(.review) { $0.suggestions = 2 },
         mild(.undoProposed) { $0.proposedUndos = 1 },
@@ -141,7 +173,8 @@ import Testing
     ]
 
     private static let effect = Effect(
-        id: "e", kind: .probe, account: "mirror@home.example", mark: "probe 0123456789ab", begun: now,
+        id: "e", kind: .probe, account: "mirror@home.example", mark: "probe 0123456789ab",
+        begun: now,
         next: now + 90, holder: "somebody")
 
     static func wellFacts() -> HealthFacts {
@@ -158,7 +191,9 @@ import Testing
 
     // MARK: What must be so
 
-    private func expectAgreement(_ faults: [Fault], _ location: SourceLocation = #_sourceLocation) throws {
+    private func expectAgreement(_ faults: [Fault], _ location: SourceLocation = #_sourceLocation)
+        throws
+    {
         let codes = Set(faults.map(\.code))
         let names = codes.map(\.rawValue).sorted().joined(separator: ", ")
         let facts = Self.facts(with: faults)
@@ -173,7 +208,9 @@ import Testing
         let fatal = faults.filter { $0.isFatal && !$0.isHidden(among: codes) }.map(\.code)
         let isOutranked = codes.contains(.moved) || codes.contains(.firstPostHidden)
         let state: Health.Verdict.State? =
-            if codes.contains(.paused), !isOutranked { .paused } else if !fatal.isEmpty { .failing } else { nil }
+            if codes.contains(.paused), !isOutranked { .paused } else if !fatal.isEmpty {
+                .failing
+            } else { nil }
         if let state {
             #expect(health.verdict.state == state, "\(names)", sourceLocation: location)
         } else {
@@ -181,7 +218,8 @@ import Testing
             #expect(isWell, "\(names): \(health.verdict)", sourceLocation: location)
         }
         #expect(
-            (health.verdict.code == nil) == (health.verdict.state == .healthy), "\(names)", sourceLocation: location)
+            (health.verdict.code == nil) == (health.verdict.state == .healthy), "\(names)",
+            sourceLocation: location)
 
         // `status --check`, and the heartbeat.
         let isFailing = health.verdict.state == .failing
@@ -208,35 +246,49 @@ import Testing
         for (finding, obstacle) in zip(findings, health.obstacles) {
             #expect(finding.subject == obstacle.code.subject, sourceLocation: location)
             let isFailed = obstacle.isFatal && obstacle.mender != .later
-            #expect((finding.verdict == .fail) == isFailed, "\(obstacle.code): \(names)", sourceLocation: location)
-            #expect((finding.verdict == .ok) == (obstacle.weight == .wanted), sourceLocation: location)
+            #expect(
+                (finding.verdict == .fail) == isFailed, "\(obstacle.code): \(names)",
+                sourceLocation: location)
+            #expect(
+                (finding.verdict == .ok) == (obstacle.weight == .wanted), sourceLocation: location)
         }
 
         // The metrics.
         var exposition = Exposition()
         exposition.add(Health.families(of: "m", health))
         let metrics = exposition.text.split(separator: "\n").map(String.init)
-        #expect(metrics.contains("mirrorbot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"), sourceLocation: location)
+        #expect(
+            metrics.contains("mirrorbot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"),
+            sourceLocation: location)
         let states = metrics.filter { $0.hasPrefix("mirrorbot_state{") && $0.hasSuffix(" 1") }
         #expect(
-            states == ["mirrorbot_state{mirror=\"m\",state=\"\(health.verdict.state.rawValue)\"} 1"],
+            states == [
+                "mirrorbot_state{mirror=\"m\",state=\"\(health.verdict.state.rawValue)\"} 1"
+            ],
             sourceLocation: location)
         let measured = Set(
-            metrics.compactMap { line in Obstacle.Code.allCases.first { line.contains("code=\"\($0.rawValue)\"") } })
+            metrics.compactMap { line in
+                Obstacle.Code.allCases.first { line.contains("code=\"\($0.rawValue)\"") }
+            })
         #expect(measured == found, "\(names)", sourceLocation: location)
 
         // JSON, and the words.
         let json = try JSONEncoder().encode(health)
-        #expect(try JSONDecoder().decode(Health.self, from: json) == health, "\(names)", sourceLocation: location)
+        #expect(
+            try JSONDecoder().decode(Health.self, from: json) == health, "\(names)",
+            sourceLocation: location)
         for obstacle in health.obstacles {
             #expect(obstacle.sentence.contains(obstacle.cause), sourceLocation: location)
             #expect(
-                !obstacle.brief.contains("it broke") && !obstacle.brief.contains("could not read it"),
+                !obstacle.brief.contains("it broke")
+                    && !obstacle.brief.contains("could not read it"),
                 sourceLocation: location)
         }
     }
 
-    @Test(arguments: faults) func eachFaultIsTold(_ fault: Fault) throws { try expectAgreement([fault]) }
+    @Test(arguments: faults) func eachFaultIsTold(_ fault: Fault) throws {
+        try expectAgreement([fault])
+    }
 
     @Test func everyPairIsTold() throws {
         try expectAgreement([])
@@ -249,18 +301,23 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<400 {
             let share = Double.random(in: 0...0.6, using: &generator)
-            try expectAgreement(Self.faults.filter { _ in Double.random(in: 0..<1, using: &generator) < share })
+            try expectAgreement(
+                Self.faults.filter { _ in Double.random(in: 0..<1, using: &generator) < share })
         }
     }
 
     /// Every code has a fault above, or is reached by a test of its own.
     @Test func noCodeIsForgotten() {
         let elsewhere: Set<Obstacle.Code> = [
-            .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway, .workerEnded,
-            .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached, .ownPostsUnpaid, .zoneToCome,
-            .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing,
+            .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway,
+            .workerEnded,
+            .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached,
+            .ownPostsUnpaid, .zoneToCome,
+            .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay,
+            .dictionaryMissing,
             .nothingToLearnFrom, .settingUnusable, .retiring, .retired,
-            .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope, .humanDisabled,
+            .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope,
+            .humanDisabled,
         ]
         #expect(elsewhere.union(Self.faults.map(\.code)) == Set(Obstacle.Code.allCases))
     }
@@ -282,20 +339,25 @@ import Testing
     }
 
     @Test func theRestOfTheCodesFollowFromTheirFacts() {
-        expect(codes { $0.move = MoveMark(id: "1", state: .arriving, place: "p", since: nil) }.first, equals: .arriving)
+        expect(
+            codes { $0.move = MoveMark(id: "1", state: .arriving, place: "p", since: nil) }.first,
+            equals: .arriving)
         expect(
             codes { facts in
                 facts.accounts[.bot]?.problem = "SECRET_KEY does not open it"
                 facts.accounts[.bot]?.isUnusable = true
             }, equals: [.botLoginUnusable])
         for (code, expected) in [
-            ("unauthorized", [.botRefused, .humanRefused]), ("missing-scope", [.botLacksScope, .humanLacksScope]),
-            ("account-disabled", [.botDisabled, .humanDisabled]), (nil, [.botRefused, .humanRefused]),
+            ("unauthorized", [.botRefused, .humanRefused]),
+            ("missing-scope", [.botLacksScope, .humanLacksScope]),
+            ("account-disabled", [.botDisabled, .humanDisabled]),
+            (nil, [.botRefused, .humanRefused]),
         ] as [(String?, [Obstacle.Code])] {
             expect(
                 codes { facts in
                     for role in AccountRole.allCases {
-                        facts.refusals[role] = StoredFault(since: Self.hourAgo, error: "no", code: code)
+                        facts.refusals[role] = StoredFault(
+                            since: Self.hourAgo, error: "no", code: code)
                     }
                 }, equals: expected)
         }
@@ -305,13 +367,16 @@ import Testing
         expect(codes { $0.worker = .passLate(last: Self.hourAgo, every: 300) }, equals: [.passLate])
         expect(codes { $0.worker = .passes(last: Self.hourAgo) }, equals: [])
         expect(codes { $0.zoneToCome = "minutes are those of UTC" }, equals: [.zoneToCome])
-        expect(codes { $0.adoptedZone = "the time zone is UTC, as the archive says" }, equals: [.zoneAdopted])
+        expect(
+            codes { $0.adoptedZone = "the time zone is UTC, as the archive says" },
+            equals: [.zoneAdopted])
         expect(codes { $0.wishes.onlyAnswers = true }, equals: [.onlyAnswers])
         expect(codes { $0.wishes.isAlwaysQuiet = true }, equals: [.alwaysQuiet])
         expect(codes { $0.wishes.quietUntil = "07:00" }, equals: [.quietHours])
         expect(codes { $0.wishes.favoritesPerDay = 0 }, equals: [.noFavoritesADay])
         expect(codes { $0.favoritesToday = 10 }, equals: [.favoritesSpent])
-        expect(codes { $0.classifier = .noDictionary("no dictionary") }, equals: [.dictionaryMissing])
+        expect(
+            codes { $0.classifier = .noDictionary("no dictionary") }, equals: [.dictionaryMissing])
         expect(
             codes {
                 $0.classifier = .learned(
@@ -319,8 +384,11 @@ import Testing
             }, equals: [.thresholdUnreached])
         expect(
             codes { facts in
-                for role in AccountRole.allCases { facts.accounts[role]?.homeProblem = "it is not read" }
-                facts.classifier = .learned(.init(favorites: 0, normals: 0, seen: 0, needed: 20, hasDecided: false))
+                for role in AccountRole.allCases {
+                    facts.accounts[role]?.homeProblem = "it is not read"
+                }
+                facts.classifier = .learned(
+                    .init(favorites: 0, normals: 0, seen: 0, needed: 20, hasDecided: false))
             }, equals: [.homeUnread, .nothingToLearnFrom])
         expect(
             codes { facts in
@@ -333,19 +401,23 @@ import Testing
                 feed.unreached = [FeedHealth.Unreached(from: Self.hourAgo, to: Self.now)]
                 facts.feeds = [feed]
             }, equals: [.itemsUnreached])
-        expect(codes { $0.feeds = [Self.feed(FeedName.botHome, "credits-depleted")] }, equals: [.creditsDepleted])
+        expect(
+            codes { $0.feeds = [Self.feed(FeedName.botHome, "credits-depleted")] },
+            equals: [.creditsDepleted])
         expect(
             codes { facts in
                 for role in AccountRole.allCases { facts.accounts[role] = AccountFact(network: .x) }
                 facts.money = MoneyFact(
-                    left: "$0.05", budget: "$5.00", renews: Self.now, lacksMentions: true, lacksOwnPosts: true)
+                    left: "$0.05", budget: "$5.00", renews: Self.now, lacksMentions: true,
+                    lacksOwnPosts: true)
                 facts.feeds = [Self.feed(FeedName.botMentions, "over-budget")]
             }, equals: [.mentionsUnpaid, .ownPostsUnpaid])
     }
 
     @Test func aWorkerThatEndedSaysWhyAndWhoMendsIt() {
         for (code, mender) in [
-            ("configuration", .configuration), ("unauthorized", .refused), ("store-full", .unavailable),
+            ("configuration", .configuration), ("unauthorized", .refused),
+            ("store-full", .unavailable),
         ] as [(String, Finding.Cause)] {
             var facts = Self.wellFacts()
             facts.worker = .absent
@@ -367,14 +439,17 @@ import Testing
             #expect(health.verdict.state == .healthy)
             #expect(health.obstacles.map(\.weight) == [.note])
             facts.feeds = [Self.feed(feed, "unavailable", since: Self.now - 700)]
-            #expect(Health(facts).verdict.state == (feed == FeedName.botMentions ? .failing : .hindered))
+            #expect(
+                Health(facts).verdict.state == (feed == FeedName.botMentions ? .failing : .hindered)
+            )
         }
         var facts = Self.wellFacts()
         facts.faults = [Self.work(WorkFault.publisher, lasting: false)]
         #expect(Health(facts).obstacles.isEmpty)
     }
 
-    /// A wait of hours is grave from its first minute, whatever its code, and one of minutes is not.
+    /// A wait of hours is grave from its first minute, whatever its code, and one of minutes is
+    /// not.
     @Test(arguments: [NetworkError.Code.rateLimited, .capReached])
     func aWaitOfHoursIsNoWaitOfMinutes(code: NetworkError.Code) {
         func health(until: Date) -> Health {
@@ -394,17 +469,22 @@ import Testing
     }
 
     /// The network names no end, and says the same for hours.
-    @Test(arguments: ["rate-limited", "cap-reached", "over-budget", "unavailable", "transport", nil] as [String?])
+    @Test(
+        arguments: ["rate-limited", "cap-reached", "over-budget", "unavailable", "transport", nil]
+            as [String?])
     func whatIsNotHeardForHoursIsAFailureWhateverTheCode(code: String?) {
         var facts = Self.wellFacts()
         facts.feeds = [Self.feed(FeedName.botMentions, code, since: Self.now - 3_601)]
         #expect(Health(facts).verdict.state == .failing)
     }
 
-    /// A cap of the month that X has told once: nothing is sent and nothing heard, and the next tries tell nothing new.
+    /// A cap of the month that X has told once: nothing is sent and nothing heard, and the next
+    /// tries tell nothing new.
     @Test func aCapOfTheMonthIsAFailureFromTheFirstAnswer() {
         var facts = Self.wellFacts()
-        facts.waits[.bot] = [Self.wait(.everything, .capReached, since: Self.now - 5, until: Self.now + 40_000)]
+        facts.waits[.bot] = [
+            Self.wait(.everything, .capReached, since: Self.now - 5, until: Self.now + 40_000)
+        ]
         let health = Health(facts)
         #expect(health.verdict.state == .failing)
         #expect(health.verdict.code == .sendingWaits)
@@ -418,7 +498,9 @@ import Testing
         func health(_ length: TimeInterval, since: TimeInterval = 5) -> Health {
             var facts = Self.wellFacts()
             let begin = Self.now - since
-            facts.waits[.bot] = [Self.wait(scope, .rateLimited, since: begin, until: begin + length)]
+            facts.waits[.bot] = [
+                Self.wait(scope, .rateLimited, since: begin, until: begin + length)
+            ]
             return Health(facts)
         }
         let short = health(300)
@@ -438,7 +520,9 @@ import Testing
         func state(_ noted: Date) -> Health.Verdict.State {
             var facts = Self.wellFacts()
             facts.waits[.bot] = [
-                Self.wait(.operation(.publish), .unavailable, since: Self.now - 7_200, noted: noted, until: noted)
+                Self.wait(
+                    .operation(.publish), .unavailable, since: Self.now - 7_200, noted: noted,
+                    until: noted)
             ]
             return Health(facts).verdict.state
         }
@@ -464,22 +548,29 @@ import Testing
         facts.worker = .absent
         let verdict = Health(facts).verdict
         #expect(verdict.state == .paused)
-        #expect(verdict.text.hasSuffix("; and then not sending: no worker is running; start one with mirror-bot run"))
+        #expect(
+            verdict.text.hasSuffix(
+                "; and then not sending: no worker is running; start one with mirror-bot run"))
     }
 
     @Test func theNextStepOfTheSetupIsTheOneOfTheChecklist() {
         var facts = Self.wellFacts()
         (facts.worker, facts.knowsPast, facts.hasPosts) = (.absent, false, false)
         facts.setup = [
-            SetupStep(.bot, isDone: true, text: "the bot's account", command: "mirror-bot login mastodon --as bot"),
-            SetupStep(.posts, isDone: false, text: "when the human posts", command: "mirror-bot train scheduler"),
+            SetupStep(
+                .bot, isDone: true, text: "the bot's account",
+                command: "mirror-bot login mastodon --as bot"),
+            SetupStep(
+                .posts, isDone: false, text: "when the human posts",
+                command: "mirror-bot train scheduler"),
             SetupStep(.start, isDone: false, text: "the work", command: "mirror-bot run"),
         ]
         let health = Health(facts)
         #expect(health.verdict.state == .unset)
         #expect(
             health.verdict.text
-                == "not set up yet: 1 of 3 steps are done; next is when the human posts: mirror-bot train scheduler")
+                == "not set up yet: 1 of 3 steps are done; next is when the human posts: mirror-bot train scheduler"
+        )
         #expect(health.failure != nil)
         expect(health.obstacles.map(\.sentence)) { !$0.contains { $0.contains("mirror-bot run") } }
     }
@@ -488,19 +579,24 @@ import Testing
         var facts = Self.wellFacts()
         let instant = Self.now.rfc3339
         facts.feeds = [Self.feed(FeedName.botHome, "rate-limited")]
-        facts.feeds[0].error = "it waits until \(instant), for the network takes no more requests before"
+        facts.feeds[0].error =
+            "it waits until \(instant), for the network takes no more requests before"
         let sentence = Health(facts).obstacles.first?.sentence ?? ""
         #expect(!sentence.contains("Z"), "\(sentence)")
-        #expect(sentence.contains("it waits until \(LocalTime(Self.now, in: facts.zone ?? .gmt))"), "\(sentence)")
+        #expect(
+            sentence.contains("it waits until \(LocalTime(Self.now, in: facts.zone ?? .gmt))"),
+            "\(sentence)")
     }
 
     // MARK: Schedules
 
     private func worker(
-        silence: TimeInterval? = nil, last: TimeInterval?, every: TimeInterval?, limit: TimeInterval? = nil
+        silence: TimeInterval? = nil, last: TimeInterval?, every: TimeInterval?,
+        limit: TimeInterval? = nil
     ) -> WorkerFact {
         WorkerFact(
-            silence: silence, limit: limit ?? 60, lastPass: last.map { Self.now - $0 }, interval: every, now: Self.now,
+            silence: silence, limit: limit ?? 60, lastPass: last.map { Self.now - $0 },
+            interval: every, now: Self.now,
             isLimitGiven: limit != nil)
     }
 
@@ -509,7 +605,9 @@ import Testing
         #expect(worker(last: 700, every: 300).isAtWork, "a call may be late")
         #expect(worker(last: 1_000, every: 300) == .passLate(last: Self.now - 1_000, every: 300))
         #expect(worker(last: 5_400, every: 3_600).isAtWork, "once an hour")
-        #expect(worker(last: 5_400, every: 3_600, limit: 600) == .passLate(last: Self.now - 5_400, every: 3_600))
+        #expect(
+            worker(last: 5_400, every: 3_600, limit: 600)
+                == .passLate(last: Self.now - 5_400, every: 3_600))
         #expect(worker(last: 10, every: nil) == .absent, "one call is no schedule")
         #expect(worker(last: 10, every: 10 * 86_400) == .absent, "nor are two that are far apart")
         #expect(worker(silence: 5, last: 290, every: 300) == .running)

@@ -61,7 +61,9 @@ import Testing
     /// A change while the value is made is seen by the next who asks.
     @Test func aChangeMeanwhileIsNotMissed() async throws {
         let kept = KeptReports()
-        let (begun, mayEnd) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let (begun, mayEnd) = (
+            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+        )
         let slow = Task {
             try await kept.value("p", of: "m", stamp: "1") { () -> String in
                 begun.continuation.finish()
@@ -91,8 +93,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func whatIsKeptIsWhatAFreshReportSays(_ engine: Engine) async throws {
-        let paper = try await PaperMirror(engine, bot: .mastodon, variables: ["REPLIES_PER_PERSON": "100"])
+    @Test(arguments: Engine.allCases) func whatIsKeptIsWhatAFreshReportSays(_ engine: Engine)
+        async throws
+    {
+        let paper = try await PaperMirror(
+            engine, bot: .mastodon, variables: ["REPLIES_PER_PERSON": "100"])
         let (kept, friend) = (KeptReports(), AccountID(network: .mastodon, value: "friend"))
         try await expectSame(paper, kept)
         try await paper.teachTea(on: .mastodon)
@@ -101,24 +106,30 @@ import Testing
         // One more post is learned, then all of them are forgotten.
         let favorites = try paper.mirror.favorites()
         let example = Example(
-            id: PostID(network: .mastodon, value: "late"), author: "c", text: "gooseberry gooseberry tea")
+            id: PostID(network: .mastodon, value: "late"), author: "c",
+            text: "gooseberry gooseberry tea")
         _ = try await favorites.learn([.seen(example), .favorited(example)], at: paper.clock.now)
         try await expectSame(paper, kept)
         try await favorites.clear()
         try await expectSame(paper, kept)
         // The human posts, and the bot answers somebody.
-        try await paper.archive((0..<9).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
+        try await paper.archive(
+            (0..<9).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
         try await expectSame(paper, kept)
         let parts = try await paper.parts()
         let mentions = try #require(parts.feeds.mentions)
         _ = try await Passes(parts: parts).mentions(mentions)
         paper.bot.add([paperPost("m", on: .mastodon, at: PaperMirror.now + 1)], to: .mentions)
         try await paper.wait(5)
-        let before = try await StatsReporter(mirror: paper.mirror, zone: PaperMirror.zone, kept: kept)
-            .times(now: paper.clock.now)
+        let before = try await StatsReporter(
+            mirror: paper.mirror, zone: PaperMirror.zone, kept: kept
+        )
+        .times(now: paper.clock.now)
         _ = try await Passes(parts: parts).mentions(mentions)
-        let after = try await StatsReporter(mirror: paper.mirror, zone: PaperMirror.zone, kept: kept)
-            .times(now: paper.clock.now)
+        let after = try await StatsReporter(
+            mirror: paper.mirror, zone: PaperMirror.zone, kept: kept
+        )
+        .times(now: paper.clock.now)
         #expect(before.days.last?.replies == 0)
         #expect(after.days.last?.replies == 1)
         try await expectSame(paper, kept)

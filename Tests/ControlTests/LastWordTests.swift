@@ -28,23 +28,29 @@ import Testing
         try await paper.archive([
             Post(
                 id: PostID(network: .mastodon, value: "thought"),
-                author: AccountID(network: .mastodon, value: "human"), text: "a thought about the harbour",
+                author: AccountID(network: .mastodon, value: "human"),
+                text: "a thought about the harbour",
                 createdAt: PaperMirror.now - 90 * 86_400),
             pastReply("past", to: Self.friend, "thank you for the harbour"),
         ])
         let parts = try await paper.parts()
         let (day, now) = (LocalTime(paper.clock.now, in: PaperMirror.zone).day, paper.clock.now)
         let post = Action.Wording(
-            source: PostID(network: .mastodon, value: "thought"), text: "a thought about the harbour",
+            source: PostID(network: .mastodon, value: "thought"),
+            text: "a thought about the harbour",
             visibility: .unlisted)
         _ = try await parts.store.propose(
-            Intent(.post(Slot.Name(day: day, number: 1), post), due: now, expires: now + 900), now: now)
+            Intent(.post(Slot.Name(day: day, number: 1), post), due: now, expires: now + 900),
+            now: now)
         let reply = Action.Reply(
-            to: Action.Target(post: "mention", author: Self.friend, address: "address-mention"), thread: "thread",
+            to: Action.Target(post: "mention", author: Self.friend, address: "address-mention"),
+            thread: "thread",
             wording: Action.Wording(
-                source: PostID(network: .mastodon, value: "past"), text: "@friend thank you for the harbour",
+                source: PostID(network: .mastodon, value: "past"),
+                text: "@friend thank you for the harbour",
                 visibility: .unlisted))
-        _ = try await parts.store.propose(Intent(.reply(reply), due: now, expires: now + 900), now: now)
+        _ = try await parts.store.propose(
+            Intent(.reply(reply), due: now, expires: now + 900), now: now)
         return (paper, parts)
     }
 
@@ -53,7 +59,9 @@ import Testing
         let forgetting = Forgetting(mirror: mirror, zone: PaperMirror.zone)
         switch word {
         case .pause: try await mirror.table.pause(until: nil, reason: nil, now: mirror.clock.now)
-        case .deny: try await mirror.people.set(.deny, for: Self.friend, reason: "operator", at: mirror.clock.now)
+        case .deny:
+            try await mirror.people.set(
+                .deny, for: Self.friend, reason: "operator", at: mirror.clock.now)
         case .denyServer:
             try await mirror.people.link(Self.friend, .mastodon("ann@a.far.example", localHost: ""))
             _ = try await PeopleChanges(mirror: mirror).deny(
@@ -62,9 +70,11 @@ import Testing
         case .skip: _ = try await changes.skip("#1", now: mirror.clock.now)
         case .never: _ = try await changes.never("thought", now: mirror.clock.now)
         case .forgetPost:
-            _ = try await forgetting.forget(try await forgetting.subject(post: "thought"), now: mirror.clock.now)
+            _ = try await forgetting.forget(
+                try await forgetting.subject(post: "thought"), now: mirror.clock.now)
         case .mute:
-            _ = try await forgetting.forget(try Forgetting.subject(word: "harbour"), now: mirror.clock.now)
+            _ = try await forgetting.forget(
+                try Forgetting.subject(word: "harbour"), now: mirror.clock.now)
         }
     }
 
@@ -99,14 +109,18 @@ import Testing
         }
     }
 
-    /// An answer that was decided just now is sent without being read again, unless a person has spoken since.
+    /// An answer that was decided just now is sent without being read again, unless a person has
+    /// spoken since.
     @Test(arguments: Engine.allCases, [Word.pause, .mute, .deny, .denyServer, .forgetPerson])
     func anAnswerThatWasJustDecidedDoesNotLeave(_ engine: Engine, _ word: Word) async throws {
         let (paper, parts) = try await paper(engine)
         let mirror = paper.mirror
         try await paper.archive([pastReply("other", to: Self.friend, "to the harbour, then")])
         paper.bot.add(
-            [paperPost("fresh", on: .mastodon, "@bot hello", at: paper.clock.now, mentions: ["bot"])], to: .mentions)
+            [
+                paperPost(
+                    "fresh", on: .mastodon, "@bot hello", at: paper.clock.now, mentions: ["bot"])
+            ], to: .mentions)
         let spoken = Recorder<Bool>()
         paper.bot.with { state in
             state.onPrepare = {
@@ -124,11 +138,15 @@ import Testing
         #expect(paper.bot.with { $0.withdrawn } == 1)
     }
 
-    /// A planned post is not claimed while it is prepared, and what a person makes of it meanwhile is what leaves.
-    @Test(arguments: Engine.allCases) func aTextThatIsChosenMeanwhileLeaves(_ engine: Engine) async throws {
+    /// A planned post is not claimed while it is prepared, and what a person makes of it meanwhile
+    /// is what leaves.
+    @Test(arguments: Engine.allCases) func aTextThatIsChosenMeanwhileLeaves(_ engine: Engine)
+        async throws
+    {
         let (paper, parts) = try await paper(engine)
         let other = Post(
-            id: PostID(network: .mastodon, value: "evening"), author: AccountID(network: .mastodon, value: "human"),
+            id: PostID(network: .mastodon, value: "evening"),
+            author: AccountID(network: .mastodon, value: "human"),
             text: "an evening by the sea", createdAt: PaperMirror.now - 80 * 86_400)
         try await paper.archive([other])
         let slot = try #require(try await parts.store.due([.post], now: paper.clock.now).first)
@@ -138,7 +156,8 @@ import Testing
             state.onPrepare = {
                 guard spoken.values.isEmpty else { return }
                 spoken.add(true)
-                let wording = Action.Wording(source: other.id, text: other.text, visibility: .unlisted)
+                let wording = Action.Wording(
+                    source: other.id, text: other.text, visibility: .unlisted)
                 _ = try await store.pin(slot.id, wording, now: now)
             }
         }
@@ -178,30 +197,35 @@ import Testing
     private func recordDeparture(of parts: WorkerParts, at now: Date) async throws {
         let slot = try #require(try await parts.store.due([.post], now: now).first)
         let claimed = try await parts.store.claim(slot, now: now)
-        _ = try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+        _ = try await parts.store.beginSending(
+            claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
     }
 
-    /// The departure is being stored while a person speaks: the person is told of it, or nothing leaves.
+    /// The departure is being stored while a person speaks: the person is told of it, or nothing
+    /// leaves.
     @Test(arguments: [Word.pause, .deny])
     func whatIsBeingStoredAsLeavingIsToldOrDoesNotLeave(_ word: Word) async throws {
         let (paper, parts) = try await paper(.postgres)
         let (mirror, storage, now) = (paper.mirror, paper.mirror.storage, paper.clock.now)
         let due = try await parts.store.due([try #require(kind(forbiddenBy: word).last)], now: now)
         let claimed = try await parts.store.claim(try #require(due.first), now: now)
-        // A row that is locked holds the departure up between its look at what is forbidden and its commit.
+        // A row that is locked holds the departure up between its look at what is forbidden and its
+        // commit.
         let (isLocked, mayEnd) = (Recorder<Bool>(), DispatchSemaphore(value: 0))
         let lock = Task {
             try await storage.lenient.transaction { connection in
                 // It may be repeated, when the departure was in its way.
                 guard isLocked.values.isEmpty else { return }
-                _ = try connection.query("SELECT id FROM actions WHERE id = \(claimed.id) FOR UPDATE")
+                _ = try connection.query(
+                    "SELECT id FROM actions WHERE id = \(claimed.id) FOR UPDATE")
                 isLocked.add(true)
                 mayEnd.wait()
             }
         }
         try await isLocked.wait { $0 }
         let departure = Task {
-            try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+            try await parts.store.beginSending(
+                claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
         }
         while try await !storage.hasBlockedTransaction {}
         try await say(word, in: mirror)
@@ -234,7 +258,9 @@ import Testing
         let (paper, parts) = try await paper()
         try await recordDeparture(of: parts, at: paper.clock.now)
         let clock = PollingClock {}
-        let waited = try await LastWord(mirror: paper.mirror, clock: clock).wait { $0.target?.author == Self.friend }
+        let waited = try await LastWord(mirror: paper.mirror, clock: clock).wait {
+            $0.target?.author == Self.friend
+        }
         #expect(waited.isEmpty)
         #expect(clock.slept == .zero)
     }
@@ -244,8 +270,10 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         paper.bot.with { $0.capabilities.canEdit = true }
         let post = Post(
-            id: PostID(network: .mastodon, value: "thought"), author: AccountID(network: .mastodon, value: "human"),
-            text: "a thought about the harbour", createdAt: PaperMirror.now - 90 * 86_400, address: "address-thought")
+            id: PostID(network: .mastodon, value: "thought"),
+            author: AccountID(network: .mastodon, value: "human"),
+            text: "a thought about the harbour", createdAt: PaperMirror.now - 90 * 86_400,
+            address: "address-thought")
         try await paper.archive([post])
         let parts = try await paper.parts()
         let (day, now) = (LocalTime(paper.clock.now, in: PaperMirror.zone).day, paper.clock.now)
@@ -253,7 +281,8 @@ import Testing
         paper.human?.add([shown], to: .ownPosts)
         let wording = Action.Wording(source: post.id, text: post.text, visibility: .unlisted)
         _ = try await parts.store.propose(
-            Intent(.post(Slot.Name(day: day, number: 1), wording), due: now, expires: now + 900), now: now)
+            Intent(.post(Slot.Name(day: day, number: 1), wording), due: now, expires: now + 900),
+            now: now)
         try await parts.courier.deliverDue([.post])
         shown.post.text = "a better thought about the harbour"
         shown.editedAt = now + 60
@@ -268,7 +297,9 @@ import Testing
         paper.bot.with { $0.onPrepare = {} }
         try await paper.wait(3_700)
         _ = try await parts.originals.look()
-        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["a better thought about the harbour"])
+        #expect(
+            paper.bot.with { $0.edited.map(\.draft.text) } == ["a better thought about the harbour"]
+        )
         try await expect(LastWord(mirror: mirror).wait().count, equals: 0)
     }
 }

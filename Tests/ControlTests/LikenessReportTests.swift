@@ -17,7 +17,8 @@ import Testing
 
     private func times(_ hours: [Int], from day: Int = 20_000) -> [LocalTime] {
         hours.enumerated().map { index, hour in
-            LocalTime(day: LocalDay(ordinal: day + index), minute: MinuteOfDay(hour: hour, minute: 30))
+            LocalTime(
+                day: LocalDay(ordinal: day + index), minute: MinuteOfDay(hour: hour, minute: 30))
         }
     }
 
@@ -38,7 +39,9 @@ import Testing
     }
 
     @Test func whereThereIsNothingToCompareNothingIsSaid() {
-        #expect(StatsReport.Likeness([], []) == StatsReport.Likeness(share: nil, halves: nil, expected: nil))
+        #expect(
+            StatsReport.Likeness([], [])
+                == StatsReport.Likeness(share: nil, halves: nil, expected: nil))
         let human = StatsReport.Likeness(times([8]), [])
         #expect(human == StatsReport.Likeness(share: nil, halves: nil, expected: nil))
         #expect(StatsReport.Likeness([], times([8])).share == nil)
@@ -49,7 +52,9 @@ import Testing
         var (sum, hours) = (0.0, Array(repeating: 0, count: posts))
         while true {
             let chance = hours.reduce(1) { $0 * shares[$1] }
-            let counts = shares.indices.map { hour in Double(hours.count { $0 == hour }) / Double(posts) }
+            let counts = shares.indices.map { hour in
+                Double(hours.count { $0 == hour }) / Double(posts)
+            }
             sum += chance * zip(shares, counts).reduce(0) { $0 + min($1.0, $1.1) }
             var place = 0
             while place < posts, hours[place] == shares.count - 1 {
@@ -71,7 +76,8 @@ import Testing
 
     @Test func manyPostsAreNearlyAsAlikeAsCanBe() throws {
         let human = times((0..<2_400).map { $0 % 24 })
-        let many = try #require(StatsReport.Likeness(human, times((0..<100_000).map { $0 % 24 })).expected)
+        let many = try #require(
+            StatsReport.Likeness(human, times((0..<100_000).map { $0 % 24 })).expected)
         #expect(many > 0.99 && many < 1)
         // One hour alone is always met.
         #expect(StatsReport.Likeness(times([8, 8]), times([9])).expected == 1)
@@ -82,10 +88,16 @@ import Testing
         try await fixture.live(until: 22)
         let reporter = StatsReporter(mirror: fixture.mirror, zone: Sample.zone)
         let now = Sample.hour(22)
-        let (stats, times) = (try await reporter.report(now: now), try await reporter.times(now: now))
+        let (stats, times) = (
+            try await reporter.report(now: now), try await reporter.times(now: now)
+        )
         let taste = try await reporter.taste()
-        #expect(stats.humanPosts == times.human && stats.botPosts == times.bot && stats.days == times.days)
-        #expect(stats.likeness == times.likeness && stats.likeness?.share != nil && stats.likeness?.halves != nil)
+        #expect(
+            stats.humanPosts == times.human && stats.botPosts == times.bot
+                && stats.days == times.days)
+        #expect(
+            stats.likeness == times.likeness && stats.likeness?.share != nil
+                && stats.likeness?.halves != nil)
         #expect(stats.authors == taste.authors && stats.wordsFor == taste.wordsFor)
         #expect(stats.wordsAgainst == taste.wordsAgainst && !stats.wordsFor.isEmpty)
         #expect(stats.humanSince.map { $0 < Sample.day } == true)
@@ -95,7 +107,8 @@ import Testing
     // MARK: The classifier's measure
 
     private static let measure = ClassifierMeasure(
-        measured: Sample.origin, posts: 96, favorites: 12, threshold: 2, fired: 0, hits: 0, precision: nil, recall: 0,
+        measured: Sample.origin, posts: 96, favorites: 12, threshold: 2, fired: 0, hits: 0,
+        precision: nil, recall: 0,
         calibration: [ClassifierMeasure.Bin(predicted: 0.1, observed: 0.125, posts: 96)])
 
     @Test(arguments: Engine.allCases)
@@ -113,7 +126,8 @@ import Testing
     @Test func aMeasureOfAnotherVersionIsNone() async throws {
         let mirror = try await BareMirror().open()
         try await mirror.keep(Self.measure)
-        try await mirror.storage.execute("UPDATE measures SET classifier = '{}' WHERE mirror = \(mirror.name)")
+        try await mirror.storage.execute(
+            "UPDATE measures SET classifier = '{}' WHERE mirror = \(mirror.name)")
         #expect(try await mirror.classifierMeasure() == nil)
     }
 
@@ -128,7 +142,9 @@ import Testing
     }
 
     @Test(
-        arguments: ["plain", "strict", "loose", "off"].map { (Engine.sqlite, $0) } + [(Engine.postgres, "strict")])
+        arguments: ["plain", "strict", "loose", "off"].map { (Engine.sqlite, $0) } + [
+            (Engine.postgres, "strict")
+        ])
     func theListHasAsManyTextsAsTheStatusCounts(_ engine: Engine, _ mode: String) async throws {
         let mirror = try await BareMirror(
             engine, variables: ["TIME_ZONE": Sample.zone.identifier, "FITNESS": mode]
@@ -137,7 +153,8 @@ import Testing
         let long = Post(
             id: PostID(network: .mastodon, value: "https://home.example/long"),
             author: AccountID(network: .mastodon, value: "me@home.example"),
-            text: String(repeating: "bread and butter ", count: 60), createdAt: Sample.origin - 86_400)
+            text: String(repeating: "bread and butter ", count: 60),
+            createdAt: Sample.origin - 86_400)
         _ = try await mirror.archive.store([long], timeZone: Sample.zone, limit: nil)
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Sample.zone))
         let archive = try await StatusReporter(mirror: mirror).archive(
@@ -151,11 +168,16 @@ import Testing
         for reason in state.reasons {
             let found = try await texts(mirror, .unfit, reason: reason.reason)
             #expect(found.count == reason.count, "\(reason.reason)")
-            #expect(found.allSatisfy { $0.unfit == reason.reason && $0.unfitText == reason.text && $0.isFit == false })
+            #expect(
+                found.allSatisfy {
+                    $0.unfit == reason.reason && $0.unfitText == reason.text && $0.isFit == false
+                })
         }
         expect(state.reasons) { $0.contains { $0.reason == "too-long" } }
         let answers = try await texts(mirror, .answers)
-        expect(answers) { !$0.isEmpty && $0.allSatisfy { $0.fitness == .answer && $0.isFit == nil } }
+        expect(answers) {
+            !$0.isEmpty && $0.allSatisfy { $0.fitness == .answer && $0.isFit == nil }
+        }
         let sometimes = try await texts(mirror, .sometimes)
         expect(sometimes) { $0.allSatisfy { $0.sometimes != nil && $0.isFit == true } }
         let kinds = state.fit + state.sometimes + state.unfit + state.unjudged + answers.count
@@ -171,7 +193,8 @@ import Testing
         let text = try #require(
             try await texts(fixture.mirror, .all).first { $0.post == source.value })
         #expect(text.planned == TextList.Text.Planned(slot: slot.subject, due: slot.due))
-        let named = try await TextList.Text(of: fixture.mirror, named: source.value, zone: Sample.zone)
+        let named = try await TextList.Text(
+            of: fixture.mirror, named: source.value, zone: Sample.zone)
         #expect(named == text)
         let open = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
             .openSlots(of: Sample.day, now: fixture.clock.now)
@@ -183,7 +206,8 @@ import Testing
         let fixture = try await MirrorFixture.start(from: 9)
         try await fixture.live(until: 9.5)
         let desk = Desk(fixture.mirror, zone: Sample.zone)
-        let text = try #require(try await texts(fixture.mirror, .fit).first { $0.planned == nil && $0.uses == 0 })
+        let text = try #require(
+            try await texts(fixture.mirror, .fit).first { $0.planned == nil && $0.uses == 0 })
         let forecast = try await PublishForecast(at: desk, post: text.post)
         #expect(forecast.post.post == text.post)
         #expect(forecast.cost == nil)
@@ -192,7 +216,9 @@ import Testing
         #expect(try await TableContents(of: fixture.mirror.storage) == before)
         let request = PersonRequest(PublishPost(post: text.post), seen: text.seen)
         let slot = try #require(try await desk.perform(request).slots.first)
-        let said = try await fixture.mirror.outbox(lease: nil).waitingPosts().first { $0.subject == slot.slot }
+        let said = try await fixture.mirror.outbox(lease: nil).waitingPosts().first {
+            $0.subject == slot.slot
+        }
         #expect(forecast.says == said?.texts)
         let again = try await desk.perform(request)
         #expect(!again.isNew)
@@ -205,7 +231,8 @@ import Testing
 
     @Test(
         arguments: [
-            .word("Bread"), .day("12-24"), .day("2019-12-24"), .days(from: "2019-03-01", to: "2019-06-30"),
+            .word("Bread"), .day("12-24"), .day("2019-12-24"),
+            .days(from: "2019-03-01", to: "2019-06-30"),
             .days(from: "2019-03-01", to: nil),
         ] as [ForgettingWish])
     func whatTheListShowsCanBeTakenBack(_ wish: ForgettingWish) async throws {
@@ -214,31 +241,40 @@ import Testing
         _ = try await desk.perform(ForgetText(wish))
         let entry = try #require(try await desk.forgetting().list().first)
         let back = try #require(ForgettingWish(entry))
-        #expect(try await desk.perform(PersonRequest(RememberText(back), seen: entry.seen)).isUndone)
+        #expect(
+            try await desk.perform(PersonRequest(RememberText(back), seen: entry.seen)).isUndone)
         #expect(try await desk.forgetting().list().isEmpty)
     }
 
     // MARK: Settings
 
     @Test func aForecastChangesNothing() async throws {
-        let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC", "MAX_PER_DAY": "7"]).open()
+        let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC", "MAX_PER_DAY": "7"])
+            .open()
         try await mirror.set(["MAX_PER_DAY": "9"], now: Sample.origin)
         let before = try await TableContents(of: mirror.storage)
-        let set = try await SettingForecast(of: mirror, "MAX_PER_DAY", to: "3", zone: .gmt, now: Sample.origin)
+        let set = try await SettingForecast(
+            of: mirror, "MAX_PER_DAY", to: "3", zone: .gmt, now: Sample.origin)
         #expect((set.from, set.to, set.origin) == ("9", "3", .stored))
         #expect(set.postsToCome == 0)
         #expect(
             set.sentences == [
-                "MAX_PER_DAY from 9 to 3.", "Today stays as planned (0 to come); tomorrow will have at most 3.",
+                "MAX_PER_DAY from 9 to 3.",
+                "Today stays as planned (0 to come); tomorrow will have at most 3.",
                 "Taken up within a minute, for what is planned or decided from then on.",
             ])
-        let unset = try await SettingForecast(of: mirror, "MAX_PER_DAY", to: nil, zone: .gmt, now: Sample.origin)
+        let unset = try await SettingForecast(
+            of: mirror, "MAX_PER_DAY", to: nil, zone: .gmt, now: Sample.origin)
         #expect((unset.from, unset.to, unset.origin) == ("9", "7", .environment))
-        let none = try await SettingForecast(of: mirror, "MAX_PER_DAY", to: "0", zone: .gmt, now: Sample.origin)
+        let none = try await SettingForecast(
+            of: mirror, "MAX_PER_DAY", to: "0", zone: .gmt, now: Sample.origin)
         expect(none.sentences) { $0.contains { $0.contains("with 0 none of its posts is sent") } }
-        for (name, value) in [("QUIET_HOURS", "25:00-26:00"), ("MAX_PER_DAY", "many"), ("TIME_ZONE", "Mars")] {
+        for (name, value) in [
+            ("QUIET_HOURS", "25:00-26:00"), ("MAX_PER_DAY", "many"), ("TIME_ZONE", "Mars"),
+        ] {
             await #expect(throws: ConfigurationError.self) {
-                try await SettingForecast(of: mirror, name, to: value, zone: .gmt, now: Sample.origin)
+                try await SettingForecast(
+                    of: mirror, name, to: value, zone: .gmt, now: Sample.origin)
             }
         }
         for name in ["DATABASE_URL", "NETWORK", "NOTHING"] {
@@ -266,7 +302,9 @@ import Testing
         let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC"]).open()
         let report = ConfigReport(try await mirror.settingValues(), problems: [], environment: [:])
         let lines = report.groups.flatMap(\.settings)
-        func line(_ name: String) throws -> ConfigReport.Line { try #require(lines.first { $0.name == name }) }
+        func line(_ name: String) throws -> ConfigReport.Line {
+            try #require(lines.first { $0.name == name })
+        }
         #expect(try line("FITNESS").choices == ["plain", "strict", "loose", "off"])
         #expect(try line("MAX_PER_DAY").choices == nil)
         #expect(try (line("MAX_PER_DAY").least, line("MAX_PER_DAY").most) == (0, 1_000))
@@ -280,7 +318,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("2026-05-01", "2026-05-31"), (nil, "2026-05-15"), ("2026-05-15", nil), ("2031-01-01", nil),
+            ("2026-05-01", "2026-05-31"), (nil, "2026-05-15"), ("2026-05-15", nil),
+            ("2031-01-01", nil),
         ] as [(String?, String?)])
     func aZoneReachesThePostsThatItMoves(_ from: String?, _ to: String?) async throws {
         let mirror = try await BareMirror(variables: ["TIME_ZONE": Sample.zone.identifier]).open()

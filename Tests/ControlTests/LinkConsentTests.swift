@@ -18,7 +18,9 @@ import Testing
     @Test func withoutConsentNothingIsLinked() async throws {
         let desk = try await desk()
         let link = LinkPeople(first: "x:12345", second: "ann@social.example")
-        let refusal = await #expect(throws: ChangeRefusal.self) { try await desk.perform(PersonRequest(link)) }
+        let refusal = await #expect(throws: ChangeRefusal.self) {
+            try await desk.perform(PersonRequest(link))
+        }
         #expect(refusal?.code == .notAllowed)
         let words = refusal?.description ?? ""
         #expect(words.contains("express consent"))

@@ -30,12 +30,15 @@ import Testing
             : MetricsReport(of: mirror.installation, build: Self.build, now: Self.now).exposition
     }
 
-    private func samples(_ exposition: Exposition, _ metric: MetricsReport.Metric) -> [Exposition.Sample] {
+    private func samples(_ exposition: Exposition, _ metric: MetricsReport.Metric) -> [Exposition
+        .Sample]
+    {
         exposition.families.filter { $0.name == metric.name }.flatMap(\.samples)
     }
 
     /// A scrape makes as many statements of 30 mirrors as of 3, and some more for each 200.
-    @Test(arguments: Engine.allCases) func aScrapeMakesFewStatements(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aScrapeMakesFewStatements(_ engine: Engine) async throws
+    {
         let town = try await Town(engine)
         var counts: [Int: Int] = [:]
         var names: [String] = []
@@ -58,7 +61,8 @@ import Testing
         #expect((1...16).contains(more), "\(more)")
     }
 
-    /// Whatever the mirrors have, the metrics of all are those of each alone, and those of the other reports.
+    /// Whatever the mirrors have, the metrics of all are those of each alone, and those of the
+    /// other reports.
     @Test(arguments: Engine.allCases, [UInt64(1), 2]) func noMirrorHasTheNumbersOfAnother(
         _ engine: Engine, _ seed: UInt64
     ) async throws {
@@ -71,14 +75,17 @@ import Testing
 
         let all = try await metrics(of: town.mirror, isAlone: false)
         var alone: [Exposition] = []
-        for name in names { alone.append(try await metrics(of: town.mirror.other(name), isAlone: true)) }
+        for name in names {
+            alone.append(try await metrics(of: town.mirror.other(name), isAlone: true))
+        }
         for metric in MetricsReport.Metric.allCases where !Self.shared.contains(metric) {
             let each = alone.flatMap { samples($0, metric) }
             #expect(samples(all, metric) == each, "\(metric)")
         }
         for name in names {
             let mirror = try await town.mirror.other(name)
-            let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: Self.now)
+            let reading = try await HealthReader(mirror.installation).reading(
+                of: mirror, now: Self.now)
             for family in Health.families(of: name, Health(reading.facts)) {
                 let found = all.families.filter { $0.name == family.name }.flatMap(\.samples)
                     .filter { $0.labels.contains { $0.value == name } }
@@ -87,33 +94,46 @@ import Testing
             func value(_ metric: MetricsReport.Metric, _ labels: [String: String]) -> Double? {
                 let wanted = labels.merging(["mirror": name]) { $1 }
                 return samples(all, metric).first { sample in
-                    let labels = Dictionary(uniqueKeysWithValues: sample.labels.map { ($0.name, $0.value) })
+                    let labels = Dictionary(
+                        uniqueKeysWithValues: sample.labels.map { ($0.name, $0.value) })
                     return labels.merging(wanted) { $1 } == labels
                 }?.value
             }
             let posts = try await mirror.archive.count()
             #expect(value(.archiveRows, [:]) == Double(posts))
             let facts = try #require(filled.facts[name])
-            let outcomes: [(String, Set<ActionState>)] = [("done", [.done, .undone]), ("failed", [.failed])]
+            let outcomes: [(String, Set<ActionState>)] = [
+                ("done", [.done, .undone]), ("failed", [.failed]),
+            ]
             for (label, states) in outcomes {
                 let posts = facts.ended.count { $0.kind == .post && states.contains($0.state) }
                 #expect(value(.posts, ["outcome": label]) == Double(posts), "\(name) \(label)")
             }
             for state in ActionState.allCases {
-                let slots = facts.ended.count { $0.kind == .post && $0.isToday && $0.state == state }
-                #expect(value(.planSlots, ["state": state.rawValue]) == Double(slots), "\(name) \(state)")
+                let slots = facts.ended.count {
+                    $0.kind == .post && $0.isToday && $0.state == state
+                }
+                #expect(
+                    value(.planSlots, ["state": state.rawValue]) == Double(slots),
+                    "\(name) \(state)")
             }
             for kind in ActionKind.allCases {
-                let done = facts.ended.filter { $0.kind == kind && [.done, .undone].contains($0.state) }
+                let done = facts.ended.filter {
+                    $0.kind == kind && [.done, .undone].contains($0.state)
+                }
                 let last = done.map(\.due).max()
-                #expect(value(.lastSuccess, ["task": kind.rawValue]) == last?.timeIntervalSince1970, "\(name) \(kind)")
+                #expect(
+                    value(.lastSuccess, ["task": kind.rawValue]) == last?.timeIntervalSince1970,
+                    "\(name) \(kind)")
             }
             let (right, wrong) = facts.judged
             let precision = right + wrong > 0 ? Double(right) / Double(right + wrong) : nil
             #expect(value(.precision, [:]) == precision, "\(name)")
             #expect(value(.limitRemaining, ["window": "day"]) == Double(facts.remaining))
-            let spent = try await SpendingTable.totals(of: [name], in: mirror.storage, now: Self.now)[name]
-            try await expect(mirror.spending.spending(at: Self.now).total, equals: spent?.month ?? .zero)
+            let spent = try await SpendingTable.totals(
+                of: [name], in: mirror.storage, now: Self.now)[name]
+            try await expect(
+                mirror.spending.spending(at: Self.now).total, equals: spent?.month ?? .zero)
             #expect(spent?.all.microdollars ?? 0 == facts.microdollars, "\(name)")
         }
     }
@@ -123,11 +143,14 @@ import Testing
         let town = try await Town(.sqlite)
         try await town.add(["good", "odd"])
         for name in ["good", "odd"] { try await town.hold(name, by: "worker") }
-        try await town.execute("UPDATE settings SET value = 'many' WHERE mirror = 'odd' AND name = 'MAX_PER_DAY'")
+        try await town.execute(
+            "UPDATE settings SET value = 'many' WHERE mirror = 'odd' AND name = 'MAX_PER_DAY'")
         let text = try await metrics(of: town.mirror, isAlone: false).text
         for line in [
-            "mirrorbot_up 1", #"mirrorbot_well{mirror="good"} 1"#, #"mirrorbot_well{mirror="odd"} 0"#,
-            #"mirrorbot_state{mirror="odd",state="failing"} 1"#, #"mirrorbot_stopped{mirror="odd",work="sending"} 1"#,
+            "mirrorbot_up 1", #"mirrorbot_well{mirror="good"} 1"#,
+            #"mirrorbot_well{mirror="odd"} 0"#,
+            #"mirrorbot_state{mirror="odd",state="failing"} 1"#,
+            #"mirrorbot_stopped{mirror="odd",work="sending"} 1"#,
         ] {
             #expect(text.contains("\n\(line)\n"), "\(line)")
         }
@@ -153,7 +176,9 @@ private struct Filling {
     ) async throws {
         var (facts, statements) = (Facts(), [SQL]())
         try addActions(name, &dice, &facts, &statements)
-        for (period, share) in [("2026-10", 1), (Spending(at: now, budget: .zero, total: .zero).month, 2)] {
+        for (period, share) in [
+            ("2026-10", 1), (Spending(at: now, budget: .zero, total: .zero).month, 2),
+        ] {
             let amount = Int.random(in: 0...1_000, using: &dice) * share
             facts.microdollars += amount
             statements.append(
@@ -177,7 +202,8 @@ private struct Filling {
         addFeeds(name, &dice, &statements)
         addPeople(name, &dice, &statements)
         if Bool.random(using: &dice) {
-            statements.append("UPDATE mirrors SET activated_ms = NULL, past = NULL WHERE mirror = \(name)")
+            statements.append(
+                "UPDATE mirrors SET activated_ms = NULL, past = NULL WHERE mirror = \(name)")
         }
         if Bool.random(using: &dice) {
             statements.append("UPDATE posts SET unfit = 'short' WHERE mirror = \(name)")
@@ -191,7 +217,8 @@ private struct Filling {
         }
         if Bool.random(using: &dice) {
             statements.append(
-                "UPDATE settings SET value = 'suggest' WHERE mirror = \(name) AND name = 'FAVORITE_MODE'")
+                "UPDATE settings SET value = 'suggest' WHERE mirror = \(name) AND name = 'FAVORITE_MODE'"
+            )
         }
         try await storage.transaction { [statements] connection in
             for statement in statements { try connection.execute(statement) }
@@ -204,16 +231,21 @@ private struct Filling {
     }
 
     private func addActions(
-        _ name: String, _ dice: inout SeededGenerator, _ facts: inout Facts, _ statements: inout [SQL]
+        _ name: String, _ dice: inout SeededGenerator, _ facts: inout Facts,
+        _ statements: inout [SQL]
     ) throws {
-        guard let zone = TimeZone(identifier: "Europe/Berlin") else { throw TestSupportError("no time zone") }
+        guard let zone = TimeZone(identifier: "Europe/Berlin") else {
+            throw TestSupportError("no time zone")
+        }
         let today = LocalTime(now, in: zone).day
         for number in 0..<Int.random(in: 0...40, using: &dice) {
             let kind = ActionKind.allCases.randomElement(using: &dice) ?? .post
             let state = ActionState.allCases.randomElement(using: &dice) ?? .done
             let isToday = Bool.random(using: &dice)
             let due = now + Double(Int.random(in: -5_000...5_000, using: &dice))
-            let subject = kind == .post ? "\(isToday ? today : today.advanced(by: -1))#\(number)" : "status-\(number)"
+            let subject =
+                kind == .post
+                ? "\(isToday ? today : today.advanced(by: -1))#\(number)" : "status-\(number)"
             let isDismissed = Bool.random(using: &dice)
             let reason = isDismissed ? Action.Reason.dismissed : "old"
             statements.append(
@@ -232,13 +264,16 @@ private struct Filling {
                 INSERT INTO examples (mirror, network, post_id, text, state, decided_ms, sequence)
                 VALUES (\(name), 'mastodon', \(subject), 't', \(isLiked ? "favorite" : "seen"), 1, \(number))
                 """)
-            guard [.done, .undone].contains(state) || state == .skipped && isDismissed else { continue }
+            guard [.done, .undone].contains(state) || state == .skipped && isDismissed else {
+                continue
+            }
             if isLiked { facts.judged.right += 1 }
             if !isLiked || state == .skipped { facts.judged.wrong += 1 }
         }
     }
 
-    private func addFeeds(_ name: String, _ dice: inout SeededGenerator, _ statements: inout [SQL]) {
+    private func addFeeds(_ name: String, _ dice: inout SeededGenerator, _ statements: inout [SQL])
+    {
         for feed in [FeedName.botMentions, FeedName.humanPosts] where Bool.random(using: &dice) {
             let error = Bool.random(using: &dice) ? "no answer" : nil
             let read = now.milliseconds - Int64.random(in: 0...90_000_000, using: &dice)
@@ -265,7 +300,8 @@ private struct Filling {
         }
     }
 
-    private func addPeople(_ name: String, _ dice: inout SeededGenerator, _ statements: inout [SQL]) {
+    private func addPeople(_ name: String, _ dice: inout SeededGenerator, _ statements: inout [SQL])
+    {
         for number in 0..<Int.random(in: 0...2, using: &dice) {
             let stance = Bool.random(using: &dice) ? "deny" : nil
             statements.append(

@@ -39,7 +39,9 @@ import Testing
         }
     }
 
-    private func expectReport(_ report: ImportReport, added: [String], changed: [String], unchanged: Int) {
+    private func expectReport(
+        _ report: ImportReport, added: [String], changed: [String], unchanged: Int
+    ) {
         #expect(report.added == added)
         #expect(report.changed == changed)
         #expect(report.unchanged == unchanged)
@@ -47,7 +49,9 @@ import Testing
 
     // MARK: What is stored
 
-    @Test(arguments: Engine.allCases) func whatALineSaysIsStoredAndUsed(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func whatALineSaysIsStoredAndUsed(_ engine: Engine)
+        async throws
+    {
         let bare = try await BareMirror(engine, variables: Self.key)
         let mirror = try await bare.open()
         let report = try await MirrorRegister(mirror.installation).importMirrors(
@@ -60,12 +64,16 @@ import Testing
         let login = try #require(try await ann.vault.login(of: .bot))
         #expect(login.credentials[.accessToken]?.reveal() == "planted-token-ann")
         #expect(login.credentials[.server]?.reveal() == "https://social.example")
-        try await expect(ann.vault.login(of: .human)?.credentials[.handle]?.reveal(), equals: "ann.example")
-        #expect(ann.configuration.humanNetwork == .bluesky && ann.configuration.botNetwork == .mastodon)
+        try await expect(
+            ann.vault.login(of: .human)?.credentials[.handle]?.reveal(), equals: "ann.example")
+        #expect(
+            ann.configuration.humanNetwork == .bluesky && ann.configuration.botNetwork == .mastodon)
         try await expect(ann.table.record().past) { $0 == nil }
     }
 
-    @Test(arguments: Engine.allCases) func theSameFileTwiceChangesNothing(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func theSameFileTwiceChangesNothing(_ engine: Engine)
+        async throws
+    {
         let mirror = try await BareMirror(engine, variables: Self.key).open()
         let register = MirrorRegister(mirror.installation)
         let lines = data(Self.line("ann"), Self.line("ben"))
@@ -77,15 +85,18 @@ import Testing
             try await expect(TableContents(of: mirror.storage), equals: before)
         }
         // What differs is changed, and only that.
-        let report = try await register.importMirrors(data(Self.line("ann", limit: 901), Self.line("ben")))
+        let report = try await register.importMirrors(
+            data(Self.line("ann", limit: 901), Self.line("ben")))
         expectReport(report, added: [], changed: ["ann"], unchanged: 1)
-        try await expect(mirror.installation.mirror(named: "ann").configuration.archiveLimit, equals: 901)
+        try await expect(
+            mirror.installation.mirror(named: "ann").configuration.archiveLimit, equals: 901)
     }
 
     @Test func aDryRunStoresNothing() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         let before = try await TableContents(of: mirror.storage)
-        let report = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann")), isDryRun: true)
+        let report = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("ann")), isDryRun: true)
         #expect(report.added == ["ann"] && report.isDryRun)
         try await expect(TableContents(of: mirror.storage), equals: before)
     }
@@ -97,7 +108,8 @@ import Testing
         _ = try await register.importMirrors(data(Self.line("ann"), Self.line("ben")))
         for name in ["ann", "ben"] {
             let vault = try await mirror.installation.mirror(named: name).vault
-            try await vault.sessions(of: .bot, now: { BareMirror.now }).save(Secret("planted-session"))
+            try await vault.sessions(of: .bot, now: { BareMirror.now }).save(
+                Secret("planted-session"))
         }
         let change =
             #"{"name":"ann","settings":{"MAX_PER_DAY":3},"credentials":{"bot":{"network":"mastodon","server":"social.example","access_token":"planted-new"}}}"#
@@ -107,7 +119,9 @@ import Testing
         #expect(ann.configuration.schedule.maximumPerDay == 3)
         try await expect(ann.vault.login(of: .human)) { $0 != nil }
         try await expect(ann.vault.session(of: .bot)) { $0 == nil }
-        try await expect(mirror.installation.mirror(named: "ben").vault.session(of: .bot)) { $0 != nil }
+        try await expect(mirror.installation.mirror(named: "ben").vault.session(of: .bot)) {
+            $0 != nil
+        }
     }
 
     /// Quotas and budgets are settings of each mirror.
@@ -118,7 +132,8 @@ import Testing
                 "ARCHIVE_LIMIT": "\(1_000 + index)", "EXAMPLE_LIMIT": "\(2_000 + index)",
                 "X_BUDGET_USD_PER_MONTH": "\(3 + index)", "FAVORITES_PER_DAY": "\(4 + index)",
             ]
-            _ = try await MirrorRegister(mirror.installation).add(MirrorEntry(name: name, settings: settings))
+            _ = try await MirrorRegister(mirror.installation).add(
+                MirrorEntry(name: name, settings: settings))
         }
         for (index, name) in ["ann", "ben"].enumerated() {
             let configuration = try await mirror.installation.mirror(named: name).configuration
@@ -146,7 +161,9 @@ import Testing
     }
 
     /// Two processes that import the same file at once store it once.
-    @Test(arguments: Engine.allCases) func twoImportsAtOnceStoreOneFileOnce(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func twoImportsAtOnceStoreOneFileOnce(_ engine: Engine)
+        async throws
+    {
         let bare = try await BareMirror(engine, variables: Self.key)
         let (first, second) = (try await bare.open(), try await bare.open())
         let names = (0..<450).map { "m\($0)" }
@@ -157,7 +174,9 @@ import Testing
         #expect(reports.flatMap(\.added).sorted() == names.sorted())
         #expect(reports.flatMap(\.changed).isEmpty)
         for name in ["m0", "m449"] {
-            try await expect(first.installation.mirror(named: name).vault.login(of: .bot)) { $0 != nil }
+            try await expect(first.installation.mirror(named: name).vault.login(of: .bot)) {
+                $0 != nil
+            }
         }
         try await expect(MirrorTable.names(in: first.storage).count, equals: 450)
     }
@@ -175,7 +194,8 @@ import Testing
     /// Logins are never stored with another key than those that are there.
     @Test func anotherKeyIsRefused() async throws {
         let bare = try await BareMirror(variables: Self.key)
-        _ = try await MirrorRegister(try await bare.open().installation).importMirrors(data(Self.line("ann")))
+        _ = try await MirrorRegister(try await bare.open().installation).importMirrors(
+            data(Self.line("ann")))
         let other = try await bare.open(["SECRET_KEY": "another-key-another-key-another-key"])
         let before = try await TableContents(of: other.storage)
         await #expect(throws: ConfigurationError.self) {
@@ -209,23 +229,47 @@ import Testing
         (#"{"name":"ann","planted-Token-9":1}"#, "(a name that is not shown)", "no field"),
         (#"{"name":"ann","settings":[]}"#, "settings", "no object"),
         (#"{"name":"ann","settings":{"MAX_PER_DAY":true}}"#, "settings.MAX_PER_DAY", "neither"),
-        (#"{"name":"ann","settings":{"MAX_PER_DAY":{"planted":1}}}"#, "settings.MAX_PER_DAY", "neither"),
+        (
+            #"{"name":"ann","settings":{"MAX_PER_DAY":{"planted":1}}}"#, "settings.MAX_PER_DAY",
+            "neither"
+        ),
         (#"{"name":"ann","settings":{"MAX_PER_DAY":""}}"#, "settings.MAX_PER_DAY", "empty"),
-        (#"{"name":"ann","settings":{"MAX_PER_DAY":"planted"}}"#, "settings.MAX_PER_DAY", "expected 0–"),
-        (#"{"name":"ann","settings":{"TIME_ZONE":"planted"}}"#, "settings.TIME_ZONE", "cannot be used"),
+        (
+            #"{"name":"ann","settings":{"MAX_PER_DAY":"planted"}}"#, "settings.MAX_PER_DAY",
+            "expected 0–"
+        ),
+        (
+            #"{"name":"ann","settings":{"TIME_ZONE":"planted"}}"#, "settings.TIME_ZONE",
+            "cannot be used"
+        ),
         (#"{"name":"ann","settings":{"LINKS":"planted"}}"#, "settings.LINKS", "cannot be used"),
-        (#"{"name":"ann","settings":{"OPERATOR_CONTACT":"a\nplanted"}}"#, "settings.OPERATOR_CONTACT", "control"),
+        (
+            #"{"name":"ann","settings":{"OPERATOR_CONTACT":"a\nplanted"}}"#,
+            "settings.OPERATOR_CONTACT", "control"
+        ),
         (#"{"name":"ann","settings":{"PLANTED":"1"}}"#, "settings.PLANTED", "no setting"),
-        (#"{"name":"ann","settings":{"planted-secret":"1"}}"#, "settings.(a name that is not shown)", "no setting"),
-        (#"{"name":"ann","settings":{"BOT_ACCESS_TOKEN":"planted"}}"#, "settings.BOT_ACCESS_TOKEN", "secret"),
+        (
+            #"{"name":"ann","settings":{"planted-secret":"1"}}"#,
+            "settings.(a name that is not shown)", "no setting"
+        ),
+        (
+            #"{"name":"ann","settings":{"BOT_ACCESS_TOKEN":"planted"}}"#,
+            "settings.BOT_ACCESS_TOKEN", "secret"
+        ),
         (#"{"name":"ann","settings":{"SECRET_KEY":"planted"}}"#, "settings.SECRET_KEY", "secret"),
         (#"{"name":"ann","settings":{"BOT_SERVER":"planted"}}"#, "settings.BOT_SERVER", "belongs"),
-        (#"{"name":"ann","settings":{"DATABASE_CONNECTIONS":"planted"}}"#, "settings.DATABASE_CONNECTIONS", "belongs"),
+        (
+            #"{"name":"ann","settings":{"DATABASE_CONNECTIONS":"planted"}}"#,
+            "settings.DATABASE_CONNECTIONS", "belongs"
+        ),
         (#"{"name":"ann","credentials":"planted"}"#, "credentials", "no object"),
         (#"{"name":"ann","credentials":{"robot":{}}}"#, "credentials.robot", "no role"),
         (#"{"name":"ann","credentials":{"bot":"planted"}}"#, "credentials.bot", "no object"),
         (#"{"name":"ann","credentials":{"bot":{}}}"#, "credentials.bot.network", "missing"),
-        (#"{"name":"ann","credentials":{"bot":{"network":"planted"}}}"#, "credentials.bot.network", "expected one of"),
+        (
+            #"{"name":"ann","credentials":{"bot":{"network":"planted"}}}"#,
+            "credentials.bot.network", "expected one of"
+        ),
         (
             #"{"name":"ann","credentials":{"bot":{"network":"mastodon","server":"planted secret","access_token":"planted"}}}"#,
             "credentials.bot.server", "cannot be used"
@@ -257,7 +301,9 @@ import Testing
     ]
 
     /// Each is refused by line and field, no value is repeated, and no line of the file is stored.
-    @Test(arguments: hostile.indices) func aHostileLineIsRefusedByLineAndField(_ index: Int) async throws {
+    @Test(arguments: hostile.indices) func aHostileLineIsRefusedByLineAndField(_ index: Int)
+        async throws
+    {
         let (line, field, words) = Self.hostile[index]
         let mirror = try await BareMirror(variables: Self.key).open()
         let before = try await TableContents(of: mirror.storage)
@@ -276,10 +322,13 @@ import Testing
     @Test func hostileBytesAreRefused() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         func problems(_ bytes: [UInt8]) async throws -> [String] {
-            try await MirrorRegister(mirror.installation).importMirrors(Data(bytes)).problems.map(\.description)
+            try await MirrorRegister(mirror.installation).importMirrors(Data(bytes)).problems.map(
+                \.description)
         }
         let good = Array(Self.line("ann").utf8) + [0x0A]
-        try await expect(problems(good + [0xFF, 0xFE, 0x0A] + Array(Self.line("ben").utf8))) { $0.isOne(2, "UTF-8") }
+        try await expect(problems(good + [0xFF, 0xFE, 0x0A] + Array(Self.line("ben").utf8))) {
+            $0.isOne(2, "UTF-8")
+        }
         let torn = Array(#"{"name":"a"#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)
         try await expect(problems(torn)) { $0.isOne(1, "UTF-8") }
         let deep = Array(repeating: UInt8(ascii: "["), count: 60_000)
@@ -290,7 +339,8 @@ import Testing
             Array(#"{"name":"ann","settings":{"TIME_ZONE":""#.utf8)
             + Array(repeating: UInt8(ascii: "x"), count: 5_000_000) + Array(#""}}"#.utf8)
         try await expect(problems(huge + [0x0A] + good)) { $0.isOne(1, "longer") }
-        let long = #"{"name":"ann","settings":{"TIME_ZONE":"\#(String(repeating: "x", count: 5_000))"}}"#
+        let long =
+            #"{"name":"ann","settings":{"TIME_ZONE":"\#(String(repeating: "x", count: 5_000))"}}"#
         try await expect(problems(Array(long.utf8))) { $0.isOne(1, "longer than 4096") }
         try await expect(stored(mirror), equals: [])
         try await expect(problems([])) { $0.isEmpty }
@@ -303,7 +353,8 @@ import Testing
             .importMirrors(data(Self.line("ann"), Self.line("ann"), sameBot))
         #expect(
             report.problems.map(\.description) == [
-                "line 2: name is that of line 1 too", "line 3: credentials.bot is the bot of line 1 too",
+                "line 2: name is that of line 1 too",
+                "line 3: credentials.bot is the bot of line 1 too",
             ])
         try await expect(stored(mirror), equals: [])
     }
@@ -320,8 +371,10 @@ import Testing
         let mirror = try await BareMirror(variables: Self.key).open()
         _ = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann")))
         try await mirror.storage.execute(
-            "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = 'ann'")
-        let report = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann", limit: 5)))
+            "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = 'ann'"
+        )
+        let report = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("ann", limit: 5)))
         #expect(report.problems.map(\.field) == ["name"])
     }
 
@@ -329,7 +382,9 @@ import Testing
         let entry = try MirrorEntry(line: Data(Self.line("ann").utf8))
         var dumped = ""
         dump(entry, to: &dumped)
-        for text in ["\(entry)", String(reflecting: entry), dumped] { #expect(!text.contains("planted"), "\(text)") }
+        for text in ["\(entry)", String(reflecting: entry), dumped] {
+            #expect(!text.contains("planted"), "\(text)")
+        }
     }
 
     // MARK: Exports
@@ -341,7 +396,9 @@ import Testing
         _ = try await MirrorRegister(mirror.installation).importMirrors(
             data(Self.line("ann"), oauth, #"{"name":"empty"}"#))
         var text = ""
-        let report = try await MirrorRegister(mirror.installation).export(withSecrets: true) { text += $0 }
+        let report = try await MirrorRegister(mirror.installation).export(withSecrets: true) {
+            text += $0
+        }
         #expect(report.mirrors == 3 && report.lacking.isEmpty)
         #expect(text.contains(oauth))
         let other = try await BareMirror(.postgres, variables: Self.key).open()
@@ -356,9 +413,12 @@ import Testing
 
     @Test func anExportWithoutSecretsNamesThem() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
-        _ = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann"), #"{"name":"empty"}"#))
+        _ = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("ann"), #"{"name":"empty"}"#))
         var text = ""
-        let report = try await MirrorRegister(mirror.installation).export(withSecrets: false) { text += $0 }
+        let report = try await MirrorRegister(mirror.installation).export(withSecrets: false) {
+            text += $0
+        }
         #expect(report.lacking == ["ann"])
         #expect(!text.contains("planted"))
         #expect(text.contains(#""missing":["credentials.bot.access_token"]"#))

@@ -23,26 +23,32 @@ import Testing
         let mirror: HumanMirror
         let shapes: [TableShape]
 
-        init(_ engine: Engine, rows: Int = MirrorRemovalTests.rows, variables: [String: String] = [:]) async throws {
-            bare = try await BareMirror(engine, variables: ["MIRROR": "gone"].merging(variables) { $1 })
+        init(
+            _ engine: Engine, rows: Int = MirrorRemovalTests.rows, variables: [String: String] = [:]
+        ) async throws {
+            bare = try await BareMirror(
+                engine, variables: ["MIRROR": "gone"].merging(variables) { $1 })
             mirror = try await bare.open(rehearsal: .meeting)
             shapes = try await TableShape.ofMirrors(in: mirror.storage)
             for (name, count) in [("gone", rows), ("stays", 3)] {
                 for shape in shapes {
-                    try await mirror.storage.transaction { [shapes = Self.batch(shape, name, count)] connection in
+                    try await mirror.storage.transaction {
+                        [shapes = Self.batch(shape, name, count)] connection in
                         try connection.insert(shapes)
                     }
                 }
             }
         }
 
-        private static func batch(_ shape: TableShape, _ mirror: String, _ count: Int) -> BulkInsert {
+        private static func batch(_ shape: TableShape, _ mirror: String, _ count: Int) -> BulkInsert
+        {
             let single = shape.key.map(\.name) == ["mirror"]
             let rows = (0..<(single ? 1 : count)).map { number in
                 shape.columns.map { column -> SQLValue in
                     switch column.name {
                     case "mirror": return .text(mirror)
-                    case "human_account", "bot_account": return .text("mastodon:\(mirror)-\(column.name)@home.example")
+                    case "human_account", "bot_account":
+                        return .text("mastodon:\(mirror)-\(column.name)@home.example")
                     case "released": return .boolean(true)
                     case let name
                     where ["move_", "pause", "retire", "standing"].contains(where: name.hasPrefix)
@@ -63,7 +69,8 @@ import Testing
                 into: shape.name, columns: shape.columns.map { ($0.name, $0.type) }, rows: rows)
         }
 
-        /// How many rows of a mirror each table has that names a mirror; tables without any are left out.
+        /// How many rows of a mirror each table has that names a mirror; tables without any are
+        /// left out.
         ///
         /// The database is asked which tables those are.
         func counts(of mirror: String) async throws -> [String: Int] {
@@ -80,7 +87,9 @@ import Testing
                 for name in try connection.query(tables).map({ try $0.text("home") }) {
                     let rows = try connection.query(
                         "SELECT COUNT(*) AS rows FROM \(unsafe: name) WHERE mirror = \(mirror)")
-                    if let number = try rows.first?.int("rows"), number > 0 { counts[name] = number }
+                    if let number = try rows.first?.int("rows"), number > 0 {
+                        counts[name] = number
+                    }
                 }
                 return counts
             }
@@ -88,20 +97,26 @@ import Testing
 
         /// The rows of the other mirror, each as text.
         func others() async throws -> [String: [String]] {
-            try await TableContents(of: mirror.storage).tables.mapValues { $0.filter { $0.contains("stays") } }
+            try await TableContents(of: mirror.storage).tables.mapValues {
+                $0.filter { $0.contains("stays") }
+            }
         }
 
         func remove(stoppingAfter steps: Int? = nil) async throws -> MirrorRemoval {
             let counter = Recorder<Int>()
-            return try await RemoveMirror().perform(at: Desk(mirror, zone: nil), seen: nil) { removed in
+            return try await RemoveMirror().perform(at: Desk(mirror, zone: nil), seen: nil) {
+                removed in
                 counter.add(removed)
                 if let steps, counter.values.count > steps { throw Interruption() }
             }
         }
     }
 
-    /// A new table needs a column `mirror` and a primary key, or a place in this list and a way to remove its rows.
-    @Test(arguments: Engine.allCases) func everyTableBelongsToMirrorsOrToTheProcess(_ engine: Engine) async throws {
+    /// A new table needs a column `mirror` and a primary key, or a place in this list and a way to
+    /// remove its rows.
+    @Test(arguments: Engine.allCases) func everyTableBelongsToMirrorsOrToTheProcess(
+        _ engine: Engine
+    ) async throws {
         let mirror = try await BareMirror(engine).open()
         let shapes = try await TableShape.ofMirrors(in: mirror.storage)
         let tables = Set(try await TableContents(of: mirror.storage).tables.keys)
@@ -111,10 +126,14 @@ import Testing
                 "schema_migrations", "workers", "ended_sessions",
             ]),
             equals: [])
-        for shape in shapes { #expect(!shape.key.isEmpty && shape.key[0].name == "mirror", "\(shape.name)") }
+        for shape in shapes {
+            #expect(!shape.key.isEmpty && shape.key[0].name == "mirror", "\(shape.name)")
+        }
     }
 
-    @Test(arguments: Engine.allCases) func everyRowOfTheMirrorGoesAndNoOther(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func everyRowOfTheMirrorGoesAndNoOther(_ engine: Engine)
+        async throws
+    {
         let place = try await FilledDatabase(engine)
         let others = try await place.others()
         try await expect(place.counts(of: "gone").count, equals: place.shapes.count)
@@ -126,7 +145,8 @@ import Testing
         try await expect(MirrorTable.names(in: place.mirror.storage), equals: ["stays"])
     }
 
-    /// An interrupted removal leaves a mirror that cannot act and is still listed; the same operation continues.
+    /// An interrupted removal leaves a mirror that cannot act and is still listed; the same
+    /// operation continues.
     @Test(arguments: Engine.allCases, [0, 1, 4, 17, 40])
     func anInterruptedRemovalContinues(_ engine: Engine, _ steps: Int) async throws {
         let place = try await FilledDatabase(engine)
@@ -136,11 +156,15 @@ import Testing
         #expect(left["mirrors"] == 1 && left["credentials"] == nil && left["settings"] == nil)
         let list = try await MirrorList(in: place.mirror.storage, now: BareMirror.now)
         #expect(list.mirrors.map(\.state) == [.removing, .stopped])
-        await #expect(throws: ChangeRefusal.self) { try await Desk(place.mirror, zone: nil).perform(ResumeMirror()) }
-        let refused = try await MirrorRegister(place.mirror.installation).importMirrors(Data(#"{"name":"gone"}"#.utf8))
+        await #expect(throws: ChangeRefusal.self) {
+            try await Desk(place.mirror, zone: nil).perform(ResumeMirror())
+        }
+        let refused = try await MirrorRegister(place.mirror.installation).importMirrors(
+            Data(#"{"name":"gone"}"#.utf8))
         #expect(refused.problems.map(\.field) == ["name"])
         // A pause with an end does not let it go on.
-        _ = try await place.mirror.table.pause(until: BareMirror.now + 1, reason: nil, now: BareMirror.now)
+        _ = try await place.mirror.table.pause(
+            until: BareMirror.now + 1, reason: nil, now: BareMirror.now)
         try await expect(place.mirror.table.record().pause?.code, equals: .removing)
 
         let removal = try await place.remove()
@@ -156,13 +180,17 @@ import Testing
     @Test func eachStepIsBounded() async throws {
         let place = try await FilledDatabase(.sqlite)
         let removed = Recorder<Int>()
-        _ = try await RemoveMirror().perform(at: Desk(place.mirror, zone: nil), seen: nil) { removed.add($0) }
+        _ = try await RemoveMirror().perform(at: Desk(place.mirror, zone: nil), seen: nil) {
+            removed.add($0)
+        }
         let steps = zip([0] + removed.values, removed.values).map { $1 - $0 }
         #expect(steps.count > 2 * (place.shapes.count - 10))
         #expect(steps.allSatisfy { (1...RemoveMirror.batchSize).contains($0) })
     }
 
-    @Test(arguments: Engine.allCases) func aMirrorWithALivingWorkerIsKept(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aMirrorWithALivingWorkerIsKept(_ engine: Engine)
+        async throws
+    {
         let place = try await FilledDatabase(engine, rows: 3)
         let before = try await place.counts(of: "gone")
         let keeper = LeaseKeeper(
@@ -185,10 +213,14 @@ import Testing
         let table = LeaseTable(storage: place.mirror.storage, mirror: "gone")
         try await place.mirror.table.add(now: BareMirror.now)
         let lease = try #require(try await table.take(owner: "worker", after: nil, now: 1))
-        let isFree = try await place.mirror.storage.read { try MirrorOwnership.isFree("gone", on: $0) }
+        let isFree = try await place.mirror.storage.read {
+            try MirrorOwnership.isFree("gone", on: $0)
+        }
         #expect(!isFree)
         try await table.release(lease, now: 2)
-        let isFreeAgain = try await place.mirror.storage.read { try MirrorOwnership.isFree("gone", on: $0) }
+        let isFreeAgain = try await place.mirror.storage.read {
+            try MirrorOwnership.isFree("gone", on: $0)
+        }
         #expect(isFreeAgain)
     }
 
@@ -205,7 +237,8 @@ import Testing
         #expect(refusal?.code == .changed)
         try await expect(place.counts(of: "gone"), equals: before)
         let fresh = try await RemovalSubject(place.mirror)
-        _ = try await Desk(place.mirror, zone: nil).perform(PersonRequest(RemoveMirror(), seen: fresh.seen))
+        _ = try await Desk(place.mirror, zone: nil).perform(
+            PersonRequest(RemoveMirror(), seen: fresh.seen))
         try await expect(place.counts(of: "gone"), equals: [:])
     }
 
@@ -216,15 +249,18 @@ import Testing
         let parts = ["categories", "features:favorite", "features:normal"]
         for name in ["gone", "stays"] {
             for part in parts {
-                _ = try await client.command(RedisCommand("HSET", "mirror-bot:{\(name)}:\(part)", "a", "1"))
+                _ = try await client.command(
+                    RedisCommand("HSET", "mirror-bot:{\(name)}:\(part)", "a", "1"))
             }
         }
         _ = try await place.remove()
         for part in parts {
             try await expect(
-                client.command(RedisCommand("EXISTS", "mirror-bot:{gone}:\(part)")).integer, equals: 0)
+                client.command(RedisCommand("EXISTS", "mirror-bot:{gone}:\(part)")).integer,
+                equals: 0)
             try await expect(
-                client.command(RedisCommand("EXISTS", "mirror-bot:{stays}:\(part)")).integer, equals: 1)
+                client.command(RedisCommand("EXISTS", "mirror-bot:{stays}:\(part)")).integer,
+                equals: 1)
         }
         await server.stop()
     }

@@ -12,7 +12,8 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// The state of all mirrors at once: the same verdicts as of each alone, the worst first, with few statements.
+/// The state of all mirrors at once: the same verdicts as of each alone, the worst first, with few
+/// statements.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct MirrorsStatusTests {
     private static let now = BareMirror.now
 
@@ -71,7 +72,9 @@ import Testing
         }
 
         /// Lets a worker hold a mirror, which beat last at some time.
-        func hold(_ name: String, by worker: String, at time: Date = MirrorsStatusTests.now) async throws {
+        func hold(_ name: String, by worker: String, at time: Date = MirrorsStatusTests.now)
+            async throws
+        {
             let table = LeaseTable(storage: mirror.storage, mirror: name)
             let lease = try await table.take(owner: worker, after: nil, now: time.milliseconds)
             try #require(lease != nil)
@@ -82,21 +85,27 @@ import Testing
         /// One mirror in each state.
         func addEach() async throws {
             let names = [
-                "away", "broke", "deaf", "fine", "late", "paused", "refused", "stopped", "empty", "tired", "odd",
+                "away", "broke", "deaf", "fine", "late", "paused", "refused", "stopped", "empty",
+                "tired", "odd",
                 "once",
             ]
             try await add(names)
             let now = MirrorsStatusTests.now.milliseconds
             try await execute(
-                "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = 'away'")
+                "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = 'away'"
+            )
             try await execute("DELETE FROM posts WHERE mirror = 'empty'")
             for name in names where !["late", "stopped", "once"].contains(name) {
                 try await hold(name, by: "worker-\(name.suffix(1))")
             }
             try await hold("late", by: "silent", at: MirrorsStatusTests.now - 90)
             let passes = LeaseTable(storage: mirror.storage, mirror: "once")
-            for time in [660.0, 60] { try await passes.notePass(now: MirrorsStatusTests.now - time) }
-            try await execute("UPDATE mirrors SET paused_ms = \(now), pause_reason = 'rest' WHERE mirror = 'paused'")
+            for time in [660.0, 60] {
+                try await passes.notePass(now: MirrorsStatusTests.now - time)
+            }
+            try await execute(
+                "UPDATE mirrors SET paused_ms = \(now), pause_reason = 'rest' WHERE mirror = 'paused'"
+            )
             try await execute(
                 """
                 INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
@@ -108,7 +117,8 @@ import Testing
                 INSERT INTO feeds (mirror, feed, error, error_code, error_ms)
                 VALUES ('deaf', 'bot-mentions', 'no answer', 'unavailable', \(now - 3_600_000))
                 """)
-            try await execute("UPDATE settings SET value = 'many' WHERE mirror = 'odd' AND name = 'MAX_PER_DAY'")
+            try await execute(
+                "UPDATE settings SET value = 'many' WHERE mirror = 'odd' AND name = 'MAX_PER_DAY'")
             _ = try await MirrorRegister(mirror.installation).add(MirrorEntry(name: "new"))
         }
 
@@ -117,7 +127,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func eachVerdictIsThatOfTheMirrorAlone(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func eachVerdictIsThatOfTheMirrorAlone(_ engine: Engine)
+        async throws
+    {
         let town = try await Town(engine)
         try await town.addEach()
         let status = try await town.status()
@@ -129,7 +141,8 @@ import Testing
             #expect(line.text == health.verdict.text, "\(line.name)")
         }
         let states = Dictionary(uniqueKeysWithValues: status.mirrors.map { ($0.name, $0.state) })
-        #expect(states["fine"] == .healthy && states["once"] == .healthy && states["paused"] == .paused)
+        #expect(
+            states["fine"] == .healthy && states["once"] == .healthy && states["paused"] == .paused)
         for name in ["away", "deaf", "late", "odd", "refused", "stopped", "tired", "empty"] {
             #expect(states[name] == .failing, "\(name)")
         }
@@ -208,22 +221,26 @@ import Testing
         try await town.addEach()
         let all = try await MirrorTable.all(in: town.mirror.storage)
         let ownership = try await MirrorOwnership(of: all, in: town.mirror.storage, now: Self.now)
-        // Neither who is late, was released or is looked after by cron, nor anything of a new mirror.
+        // Neither who is late, was released or is looked after by cron, nor anything of a new
+        // mirror.
         #expect(ownership.owned.values.reduce(0, +) == 9)
         #expect(ownership.owned["worker-d"] == 4)
         #expect(ownership.unowned == 3)
         let build = MetricsReport.Build(version: "1", commit: "1")
         try await town.execute("DELETE FROM settings WHERE mirror = 'odd'")
         try await town.execute("UPDATE workers SET late_ms = 1500 WHERE worker = 'worker-d'")
-        let text = try await MetricsReport(of: town.mirror.installation, build: build, now: Self.now)
-            .exposition.text
+        let text = try await MetricsReport(
+            of: town.mirror.installation, build: build, now: Self.now
+        )
+        .exposition.text
         for line in [
             #"mirrorbot_mirrors_owned{worker="worker-d"} 4"#, "mirrorbot_mirrors_unowned 3",
             #"mirrorbot_passes_late_seconds{worker="worker-d"} 1.5"#,
         ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
     }
 
-    /// Names of mirrors that have posts or examples and no row of their own are found without reading those.
+    /// Names of mirrors that have posts or examples and no row of their own are found without
+    /// reading those.
     @Test(arguments: Engine.allCases) func everyNameIsFoundOnce(_ engine: Engine) async throws {
         let town = try await Town(engine)
         try await expect(MirrorTable.names(in: town.mirror.storage), equals: [])
@@ -240,14 +257,18 @@ import Testing
         try await expect(MirrorTable.names(in: town.mirror.storage, limit: 2), equals: ["a", "b"])
     }
 
-    /// What only a worker lacks is told of it, and of no mirror; what all of them lack is told of no worker.
+    /// What only a worker lacks is told of it, and of no mirror; what all of them lack is told of
+    /// no worker.
     @Test(arguments: Engine.allCases) func unableWorkersAreNamed(_ engine: Engine) async throws {
         let town = try await Town(engine)
         try await town.add(["one"])
         try await town.hold("one", by: "holder")
-        func beat(_ worker: String, _ extent: WorkerRecord.Disability.Extent?, ago: TimeInterval = 0) async throws {
+        func beat(
+            _ worker: String, _ extent: WorkerRecord.Disability.Extent?, ago: TimeInterval = 0
+        ) async throws {
             let disability = extent.map {
-                WorkerRecord.Disability(since: Self.now - 60, extent: $0, reason: "reason of \(worker)")
+                WorkerRecord.Disability(
+                    since: Self.now - 60, extent: $0, reason: "reason of \(worker)")
             }
             let record = WorkerRecord(
                 worker: worker, beat: 100, version: "1", isSharing: true, mirrors: 0, lateness: 0,

@@ -13,21 +13,24 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct MonthForecastTests {
     private static let both: [AccountRole: NetworkName] = [.human: .x, .bot: .x]
     private static let accounts = [
-        "NETWORK": "x", "X_ACKNOWLEDGE_POLICY": "yes", "HUMAN_CONSUMER_KEY": "hk", "HUMAN_CONSUMER_SECRET": "hs",
+        "NETWORK": "x", "X_ACKNOWLEDGE_POLICY": "yes", "HUMAN_CONSUMER_KEY": "hk",
+        "HUMAN_CONSUMER_SECRET": "hs",
         "HUMAN_ACCESS_TOKEN": "1-h", "HUMAN_ACCESS_TOKEN_SECRET": "ht", "BOT_CONSUMER_KEY": "bk",
         "BOT_CONSUMER_SECRET": "bs", "BOT_ACCESS_TOKEN": "2-b", "BOT_ACCESS_TOKEN_SECRET": "bt",
         "TIME_ZONE": "Asia/Tokyo",
     ]
 
     private func settings(_ variables: [String: String] = [:]) async throws -> MirrorSettings {
-        try await BareMirror(variables: Self.accounts.merging(variables) { $1 }).open().configuration
+        try await BareMirror(variables: Self.accounts.merging(variables) { $1 }).open()
+            .configuration
     }
 
     private func forecast(
         _ variables: [String: String] = [:], posts: Double = 2, left: TrainingLeft = TrainingLeft()
     ) async throws -> MonthForecast? {
         MonthForecast(
-            .init(posts: posts, humanPosts: 3, mentions: 1, source: "as a test says"), on: Self.both,
+            .init(posts: posts, humanPosts: 3, mentions: 1, source: "as a test says"),
+            on: Self.both,
             try await settings(variables), left: left)
     }
 
@@ -37,7 +40,8 @@ import Testing
         let lines = forecast.lines.map { "\($0.what) \($0.amount)" }
         #expect(
             lines == [
-                "30 mentions and answers $0.75", "60 posts $0.90", "90 new posts of the human read $0.45",
+                "30 mentions and answers $0.75", "60 posts $0.90",
+                "90 new posts of the human read $0.45",
                 "looks whether originals are still there $1.25", "older posts $0.824995",
                 "older favorites $0.824995",
             ])
@@ -46,27 +50,36 @@ import Testing
         #expect(forecast.isEnough)
         #expect(
             forecast.assumptions == [
-                "2 posts and 1 mention a day (as a test says)", "X_HOME_POSTS_PER_DAY=0", "X_APP_OWNER=none",
+                "2 posts and 1 mention a day (as a test says)", "X_HOME_POSTS_PER_DAY=0",
+                "X_APP_OWNER=none",
                 "the prices of 2026-04-20",
             ])
     }
 
     @Test func settingsChangeIt() async throws {
         let home = try #require(try await forecast(["X_HOME_POSTS_PER_DAY": "20"]))
-        #expect(home.lines.contains { $0.what == "30 days of home timelines" && $0.amount.cents == "$9.00" })
+        #expect(
+            home.lines.contains {
+                $0.what == "30 days of home timelines" && $0.amount.cents == "$9.00"
+            })
         #expect(!home.isEnough)
         let owned = try #require(try await forecast(["X_APP_OWNER": "human"]))
-        #expect(owned.lines.contains { $0.what == "90 new posts of the human read" && $0.amount.cents == "$0.09" })
+        #expect(
+            owned.lines.contains {
+                $0.what == "90 new posts of the human read" && $0.amount.cents == "$0.09"
+            })
         let silent = try #require(try await forecast(["X_ACKNOWLEDGE_POLICY": "no"]))
         #expect(!silent.lines.contains { $0.what == "60 posts" })
-        let off = try #require(try await forecast(["FAVORITE_MODE": "off"], left: TrainingLeft(posts: .begun(3_000))))
+        let off = try #require(
+            try await forecast(["FAVORITE_MODE": "off"], left: TrainingLeft(posts: .begun(3_000))))
         #expect(!off.lines.contains { $0.what.contains("favorites") })
         #expect(off.lines.contains { $0.what == "older posts" && $0.amount.cents == "$1.65" })
     }
 
     /// A dear life leaves nothing to learning, and the forecast says so before the month does.
     @Test func aDearLifeIsSaidToBeOne() async throws {
-        let dear = try #require(try await forecast(posts: 10, left: TrainingLeft(posts: .begun(3_000))))
+        let dear = try #require(
+            try await forecast(posts: 10, left: TrainingLeft(posts: .begun(3_000))))
         #expect(dear.life == Money(microdollars: 6_950_000))
         #expect(!dear.isEnough)
         #expect(!dear.lines.contains { $0.what == "older posts" })
@@ -80,7 +93,9 @@ import Testing
     }
 
     @Test func ratesComeFromThePastAndFromMentions() async throws {
-        let mirror = try await BareMirror(variables: Self.accounts.merging(["MAX_PER_DAY": "2"]) { $1 }).open()
+        let mirror = try await BareMirror(
+            variables: Self.accounts.merging(["MAX_PER_DAY": "2"]) { $1 }
+        ).open()
         let now = mirror.clock.now
         try await expect(mirror.rates(now: now).source, equals: "assumed, for no posts are known")
         try await mirror.beginWorking()

@@ -25,12 +25,18 @@ import Testing
     /// The mirrors of the process: one, or none while it waits for another process.
     private var watch: Notifier.Watch { Notifier.Watch("test", pulse) }
 
-    private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    private func pass(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     /// A mirror that lacks nothing of what it would tell.
-    private func working(_ variables: [String: String], on engine: Engine = .sqlite) async throws -> HumanMirror {
-        let mirror = try await BareMirror(engine, variables: BareMirror.accounts.merging(variables) { $1 })
-            .open(clock: clock)
+    private func working(_ variables: [String: String], on engine: Engine = .sqlite) async throws
+        -> HumanMirror
+    {
+        let mirror = try await BareMirror(
+            engine, variables: BareMirror.accounts.merging(variables) { $1 }
+        )
+        .open(clock: clock)
         try await mirror.beginWorking()
         return mirror
     }
@@ -50,13 +56,15 @@ import Testing
     private func suggest(_ name: String, in mirror: HumanMirror) async throws -> Action {
         let author = AccountID(network: .mastodon, value: "stranger@pal.example")
         let intent = Intent(
-            .favorite(Action.Target(post: "https://pal.example/\(name)", author: author, address: name)),
+            .favorite(
+                Action.Target(post: "https://pal.example/\(name)", author: author, address: name)),
             state: .suggested, due: clock.now, expires: clock.now + 864_000)
         return try await mirror.outbox(lease: nil).propose(intent, now: clock.now).action
     }
 
     private func settle(_ mirror: HumanMirror) async throws {
-        try await mirror.storage.execute("UPDATE actions SET state = 'skipped' WHERE mirror = \(mirror.name)")
+        try await mirror.storage.execute(
+            "UPDATE actions SET state = 'skipped' WHERE mirror = \(mirror.name)")
     }
 
     @Test func whatOutlivedItsOriginalIsToldToo() async throws {
@@ -65,15 +73,19 @@ import Testing
         let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         let action = try await suggest("a", in: mirror)
-        try await mirror.storage.execute("UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
-        try await mirror.outbox(lease: nil).proposeUndos([action.id], reason: Action.Reason.sourceGone)
+        try await mirror.storage.execute(
+            "UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
+        try await mirror.outbox(lease: nil).proposeUndos(
+            [action.id], reason: Action.Reason.sourceGone)
         await notifier.look(at: watch)
         try expect(
             told(server).map(\.text),
             equals: ["1 of the bot's posts outlived their originals: mirror-bot undo proposed."])
     }
 
-    @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(
+        _ engine: Engine
+    ) async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url + "/hook?key=s3cr3t"], on: engine)
         let notifier = try #require(Notifier(mirror.installation, clock: clock))
@@ -85,7 +97,9 @@ import Testing
         await notifier.look(at: watch)
         try expect(told(server).map(\.cause), equals: [.review])
         try expect(told(server).map(\.state), equals: [.began])
-        try expect(told(server).first?.text, equals: "1 action waits for your decision: mirror-bot suggestions.")
+        try expect(
+            told(server).first?.text,
+            equals: "1 action waits for your decision: mirror-bot suggestions.")
         #expect(server.requests.first?.target == "/hook?key=s3cr3t")
         try await suggest("b", in: mirror)
         try await pass(3_600)
@@ -176,7 +190,8 @@ import Testing
         try await expect(mirror.notices.told(limit: 10).map(\.state), equals: [.began])
     }
 
-    /// The history has what was delivered, the newest first, and no more than the last hundred of a mirror.
+    /// The history has what was delivered, the newest first, and no more than the last hundred of a
+    /// mirror.
     @Test(arguments: Engine.allCases) func whatWasToldIsKept(_ engine: Engine) async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url], on: engine)
@@ -219,7 +234,9 @@ import Testing
         }
         try await suggest("EVIL", in: mirror)
         await notifier.look(at: watch)
-        try expect(told(server).map(\.cause), equals: [.review], "a moment of refusals is not worth a word")
+        try expect(
+            told(server).map(\.cause), equals: [.review], "a moment of refusals is not worth a word"
+        )
         try await pass(1_000)
         await notifier.look(at: watch)
         try expect(told(server).map(\.cause), equals: [.review, .refused, .humanRefused])
@@ -233,7 +250,9 @@ import Testing
     @Test func aDatabaseThatIsAwayIsToldOfFromMemory() async throws {
         let postgres = try await PostgresServer.start()
         let url = try await postgres.makeDatabase()
-        try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
+        try await Storage.open(.postgres(url: url)).closing {
+            _ = try await Migrations.apply(to: $0)
+        }
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url, "DATABASE_URL": url])
         let notifier = try #require(Notifier(mirror.installation, clock: clock))
@@ -262,9 +281,13 @@ import Testing
             }
         }
         try expect(told(server).map(\.cause), equals: [.stopped])
-        try expect(told(server).first?.text) { $0?.contains("a setting is wrong or missing") == true }
+        try expect(told(server).first?.text) {
+            $0?.contains("a setting is wrong or missing") == true
+        }
         let herald = try #require(Herald(mirror.installation, clock: clock))
-        try await herald.accompany({ [pulse] in Notifier.Watch(["test": pulse]) }, endsFor: mirror.name) {}
+        try await herald.accompany(
+            { [pulse] in Notifier.Watch(["test": pulse]) }, endsFor: mirror.name
+        ) {}
         try expect(told(server).map(\.state), equals: [.began, .resolved])
     }
 
@@ -289,7 +312,8 @@ import Testing
         try await look(after: 60)
         #expect(server.requests.count == 3)
         try await mirror.storage.execute(
-            "INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(mirror.name), 'bot', 'x', 0, 0)")
+            "INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(mirror.name), 'bot', 'x', 0, 0)"
+        )
         try await look(after: 300)
         #expect(server.requests.count == 3, "nothing is sent by whom nobody lets in")
         try await expect(mirror.notices.rows()) { $0.isEmpty }
@@ -307,7 +331,8 @@ import Testing
         }
         try expect(told(server).map(\.state), equals: [.began, .resolved])
         try expect(
-            told(server).first?.text, equals: "It is 300 s off that of the network. Synchronize it with a time server.")
+            told(server).first?.text,
+            equals: "It is 300 s off that of the network. Synchronize it with a time server.")
     }
 }
 
@@ -318,8 +343,11 @@ import Testing
     /// Longer than a test may take.
     private static let forever: Duration = .seconds(36_000)
 
-    private func send(_ variables: [String: String], limit: Duration = forever) async throws -> [NoticeReceipt] {
-        let configuration = try MirrorFixture.configuration(variables.merging(["MIRROR_BOT_HOME": "/nowhere"]) { $1 })
+    private func send(_ variables: [String: String], limit: Duration = forever) async throws
+        -> [NoticeReceipt]
+    {
+        let configuration = try MirrorFixture.configuration(
+            variables.merging(["MIRROR_BOT_HOME": "/nowhere"]) { $1 })
         let sender = NoticeSender(configuration.process.notices)
         defer { sender.shutdown() }
         return await sender.send(Self.notice, limit: limit)
@@ -353,7 +381,9 @@ import Testing
             try connection.respond(status: 307, headers: [("Location", url + "/x")])
         }
         let receipts = try await send(["NOTIFY_URL": server.url])
-        #expect(receipts.first?.problem == "the server sends it elsewhere (status 307), which is not followed")
+        #expect(
+            receipts.first?.problem
+                == "the server sends it elsewhere (status 307), which is not followed")
         #expect(elsewhere.requests.isEmpty)
     }
 
@@ -361,9 +391,11 @@ import Testing
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n".utf8)
         let noise = [UInt8](repeating: 0x41, count: 65_536)
         let talker = try LoopbackServer(steps: [.awaitRequest, .send(head), .flood(noise)])
-        try await expect(send(["NOTIFY_URL": talker.url]).map(\.problem), equals: [nil], "it took the notice")
+        try await expect(
+            send(["NOTIFY_URL": talker.url]).map(\.problem), equals: [nil], "it took the notice")
         for steps in [
-            [LoopbackServer.Step.awaitRequest, .hang], [.awaitRequest, .drip(head, every: .milliseconds(20))],
+            [LoopbackServer.Step.awaitRequest, .hang],
+            [.awaitRequest, .drip(head, every: .milliseconds(20))],
         ] {
             let server = try LoopbackServer(steps: steps)
             let start = ContinuousClock.now
@@ -390,11 +422,14 @@ import Testing
 
     private func expectTheNoticeAndNoSecret() async throws {
         let folder = try TemporaryDirectory()
-        let script = "cat > \(folder.path("in")); env > \(folder.path("env")); ls /proc/self/fd > \(folder.path("fds"))"
+        let script =
+            "cat > \(folder.path("in")); env > \(folder.path("env")); ls /proc/self/fd > \(folder.path("fds"))"
         let receipts = try await send(["NOTIFY_COMMAND": "/bin/sh -c \"\(script)\""])
         #expect(receipts == [NoticeReceipt(way: "NOTIFY_COMMAND (/bin/sh)")])
         func text(_ name: String) -> String {
-            String(decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(), as: UTF8.self)
+            String(
+                decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(),
+                as: UTF8.self)
         }
         #expect(text("in").hasPrefix("{"))
         #expect(text("in").hasSuffix("}\n"))
@@ -418,7 +453,9 @@ import Testing
         // No shell reads the words: nothing is expanded, and nothing is run after a semicolon.
         try await expect(problem("/bin/echo $HOME; exit 3"), equals: nil)
         // Had it been waited for, it would have ended well.
-        try await expect(problem("sleep 100", limit: .milliseconds(300))) { $0?.hasPrefix("took longer") == true }
+        try await expect(problem("sleep 100", limit: .milliseconds(300))) {
+            $0?.hasPrefix("took longer") == true
+        }
     }
 
     @Test func everyWayIsTriedAndOneIsEnough() async throws {
@@ -427,9 +464,13 @@ import Testing
         #expect(receipts.map(\.problem) == ["the server answers with status 401", nil])
     }
 
-    @Test(arguments: ["http://192.168.1.20/x", "http://nas.lan:8080/x", "http://ntfy/x", "https://ntfy.sh/x"])
+    @Test(arguments: [
+        "http://192.168.1.20/x", "http://nas.lan:8080/x", "http://ntfy/x", "https://ntfy.sh/x",
+    ])
     func whatIsNearMayBePlain(url: String) throws {
-        let configuration = try MirrorFixture.configuration(["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": url])
+        let configuration = try MirrorFixture.configuration([
+            "MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": url,
+        ])
         #expect(configuration.process.notices.address != nil)
     }
 

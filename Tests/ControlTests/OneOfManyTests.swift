@@ -10,7 +10,8 @@ import Testing
 @testable import Control
 @testable import Mirroring
 
-/// A mirror is a list of one: whatever is told of it alone is told of it among others, and a broken one harms no other.
+/// A mirror is a list of one: whatever is told of it alone is told of it among others, and a broken
+/// one harms no other.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct OneOfManyTests {
     private typealias Town = MirrorsStatusTests.Town
 
@@ -30,12 +31,16 @@ import Testing
     private static let hourAgo = (now - 3_600).milliseconds
 
     static let breakages = [
-        Breakage("row") { ["UPDATE mirrors SET past = NULL, activated_ms = NULL WHERE mirror = \($0)"] },
+        Breakage("row") {
+            ["UPDATE mirrors SET past = NULL, activated_ms = NULL WHERE mirror = \($0)"]
+        },
         Breakage("posts") { ["DELETE FROM posts WHERE mirror = \($0)"] },
         Breakage("setting") {
             ["UPDATE settings SET value = 'many' WHERE mirror = \($0) AND name = 'MAX_PER_DAY'"]
         },
-        Breakage("login") { ["UPDATE credentials SET sealed = 'broken' WHERE mirror = \($0) AND role = 'bot'"] },
+        Breakage("login") {
+            ["UPDATE credentials SET sealed = 'broken' WHERE mirror = \($0) AND role = 'bot'"]
+        },
         Breakage("server") {
             [
                 """
@@ -64,7 +69,9 @@ import Testing
         },
         Breakage("pause") { ["UPDATE mirrors SET paused_ms = \(hourAgo) WHERE mirror = \($0)"] },
         Breakage("move") {
-            ["UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = \($0)"]
+            [
+                "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = \($0)"
+            ]
         },
         Breakage("worker") { ["UPDATE leases SET updated_ms = \(hourAgo) WHERE mirror = \($0)"] },
     ]
@@ -78,9 +85,10 @@ import Testing
         return town
     }
 
-    /// Every combination of two breakages, and some of many: the facts of one mirror are those that it has among all, and
-    /// every report has the verdict that follows from them.
-    @Test(arguments: Engine.allCases) func eachIsReadAloneAsAmongAll(_ engine: Engine) async throws {
+    /// Every combination of two breakages, and some of many: the facts of one mirror are those that
+    /// it has among all, and every report has the verdict that follows from them.
+    @Test(arguments: Engine.allCases) func eachIsReadAloneAsAmongAll(_ engine: Engine) async throws
+    {
         var random = SeededGenerator(seed: 53)
         var sets: [[Breakage]] = [[]]
         for (index, first) in Self.breakages.enumerated() {
@@ -91,7 +99,9 @@ import Testing
         let names = sets.indices.map { "m\($0)" }
         let town = try await town(engine, names)
         for (name, set) in zip(names, sets) {
-            for breakage in set { for statement in breakage.statements(name) { try await town.execute(statement) } }
+            for breakage in set {
+                for statement in breakage.statements(name) { try await town.execute(statement) }
+            }
         }
         let installation = town.mirror.installation
         let records = try await MirrorTable.records(of: names, in: installation.storage)
@@ -99,13 +109,16 @@ import Testing
         let all = try await reader.readings(of: records, now: Self.now)
         let status = try await MirrorsStatus(of: installation, sized(names.count), now: Self.now)
         let lines = Dictionary(uniqueKeysWithValues: status.mirrors.map { ($0.name, $0) })
-        let metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now).exposition.text
+        let metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now)
+            .exposition.text
         for (index, name) in names.enumerated() {
             let words = sets[index].map(\.testDescription).joined(separator: ", ")
             let alone = try await reader.readings(of: [records[index]], now: Self.now)
             #expect(alone.map(\.facts) == [all[index].facts], "\(words)")
             let verdict = Health(all[index].facts).verdict
-            #expect(lines[name]?.state == verdict.state && lines[name]?.code == verdict.code, "\(words)")
+            #expect(
+                lines[name]?.state == verdict.state && lines[name]?.code == verdict.code, "\(words)"
+            )
             let well = "mirrorbot_well{mirror=\"\(name)\"} \(verdict.isWell ? 1 : 0)\n"
             #expect(metrics.contains(well), "\(words)")
             // A mirror is only opened if its settings can be used.
@@ -114,7 +127,9 @@ import Testing
             let opened = try await reader.reading(of: mirror, now: Self.now)
             #expect(opened.facts == all[index].facts, "\(words)")
             let health = try await mirror.health(now: Self.now)
-            #expect(health.verdict.state == verdict.state && health.verdict.code == verdict.code, "\(words)")
+            #expect(
+                health.verdict.state == verdict.state && health.verdict.code == verdict.code,
+                "\(words)")
         }
         let ill = all.count { !Health($0.facts).verdict.isWell }
         #expect(status.check.text.hasPrefix("\(ill) of \(names.count) mirrors do not work"))
@@ -145,7 +160,8 @@ import Testing
         found.lines = status.mirrors.filter { $0.name != broken }.sorted { $0.name < $1.name }
         found.list = try await MirrorList(in: installation.storage, now: Self.now).mirrors
             .filter { $0.name != broken }
-        found.metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now).exposition.text
+        found.metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now)
+            .exposition.text
             .split(separator: "\n").map(String.init)
             .filter { line in names.contains { $0 != broken && line.contains("mirror=\"\($0)\"") } }
         let clock = VirtualClock(startingAt: Self.now)
@@ -165,9 +181,11 @@ import Testing
         return found
     }
 
-    /// What breaks one mirror of five, in each way, changes nothing that is said of the other four, nor the sign of life of
-    /// the process.
-    @Test(arguments: breakages) func aBrokenMirrorHarmsItselfAlone(_ breakage: Breakage) async throws {
+    /// What breaks one mirror of five, in each way, changes nothing that is said of the other four,
+    /// nor the sign of life of the process.
+    @Test(arguments: breakages) func aBrokenMirrorHarmsItselfAlone(_ breakage: Breakage)
+        async throws
+    {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 204) }
         let names = ["a", "b", "c", "d", "e"]
         let town = try await town(

@@ -23,19 +23,22 @@ import Testing
         _ number: Int, of kind: ActionKind = .favorite, now: Date, expires: TimeInterval
     ) -> Intent {
         let target = Action.Target(
-            post: "post-\(number)", author: person(number), address: "address-\(number)", text: "text \(number)")
+            post: "post-\(number)", author: person(number), address: "address-\(number)",
+            text: "text \(number)")
         return Intent(.favorite(target), state: .suggested, due: now, expires: now + expires)
     }
 
     // MARK: Suggestions
 
-    /// The most urgent comes first, and a page goes on behind a place whose suggestion was decided, with others come in.
+    /// The most urgent comes first, and a page goes on behind a place whose suggestion was decided,
+    /// with others come in.
     @Test(arguments: Engine.allCases) func whatWaitsIsShownOnce(_ engine: Engine) async throws {
         let paper = try await PaperMirror(engine, bot: .mastodon)
         let (store, now) = (try await paper.parts().store, paper.clock.now)
         for number in 1...7 {
             _ = try await store.propose(
-                Self.suggestion(number, now: now, expires: Double(100 - number) * 60), now: now + Double(number))
+                Self.suggestion(number, now: now, expires: Double(100 - number) * 60),
+                now: now + Double(number))
         }
         var search = SuggestionList.Search(limit: 3)
         search.order = .urgent
@@ -43,7 +46,8 @@ import Testing
         #expect(first.suggestions.map(\.about) == ["text 7", "text 6", "text 5"])
         #expect(first.total == 7)
         // Meanwhile the one at the place is decided, and a more urgent one comes in.
-        _ = try await Desk(paper.mirror, zone: nil).perform(DismissSuggestion(id: first.suggestions[2].id))
+        _ = try await Desk(paper.mirror, zone: nil).perform(
+            DismissSuggestion(id: first.suggestions[2].id))
         _ = try await store.propose(Self.suggestion(8, now: now, expires: 60), now: now)
         search.cursor = first.next
         let second = try await SuggestionList(of: paper.mirror, search)
@@ -54,7 +58,9 @@ import Testing
         #expect(last.next == nil)
         #expect(last.total == 7)
         search.cursor = "nowhere"
-        let refusal = await #expect(throws: ChangeRefusal.self) { try await SuggestionList(of: paper.mirror, search) }
+        let refusal = await #expect(throws: ChangeRefusal.self) {
+            try await SuggestionList(of: paper.mirror, search)
+        }
         #expect(refusal?.code == .unusable)
     }
 
@@ -62,9 +68,11 @@ import Testing
     @Test func whatAPersonDidByHandIsDone() async throws {
         let paper = try await PaperMirror(bot: .x, variables: ["X_ACKNOWLEDGE_POLICY": "yes"])
         let store = try await paper.parts().store
-        let target = Action.Target(post: "17", author: AccountID(network: .x, value: "4"), address: "17", text: "hello")
+        let target = Action.Target(
+            post: "17", author: AccountID(network: .x, value: "4"), address: "17", text: "hello")
         let intent = Intent(
-            .favorite(target), state: .suggested, due: paper.clock.now, expires: paper.clock.now + 86_400)
+            .favorite(target), state: .suggested, due: paper.clock.now,
+            expires: paper.clock.now + 86_400)
         let action = try await store.propose(intent, now: paper.clock.now).action
         let seen = action.seen
         let desk = Desk(paper.mirror, zone: nil)
@@ -76,29 +84,37 @@ import Testing
             return
         }
         try await expect(
-            desk.perform(PersonRequest(NoteSuggestionDone(id: action.id), seen: seen)).decision, equals: .done)
+            desk.perform(PersonRequest(NoteSuggestionDone(id: action.id), seen: seen)).decision,
+            equals: .done)
         try await expect(paper.actions(.favorite).map(\.state), equals: [.done])
     }
 
     /// Asking for the post would cost something, so what the suggestion shows is learned.
-    @Test(arguments: [true, false]) func aDecisionOnXIsLearnedFromWhatIsKept(isDone: Bool) async throws {
+    @Test(arguments: [true, false]) func aDecisionOnXIsLearnedFromWhatIsKept(isDone: Bool)
+        async throws
+    {
         let paper = try await PaperMirror(
             bot: .x,
             variables: [
-                "X_ACKNOWLEDGE_POLICY": "yes", "BOT_CONSUMER_KEY": "bk", "BOT_CONSUMER_SECRET": "bs",
+                "X_ACKNOWLEDGE_POLICY": "yes", "BOT_CONSUMER_KEY": "bk",
+                "BOT_CONSUMER_SECRET": "bs",
                 "BOT_ACCESS_TOKEN": "2-b", "BOT_ACCESS_TOKEN_SECRET": "bt",
             ])
         let store = try await paper.parts().store
         let target = Action.Target(
-            post: "17", author: AccountID(network: .x, value: "4"), address: "17", text: "green tea in the garden")
+            post: "17", author: AccountID(network: .x, value: "4"), address: "17",
+            text: "green tea in the garden")
         let intent = Intent(
-            .favorite(target), state: .suggested, due: paper.clock.now, expires: paper.clock.now + 86_400)
+            .favorite(target), state: .suggested, due: paper.clock.now,
+            expires: paper.clock.now + 86_400)
         let action = try await store.propose(intent, now: paper.clock.now).action
         let desk = Desk(paper.mirror, zone: nil)
         let decision =
             isDone
-            ? try await desk.perform(PersonRequest(NoteSuggestionDone(id: action.id), seen: action.seen))
-            : try await desk.perform(PersonRequest(DismissSuggestion(id: action.id), seen: action.seen))
+            ? try await desk.perform(
+                PersonRequest(NoteSuggestionDone(id: action.id), seen: action.seen))
+            : try await desk.perform(
+                PersonRequest(DismissSuggestion(id: action.id), seen: action.seen))
         #expect(decision.notLearned == nil)
         let rows = try await paper.mirror.storage.query("SELECT author, text FROM examples")
         try expect(rows.map { try $0.text("text") }, equals: ["green tea in the garden"])
@@ -109,7 +125,9 @@ import Testing
         let sandboxed = try await MirrorFixture.start(isTrained: false)
         let now = sandboxed.clock.now
         let store = sandboxed.mirror.outbox(lease: nil)
-        let action = try await store.propose(Self.suggestion(1, now: now, expires: 86_400), now: now).action
+        let action = try await store.propose(
+            Self.suggestion(1, now: now, expires: 86_400), now: now
+        ).action
         let list = try await SuggestionList(of: sandboxed.mirror, .init())
         #expect(list.suggestions.map(\.isByHand) == [false])
         let refusal = await #expect(throws: ChangeRefusal.self) {
@@ -127,7 +145,10 @@ import Testing
         let day = LocalTime(paper.clock.now, in: PaperMirror.zone).day
         let period = try #require(day.period(in: PaperMirror.zone))
         let store = try await paper.parts().store
-        let times = [period.lowerBound - 0.001, period.lowerBound, period.upperBound - 0.001, period.upperBound]
+        let times = [
+            period.lowerBound - 0.001, period.lowerBound, period.upperBound - 0.001,
+            period.upperBound,
+        ]
         for (number, time) in times.enumerated() {
             let intent = Self.suggestion(number, now: time, expires: 86_400)
             let action = try await store.propose(intent, now: time).action
@@ -137,12 +158,16 @@ import Testing
         let isDay = search.restrict(to: day, in: PaperMirror.zone)
         #expect(isDay)
         let list = try await ActionList(of: paper.mirror, search)
-        #expect(Set(list.actions.map(\.at.milliseconds)) == [times[1].milliseconds, times[2].milliseconds])
+        #expect(
+            Set(list.actions.map(\.at.milliseconds)) == [
+                times[1].milliseconds, times[2].milliseconds,
+            ])
         search.states = [.skipped, .expired]
         let report = try await DayReporter(mirror: paper.mirror, zone: PaperMirror.zone)
             .report(on: day, now: paper.clock.now)
         try await expect(
-            ActionList(of: paper.mirror, search).actions.count, equals: report.count(of: .favorite)?.leftAlone)
+            ActionList(of: paper.mirror, search).actions.count,
+            equals: report.count(of: .favorite)?.leftAlone)
     }
 
     /// The totals count what all pages list, whatever is looked for and wherever the page begins.
@@ -151,7 +176,9 @@ import Testing
         let (now, store) = (paper.clock.now, try await paper.parts().store)
         for number in 0..<7 {
             let time = now + Double(number)
-            let action = try await store.propose(Self.suggestion(number, now: time, expires: 86_400), now: time).action
+            let action = try await store.propose(
+                Self.suggestion(number, now: time, expires: 86_400), now: time
+            ).action
             if number < 3 { _ = try await store.dismiss(action.id, now: time) }
         }
         var (search, place) = (ActionList.Search(limit: 2), String?.none)
@@ -164,7 +191,8 @@ import Testing
             place = list.next
         } while place != nil
         let changes: [(inout ActionList.Search) -> Void] = [
-            { $0.kinds = [.post] }, { $0.kinds = [.favorite] }, { $0.states = [.skipped] }, { $0.since = now + 2 },
+            { $0.kinds = [.post] }, { $0.kinds = [.favorite] }, { $0.states = [.skipped] },
+            { $0.since = now + 2 },
             { $0.until = now + 5 }, { $0.person = "pal2@far.example" },
             {
                 $0.since = now + 2
@@ -188,17 +216,20 @@ import Testing
         let now = paper.clock.now
         let store = try await paper.parts().store
         for number in [1, 2] {
-            _ = try await store.propose(Self.suggestion(number, now: now, expires: 86_400), now: now)
+            _ = try await store.propose(
+                Self.suggestion(number, now: now, expires: 86_400), now: now)
         }
         var search = ActionList.Search()
         search.words = "PAL2@far"
         try await expect(
-            ActionList(of: paper.mirror, search).actions.map { $0.person?.account }, equals: ["pal2@far.example"])
+            ActionList(of: paper.mirror, search).actions.map { $0.person?.account },
+            equals: ["pal2@far.example"])
     }
 
     // MARK: People
 
-    /// Everybody is listed once, however long the list is and whatever changes while somebody reads it.
+    /// Everybody is listed once, however long the list is and whatever changes while somebody reads
+    /// it.
     @Test(arguments: Engine.allCases) func everybodyIsListedOnce(_ engine: Engine) async throws {
         let paper = try await PaperMirror(engine, bot: .mastodon)
         let past = (1...9).flatMap { number in
@@ -208,7 +239,8 @@ import Testing
         }
         try await paper.archive(past)
         for number in 20...24 {
-            try await paper.mirror.people.set(.deny, for: Self.person(number), reason: "operator", at: paper.clock.now)
+            try await paper.mirror.people.set(
+                .deny, for: Self.person(number), reason: "operator", at: paper.clock.now)
         }
         var search = PeopleList.Search()
         search.limit = 4
@@ -225,7 +257,9 @@ import Testing
                 // Who stands at the place is answered again, and comes before it.
                 let last = try #require(list.people.last)
                 let id = try #require(AccountID(reference: last.account, localHost: nil))
-                try await paper.archive([pastReply("again-1", to: id, "again"), pastReply("again-2", to: id, "anew")])
+                try await paper.archive([
+                    pastReply("again-1", to: id, "again"), pastReply("again-2", to: id, "anew"),
+                ])
             }
         } while search.cursor != nil
         #expect(shown.count == Set(shown).count)
@@ -236,11 +270,14 @@ import Testing
     @Test func theForgottenAreCountedAndListed() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         try await paper.archive([
-            pastReply("r1", to: Self.person(1), "thanks"), pastReply("r2", to: Self.person(2), "so"),
+            pastReply("r1", to: Self.person(1), "thanks"),
+            pastReply("r2", to: Self.person(2), "so"),
         ])
         _ = try await paper.mirror.forget(Self.person(1), now: paper.clock.now)
         var search = PeopleList.Search()
-        try await expect(PeopleList(of: paper.mirror, search).people.map(\.account), equals: ["pal2@far.example"])
+        try await expect(
+            PeopleList(of: paper.mirror, search).people.map(\.account), equals: ["pal2@far.example"]
+        )
         search.stance = .forgotten
         let list = try await PeopleList(of: paper.mirror, search)
         #expect(list.counts.forgotten == 1)
@@ -294,11 +331,13 @@ import Testing
         let outlook = try await undoing.outlook(on: actions, now: now)
         #expect((outlook.posts, outlook.replies, outlook.favorites) == (1, 0, 0))
         #expect((outlook.withheld, outlook.impossible) == (1, 1))
-        let wishes = try await stand.desk.perform(PersonRequest(AskUndo(ids: ids), seen: outlook.seen))
+        let wishes = try await stand.desk.perform(
+            PersonRequest(AskUndo(ids: ids), seen: outlook.seen))
         #expect(wishes.answers[ids[0]] == .asked)
         #expect(wishes.answers[ids[1]] == .withheld)
         #expect(wishes.answers[ids[2]] == .nothing)
-        // Asked a second time, with what was seen before: it is done already, but not for what never happened.
+        // Asked a second time, with what was seen before: it is done already, but not for what
+        // never happened.
         let refusal = await #expect(throws: ChangeRefusal.self) {
             try await stand.desk.perform(PersonRequest(AskUndo(ids: ids), seen: outlook.seen))
         }
@@ -331,8 +370,10 @@ import Testing
         func action(_ number: Int) -> Action {
             let slot = Slot.Name(day: LocalDay(ordinal: 20_000), number: number)
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "\(number)"), text: "text \(number)", visibility: .unlisted)
-            var action = Action(Intent(.post(slot, wording), due: now, expires: now), of: "test", at: now)
+                source: PostID(network: .mastodon, value: "\(number)"), text: "text \(number)",
+                visibility: .unlisted)
+            var action = Action(
+                Intent(.post(slot, wording), due: now, expires: now), of: "test", at: now)
             action.state = .done
             return action
         }
@@ -348,7 +389,8 @@ import Testing
 
     @Test(arguments: Engine.allCases) func limitsTellWhatIsUsed(_ engine: Engine) async throws {
         let stand = try await DeskStand(engine)
-        let report = try await StatusReporter(mirror: stand.desk.mirror).report(now: stand.paper.clock.now)
+        let report = try await StatusReporter(mirror: stand.desk.mirror).report(
+            now: stand.paper.clock.now)
         let limits = try #require(report.limits)
         let replies = try #require(limits.first { $0.what == .repliesToOnePerson })
         // One waits for the worker, and one for a person: both count for the cap.

@@ -12,7 +12,8 @@ import Testing
 
     @Test(arguments: [
         ("", "run by"), ("x", "run by"), (String(repeating: "x", count: 20), "Reply"),
-        (String(repeating: "x", count: 40), "run by ops@e.org."), (String(repeating: "x", count: 60), "haruka@e.org."),
+        (String(repeating: "x", count: 40), "run by ops@e.org."),
+        (String(repeating: "x", count: 60), "haruka@e.org."),
     ])
     func theLongestLineThatFitsIsTaken(bio: String, part: String) throws {
         let text = try #require(ProfileProposal.bio(bio, with: Self.lines, within: Self.limits))
@@ -21,7 +22,8 @@ import Testing
         #expect(text.unicodeScalars.count <= 100)
     }
 
-    /// A memorial speaks the language of the human's posts, and its line takes the place of the one before.
+    /// A memorial speaks the language of the human's posts, and its line takes the place of the one
+    /// before.
     @Test(
         arguments: [
             ("en", "In memory of @haruka@e.org"), ("ja-JP", "追悼 @haruka@e.org"),
@@ -30,7 +32,8 @@ import Testing
         ] as [(String?, String)])
     func aMemorialSaysSo(_ language: String?, _ start: String) throws {
         let limits = AccountProfile.Limits(bio: 500, bioBytes: nil, fields: 2, field: 30)
-        let lines = MemorialLine.forms(human: "haruka@e.org", contact: "ops@e.org", language: language)
+        let lines = MemorialLine.forms(
+            human: "haruka@e.org", contact: "ops@e.org", language: language)
         let before = try #require(ProfileProposal.bio("Hello", with: Self.lines, within: limits))
         let text = try #require(ProfileProposal.bio(before, with: lines, within: limits))
         #expect(text == "Hello\n\n\(lines[0])")
@@ -38,11 +41,14 @@ import Testing
         #expect(lines[0].contains("ops@e.org"))
         // And the other way round.
         let retired = ProfileProposal.lines(retired: "haruka@e.org")
-        #expect(ProfileProposal.bio(text, with: retired, within: limits) == "Hello\n\n\(retired[0])")
+        #expect(
+            ProfileProposal.bio(text, with: retired, within: limits) == "Hello\n\n\(retired[0])")
     }
 
     @Test func nothingOfAPersonIsCutForIt() {
-        #expect(ProfileProposal.bio(String(repeating: "x", count: 90), with: Self.lines, within: Self.limits) == nil)
+        #expect(
+            ProfileProposal.bio(
+                String(repeating: "x", count: 90), with: Self.lines, within: Self.limits) == nil)
     }
 
     @Test func aFullTableStaysAsItIs() {

@@ -20,7 +20,9 @@ import Testing
     }
 
     @Test func saysWhatANewMirrorWaitsFor() async throws {
-        let nothing = ["HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE"]
+        let nothing = [
+            "HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE",
+        ]
         let fixture = try await MirrorFixture.start(
             isTrained: false, variables: Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") }))
         let report = try await status(fixture.mirror)
@@ -48,7 +50,8 @@ import Testing
     @Test func saysHowToLearnFromAnAccountThatIsThere() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
         let report = try await status(fixture.mirror)
-        let sentence = "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier"
+        let sentence =
+            "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier"
         #expect(report.idle.contains(sentence))
     }
 
@@ -59,12 +62,14 @@ import Testing
             ? ["BOT_CONSUMER_KEY": "a", "BOT_CONSUMER_SECRET": "b", "BOT_ACCESS_TOKEN_SECRET": "d"]
             : ["BOT_SERVER": "https://bots.example"]
         let settings = [
-            "BOT_NETWORK": network.rawValue, "HUMAN_NETWORK": network.rawValue, "X_BUDGET_USD_PER_MONTH": "5",
+            "BOT_NETWORK": network.rawValue, "HUMAN_NETWORK": network.rawValue,
+            "X_BUDGET_USD_PER_MONTH": "5",
             "BOT_ACCESS_TOKEN": "c",
         ]
         let mirror = try await BareMirror(variables: settings.merging(account) { $1 }).open()
         let now = try #require(Date(rfc3339: "2026-11-21T12:00:00Z"))
-        _ = try await mirror.spending.reserve(Money(microdollars: 1_250_000), for: .publish, at: now)
+        _ = try await mirror.spending.reserve(
+            Money(microdollars: 1_250_000), for: .publish, at: now)
         let report = try await MetricsReport(
             of: mirror, build: MetricsReport.Build(version: "1", commit: "1"), now: now)
         let lines = report.exposition.text.split(separator: "\n").filter {
@@ -82,10 +87,13 @@ import Testing
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())
         let stopped = try await status(fixture.mirror)
-        #expect(stopped.idle == ["nothing is sent: no worker is running; start one with mirror-bot run"])
+        #expect(
+            stopped.idle == ["nothing is sent: no worker is running; start one with mirror-bot run"]
+        )
         let record = try await fixture.leases.record()
         let now = Sample.origin.milliseconds
-        let lease = try #require(try await fixture.leases.take(owner: "worker", after: record, now: now))
+        let lease = try #require(
+            try await fixture.leases.take(owner: "worker", after: record, now: now))
         let running = try await status(fixture.mirror)
         #expect(running.isRunning)
         #expect(running.idle.isEmpty)
@@ -116,7 +124,9 @@ import Testing
         #expect(report.recent.map(\.at) == report.recent.map(\.at).sorted(by: >))
         expect(report.recent) { $0.allSatisfy { $0.why != nil } }
         // The log names the people whom a decision is about.
-        let decisions = fixture.log.values.filter { $0.contains("Decision made") && !$0.contains("kind=post") }
+        let decisions = fixture.log.values.filter {
+            $0.contains("Decision made") && !$0.contains("kind=post")
+        }
         expect(decisions, "\(decisions)") { $0.contains { $0.contains(" person=@") } }
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -144,7 +154,8 @@ import Testing
 
     @Test func tellsOfWhatMayOrMayNotHaveArrived() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
-        fixture.sandbox.faults.failNext(.html(status: 502), count: 1_000, method: "POST", path: "/api/v1/statuses")
+        fixture.sandbox.faults.failNext(
+            .html(status: 502), count: 1_000, method: "POST", path: "/api/v1/statuses")
         try await fixture.live(until: 12)
         let lost = try await fixture.actions().filter(\.isUnconfirmed)
         let last = try #require(lost.last)
@@ -153,7 +164,9 @@ import Testing
         #expect(told.hasPrefix("\(lost.count) action"))
         #expect(told.contains("\(last.kind.rawValue) \(last.id)"))
         // A day later it is history.
-        try await expect(status(fixture.mirror, at: 37).idle) { !$0.contains { $0.contains("may or may not") } }
+        try await expect(status(fixture.mirror, at: 37).idle) {
+            !$0.contains { $0.contains("may or may not") }
+        }
     }
 
     @Test func tellsOfADatabaseThatTakesNoChanges() async throws {
@@ -170,19 +183,25 @@ import Testing
 
     @Test func explainsADayOfSilence() async throws {
         let fixture = try await MirrorFixture.start()
-        let plan = StoredPlan(day: Sample.day, timeZone: Sample.zone.identifier, seed: "1", made: Sample.origin)
+        let plan = StoredPlan(
+            day: Sample.day, timeZone: Sample.zone.identifier, seed: "1", made: Sample.origin)
         #expect(try await fixture.mirror.outbox(lease: nil).store(plan, slots: []))
         let report = try await status(fixture.mirror)
-        #expect(report.idle.contains("no posts today: the plan drew a day of silence, as the human has them"))
+        #expect(
+            report.idle.contains(
+                "no posts today: the plan drew a day of silence, as the human has them"))
     }
 
     @Test func previewsExactlyThePlanThatIsMade() async throws {
         let fixture = try await MirrorFixture.start()
         let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
-        let preview = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
+        let preview = try #require(
+            try await reporter.report(on: Sample.day, now: fixture.clock.now))
         #expect(!preview.isStored)
         #expect(!preview.slots.isEmpty)
-        expect(preview.slots) { $0.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil } }
+        expect(preview.slots) {
+            $0.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil }
+        }
         #expect(try await fixture.worker().runOnce())
         let stored = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
         #expect(stored.isStored)

@@ -45,7 +45,9 @@ import Testing
         /// Puts the backup back, and opens the mirror as the next process does.
         func restored(after loss: Loss) async throws -> (HumanMirror, RestoreReport) {
             var process = fixture.mirror.process
-            guard case .sqlite(var path) = process.storage else { preconditionFailure("on a server") }
+            guard case .sqlite(var path) = process.storage else {
+                preconditionFailure("on a server")
+            }
             if loss != .nothing {
                 path = folder.path("home/mirror-bot.sqlite")
                 if loss == .damaged {
@@ -54,7 +56,8 @@ import Testing
                         atPath: folder.path("home"), withIntermediateDirectories: false,
                         attributes: [.posixPermissions: 0o700])
                     try FileManager.default.moveItem(atPath: folder.path("copy"), toPath: path)
-                    // The pages in the middle are no pages any more; the first ones, with the tables' names, are.
+                    // The pages in the middle are no pages any more; the first ones, with the
+                    // tables' names, are.
                     let file = try #require(FileHandle(forUpdatingAtPath: path))
                     let size = try file.seekToEnd()
                     try file.seek(toOffset: size / 2)
@@ -139,7 +142,10 @@ import Testing
         try await expect(mirror.people.stance(of: Sample.person("kent")), equals: .deny)
         // Every slot that had passed stays unsent.
         let slots = try await mirror.outbox(lease: nil).slots(of: Sample.day)
-        #expect(slots.allSatisfy { $0.state != .done || $0.due > restored || before.texts.contains($0.text ?? "") })
+        #expect(
+            slots.allSatisfy {
+                $0.state != .done || $0.due > restored || before.texts.contains($0.text ?? "")
+            })
     }
 
     @Test func whatWasSaidSinceIsReadFromTheNetwork() async throws {
@@ -148,18 +154,24 @@ import Testing
         _ = try await mirror.table.resume(now: life.fixture.clock.now)
         #expect(try await life.fixture.worker(on: mirror).runOnce())
         let said = await life.fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }
-        let known = try await mirror.outbox(lease: nil).recent(1_000).filter { $0.kind == .post && $0.state == .done }
+        let known = try await mirror.outbox(lease: nil).recent(1_000).filter {
+            $0.kind == .post && $0.state == .done
+        }
         #expect(Set(known.compactMap(\.remoteAddress)) == Set(said.map(\.id)))
         #expect(Set(known.compactMap(\.text)) == Set(said.map(\.text)))
         try await expect(mirror.table.gap(), equals: nil)
         // Their texts count as used.
         let used = try await mirror.storage.lenient.query(
             "SELECT post_id FROM posts WHERE uses > 0 AND last_used_ms IS NOT NULL")
-        try #expect(Set(used.map { try $0.text("post_id") }).isSuperset(of: known.compactMap(\.wording?.source.value)))
+        try #expect(
+            Set(used.map { try $0.text("post_id") }).isSuperset(
+                of: known.compactMap(\.wording?.source.value)))
     }
 
     /// Denials and deletions made after the backup still apply after the restore.
-    @Test(arguments: [Loss.nothing, .damaged]) func peopleKeepTheirWord(after loss: Loss) async throws {
+    @Test(arguments: [Loss.nothing, .damaged]) func peopleKeepTheirWord(after loss: Loss)
+        async throws
+    {
         let life = try await Life(until: 10.5)
         let mirror = life.fixture.mirror
         let now = life.fixture.clock.now
@@ -193,7 +205,9 @@ import Testing
         let (restored, report) = try await life.restored(after: .nothing)
         #expect(report.mirrors[0].posts > 0)
         try await expect(restored.archive.count()) { (posts - 5...posts).contains($0) }
-        try await expect(restored.storage.lenient.query("SELECT 1 AS one FROM settings")) { $0.isEmpty }
+        try await expect(restored.storage.lenient.query("SELECT 1 AS one FROM settings")) {
+            $0.isEmpty
+        }
         // What was there before is kept, whole.
         let kept = try #require(report.before)
         try await Storage.open(.sqlite(path: kept)).closing { engine in
@@ -234,10 +248,12 @@ import Testing
             while !Task.isCancelled { try await leases.beat(lease, now: 1) }
         }
         defer { beating.cancel() }
-        let configuration = MirrorConfiguration(process: life.fixture.mirror.process, mirror: life.fixture.mirror.given)
+        let configuration = MirrorConfiguration(
+            process: life.fixture.mirror.process, mirror: life.fixture.mirror.given)
         let timing = LeaseTiming(patience: .seconds(60), interval: .milliseconds(100))
         let refusal = try await #require(throws: ChangeRefusal.self) {
-            _ = try await Restoration(configuration, clock: life.fixture.clock, timing: timing).restore(life.backup)
+            _ = try await Restoration(configuration, clock: life.fixture.clock, timing: timing)
+                .restore(life.backup)
         }
         beating.cancel()
         _ = await beating.result

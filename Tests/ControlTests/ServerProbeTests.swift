@@ -20,13 +20,16 @@ import Testing
         let clock = VirtualClock(startingAt: Sample.hour(8))
         // A change is told by a later time, so some time passes with every request.
         let requests = Recorder<Date>()
-        let sandbox = try await Sandbox.start(world: await Sample.world(bot: network), rateLimits: .unlimited) {
+        let sandbox = try await Sandbox.start(
+            world: await Sample.world(bot: network), rateLimits: .unlimited
+        ) {
             requests.add(clock.steadyNow)
             return clock.steadyNow + 0.02 * Double(requests.values.count)
         }
         closing.add { await sandbox.stop() }
         sandbox.faults.mastodon = habits
-        let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: network)).open(clock: clock)
+        let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: network)).open(
+            clock: clock)
         return (mirror, try await mirror.requiredNetwork(of: .bot), sandbox)
     }
 
@@ -50,9 +53,12 @@ import Testing
     /// What is true of a server with such habits.
     private func truth(of habits: MastodonHabits) -> [ServerPromise: Bool?] {
         var truth: [ServerPromise: Bool?] = [
-            .publishes: true, .visibility: !habits.losesVisibility, .lists: true, .open: !habits.losesVisibility,
-            .answers: !habits.answersWithParentID, .edits: true, .editsKeepVisibility: !habits.publishesEdits,
-            .tellsEdits: !habits.hidesEdits, .deletes: habits.showsDeletedTo == .nobody, .unlists: true,
+            .publishes: true, .visibility: !habits.losesVisibility, .lists: true,
+            .open: !habits.losesVisibility,
+            .answers: !habits.answersWithParentID, .edits: true,
+            .editsKeepVisibility: !habits.publishesEdits,
+            .tellsEdits: !habits.hidesEdits, .deletes: habits.showsDeletedTo == .nobody,
+            .unlists: true,
         ]
         // No post is shown without a login, so nothing tells whether this one would be.
         if habits.needsTokenToRead.contains(.post) { truth[.open] = .some(nil) }
@@ -101,14 +107,17 @@ import Testing
     @Test func whatWasNotTriedIsNotTold() async throws {
         let found = try await probed(.mastodon, on: .bluesky)
         #expect(found[.edits] == nil && found[.editsKeepVisibility] == nil && found[.direct] == nil)
-        #expect(found[.deletes] == .some(true) && found[.unlists] == .some(true) && found[.lists] == .some(true))
+        #expect(
+            found[.deletes] == .some(true) && found[.unlists] == .some(true)
+                && found[.lists] == .some(true))
     }
 
     /// Half a measurement is none.
     @Test func anUnfinishedProbeFindsNothing() async throws {
         let (mirror, bot, sandbox) = try await bot(.mastodon)
         let account = try await bot.verifyAccount()
-        sandbox.faults.failNext(.error(status: 503, message: "Not now"), method: "PUT", path: "/api/v1/statuses")
+        sandbox.faults.failNext(
+            .error(status: 503, message: "Not now"), method: "PUT", path: "/api/v1/statuses")
         let result = await ServerProbe(mirror, network: bot, account: account).run()
         #expect(result.error != nil)
         #expect(result.kept.isEmpty)
@@ -138,19 +147,26 @@ import Testing
         let later = try await mirror.requiredNetwork(of: .bot)
         _ = try await later.verifyAccount()
         let habit = try #require(later.serverHabits.first { $0.name == "a deleted post" })
-        #expect(habit == ServerHabit("a deleted post", "is denied", "doctor --probe", measuredAs: .deletes))
+        #expect(
+            habit
+                == ServerHabit(
+                    "a deleted post", "is denied", "doctor --probe", measuredAs: .deletes))
         withExtendedLifetime(sandbox) {}
     }
 
-    /// Where a post does not keep its visibility, nothing is published: neither by a worker nor by a login.
+    /// Where a post does not keep its visibility, nothing is published: neither by a worker nor by
+    /// a login.
     @Test func aServerThatLosesVisibilityIsRefused() async throws {
         let (mirror, bot, sandbox) = try await bot(.wordpress)
         _ = try await bot.verifyAccount()
         let error = try #require(throws: NetworkError.self) { try bot.requireAudiences() }
         #expect(error.code == .configuration && error.description.contains("WordPress"))
         let draft = Draft(
-            text: "hello", visibility: .unlisted, language: "en", key: "k1", createdAt: mirror.clock.now)
-        let refusal = try await #require(throws: NetworkError.self) { _ = try await bot.prepare(draft) }
+            text: "hello", visibility: .unlisted, language: "en", key: "k1",
+            createdAt: mirror.clock.now)
+        let refusal = try await #require(throws: NetworkError.self) {
+            _ = try await bot.prepare(draft)
+        }
         #expect(refusal.code == .configuration && refusal.outcome != .unknown)
 
         // A later version may keep it; only a measurement tells.
@@ -164,14 +180,21 @@ import Testing
 
     @Test func whatWasFoundIsKeptForTheAccount() async throws {
         let (mirror, bot, sandbox) = try await bot(.friendica)
-        let before = await Doctor(mirror: mirror).findings(now: Sample.hour(8)).filter { $0.subject == "probe" }
+        let before = await Doctor(mirror: mirror).findings(now: Sample.hour(8)).filter {
+            $0.subject == "probe"
+        }
         #expect(before.map(\.verdict) == [.warn])
         #expect(before.first?.fix?.contains("doctor --probe") == true)
         let now = await Doctor(mirror: mirror, probes: true).findings(now: Sample.hour(8))
             .filter { $0.subject == "probe" }
-        let later = await Doctor(mirror: mirror).findings(now: Sample.hour(9)).filter { $0.subject == "probe" }
+        let later = await Doctor(mirror: mirror).findings(now: Sample.hour(9)).filter {
+            $0.subject == "probe"
+        }
         #expect(later == now)
-        #expect(now.contains { $0.verdict == .warn && $0.text.contains("a deleted post can no longer be read") })
+        #expect(
+            now.contains {
+                $0.verdict == .warn && $0.text.contains("a deleted post can no longer be read")
+            })
         let other = AccountID(network: .mastodon, value: "other@home.example")
         try await expect(mirror.probes.findings(of: other) == nil, equals: true)
         withExtendedLifetime((bot, sandbox)) {}

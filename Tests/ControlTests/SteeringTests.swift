@@ -31,7 +31,10 @@ import Testing
         try await fixture.live(
             until: 23.9,
             events: [
-                (10, { try await table.pause(until: nil, reason: "a funeral", now: Sample.hour(10)) }),
+                (
+                    10,
+                    { try await table.pause(until: nil, reason: "a funeral", now: Sample.hour(10)) }
+                ),
                 (16, { _ = try await table.resume(now: Sample.hour(16)) }),
             ])
         let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
@@ -43,19 +46,23 @@ import Testing
         #expect(!slots.isEmpty)
         expect(slots) { $0.allSatisfy { [.expired, .skipped].contains($0.state) } }
         // Who asked during the pause is answered after it, but for who said stop before it ended.
-        let stopped = await fixture.sandbox.ledger.mentions.filter { $0.handle.hasPrefix("kent@") }.map(\.id)
+        let stopped = await fixture.sandbox.ledger.mentions.filter { $0.handle.hasPrefix("kent@") }
+            .map(\.id)
         let asked = await fixture.sandbox.ledger.mentions.filter {
             $0.deservesReply && pause.contains($0.date) && !stopped.contains($0.id)
         }
         let answered = Set(await fixture.sandbox.ledger.deliveries.compactMap(\.replyTo))
         #expect(!asked.isEmpty)
         expect(asked) { $0.allSatisfy { answered.contains($0.id) } }
-        expect(fixture.log.values) { $0.contains { $0.contains("Paused") && $0.contains("a funeral") } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Paused") && $0.contains("a funeral") }
+        }
     }
 
     @Test func aPauseEndsByItself() async throws {
         let fixture = try await MirrorFixture.start()
-        try await fixture.mirror.table.pause(until: Sample.hour(9), reason: nil, now: Sample.hour(0))
+        try await fixture.mirror.table.pause(
+            until: Sample.hour(9), reason: nil, now: Sample.hour(0))
         try await fixture.live(until: 14)
         let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
         #expect(!sent.isEmpty)
@@ -75,20 +82,26 @@ import Testing
         let claimed = try await store.claim(slot, now: slot.due)
         try await fixture.mirror.table.pause(until: nil, reason: nil, now: slot.due)
         let error = await #expect(throws: OutboxError.self) {
-            try await store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
+            try await store.beginSending(
+                claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
         }
         #expect(error?.code == .paused)
         _ = try await fixture.mirror.table.resume(now: slot.due)
         try await expect(
-            store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due).state,
+            store.beginSending(
+                claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due
+            ).state,
             equals: .sending)
         try await fixture.mirror.table.pause(until: slot.due + 300, reason: nil, now: slot.due)
         let sending = try #require(try await store.unresolved().first)
         await #expect(throws: OutboxError.self) {
-            try await store.resend(sending, lookUp: slot.due + 200, deadline: .seconds(30), now: slot.due + 299)
+            try await store.resend(
+                sending, lookUp: slot.due + 200, deadline: .seconds(30), now: slot.due + 299)
         }
         try await expect(
-            store.resend(sending, lookUp: slot.due + 400, deadline: .seconds(30), now: slot.due + 300).state,
+            store.resend(
+                sending, lookUp: slot.due + 400, deadline: .seconds(30), now: slot.due + 300
+            ).state,
             equals: .sending)
     }
 
@@ -100,7 +113,13 @@ import Testing
         try await fixture.live(
             until: 20,
             events: [
-                (12, { try await mirror.set(["FAVORITE_MODE": "off", "MAX_PER_DAY": "7"], now: Sample.hour(12)) })
+                (
+                    12,
+                    {
+                        try await mirror.set(
+                            ["FAVORITE_MODE": "off", "MAX_PER_DAY": "7"], now: Sample.hour(12))
+                    }
+                )
             ])
         let favorites = try await fixture.actions(.favorite)
         expect(favorites) { $0.contains { $0.created < Sample.hour(12) } }
@@ -118,20 +137,27 @@ import Testing
         let bare = try await BareMirror()
         let mirror = try await bare.open()
         for (name, value, text) in [
-            ("MAX_PER_DAY", "many", "expected a whole number"), ("TIME_ZONE", "Mars/Base", "TIME_ZONE"),
+            ("MAX_PER_DAY", "many", "expected a whole number"),
+            ("TIME_ZONE", "Mars/Base", "TIME_ZONE"),
             ("QUIET_HOURS", "late", "QUIET_HOURS"), ("BOT_ACCESS_TOKEN", "planted", "is a secret"),
-            ("DATABASE_URL", "postgres://planted@h/d", "is a secret"), ("NETWORK", "x", "belongs to the process"),
-            ("BOT_SERVER", "a.example", "belongs to the process"), ("LOG_LEVEL", "debug", "belongs to the process"),
+            ("DATABASE_URL", "postgres://planted@h/d", "is a secret"),
+            ("NETWORK", "x", "belongs to the process"),
+            ("BOT_SERVER", "a.example", "belongs to the process"),
+            ("LOG_LEVEL", "debug", "belongs to the process"),
             ("MAX_PER_DAYS", "5", "is no setting; did you mean MAX_PER_DAY?"),
             ("MIRROR", "b", "belongs to the process"),
         ] {
             let error = await #expect(throws: ConfigurationError.self) {
                 try await mirror.set([name: value, "BURSTS": "off"], now: BareMirror.now)
             }
-            expect(error?.description, "\(name): \(error?.description ?? "-")") { $0?.contains(text) == true }
+            expect(error?.description, "\(name): \(error?.description ?? "-")") {
+                $0?.contains(text) == true
+            }
             expect(error?.description) { $0?.contains("planted") == false }
         }
-        try await expect(SettingTable(storage: mirror.storage, mirror: mirror.name).all()) { $0.isEmpty }
+        try await expect(SettingTable(storage: mirror.storage, mirror: mirror.name).all()) {
+            $0.isEmpty
+        }
     }
 
     // MARK: Review
@@ -149,9 +175,13 @@ import Testing
                     {
                         let waiting = try await mirror.outbox(lease: nil).suggestions(limit: 1_000)
                         for kind in ActionKind.allCases {
-                            let one = try #require(waiting.first { $0.kind == kind && $0.expires > Sample.hour(14) })
-                            let decision = try await review.approve(String(one.id.prefix(9)), now: Sample.hour(14))
-                            let action = try await mirror.outbox(lease: nil).actions(withIDs: [decision.id])
+                            let one = try #require(
+                                waiting.first { $0.kind == kind && $0.expires > Sample.hour(14) })
+                            let decision = try await review.approve(
+                                String(one.id.prefix(9)), now: Sample.hour(14))
+                            let action = try await mirror.outbox(lease: nil).actions(withIDs: [
+                                decision.id
+                            ])
                             approved.add(try #require(action[decision.id]))
                         }
                         let declined = try #require(waiting.last { $0.kind == .favorite })
@@ -165,7 +195,8 @@ import Testing
         #expect(ledger.deliveries.count == 2)
         expect(ledger.deliveries) { $0.allSatisfy { keys.contains($0.idempotencyKey ?? "") } }
         #expect(
-            ledger.favorites.map(\.postID) == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address }
+            ledger.favorites.map(\.postID)
+                == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address }
         )
         let post = try #require(approved.values.first { $0.kind == .post })
         let sent = try #require(ledger.deliveries.first { $0.idempotencyKey == post.key })
@@ -178,7 +209,8 @@ import Testing
     }
 
     @Test func whatAPersonSaysOfAFavoriteIsLearned() async throws {
-        let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "suggest"])
+        let fixture = try await MirrorFixture.start(
+            from: 8, variables: ["FAVORITE_MODE": "suggest"])
         try await fixture.live(until: 14)
         let waiting = try await fixture.mirror.outbox(lease: nil).suggestions(limit: 1_000)
         let (yes, no) = (try #require(waiting.first), try #require(waiting.last))
@@ -190,12 +222,17 @@ import Testing
             ).first?.text("state")
         }
         // Whatever the human did with them meanwhile.
-        let posts = [yes, no].compactMap(\.target?.post).map { PostID(network: .mastodon, value: $0) }
-        _ = try await fixture.mirror.favorites().learn(posts.map { .forgotten($0) }, at: fixture.clock.now)
+        let posts = [yes, no].compactMap(\.target?.post).map {
+            PostID(network: .mastodon, value: $0)
+        }
+        _ = try await fixture.mirror.favorites().learn(
+            posts.map { .forgotten($0) }, at: fixture.clock.now)
         try await expect(review.approve(yes.id, now: fixture.clock.now).notLearned, equals: nil)
         try await expect(review.dismiss(no.id, now: fixture.clock.now).notLearned, equals: nil)
         let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
-        expect(learnedYes, "\(learnedYes ?? "-") \(learnedNo ?? "-")") { $0?.contains("favorite") == true }
+        expect(learnedYes, "\(learnedYes ?? "-") \(learnedNo ?? "-")") {
+            $0?.contains("favorite") == true
+        }
         #expect(learnedNo == "seen", "\(learnedYes ?? "-") \(learnedNo ?? "-")")
         // Nobody decides twice, and a decision needs no network.
         for id in [yes.id, "ffffffffffff"] {
@@ -204,24 +241,29 @@ import Testing
             }
             #expect(refusal?.code == .unknown)
         }
-        let third = try #require(try await fixture.mirror.outbox(lease: nil).suggestions(limit: 10).first)
+        let third = try #require(
+            try await fixture.mirror.outbox(lease: nil).suggestions(limit: 10).first)
         await fixture.sandbox.stop()
         let decision = try await review.dismiss(third.id, now: fixture.clock.now)
         #expect(decision.notLearned != nil)
-        let stored = try await fixture.mirror.outbox(lease: nil).actions(withIDs: [third.id])[third.id]
+        let stored = try await fixture.mirror.outbox(lease: nil).actions(withIDs: [third.id])[
+            third.id]
         #expect(stored?.state == .skipped)
     }
 
     /// Whoever approves hears at once that nothing would come of it.
     @Test func noFavoriteIsApprovedWhereNoneAreGiven() async throws {
         let settings = [
-            "TIME_ZONE": "UTC", "FAVORITE_MODE": "off", "BOT_SERVER": "home.example", "BOT_ACCESS_TOKEN": "token",
+            "TIME_ZONE": "UTC", "FAVORITE_MODE": "off", "BOT_SERVER": "home.example",
+            "BOT_ACCESS_TOKEN": "token",
         ]
         let mirror = try await BareMirror(variables: settings).open()
         let target = Action.Target(
-            post: "https://home.example/1", author: .mastodon("aoi@home.example", localHost: ""), address: "1")
+            post: "https://home.example/1", author: .mastodon("aoi@home.example", localHost: ""),
+            address: "1")
         let intent = Intent(
-            .favorite(target), state: .suggested, due: BareMirror.now, expires: BareMirror.now + 86_400)
+            .favorite(target), state: .suggested, due: BareMirror.now,
+            expires: BareMirror.now + 86_400)
         let store = mirror.outbox(lease: nil)
         let action = try await store.propose(intent, now: BareMirror.now).action
         let review = SuggestionReview(mirror: mirror)
@@ -229,7 +271,8 @@ import Testing
             try await review.approve(action.id, now: BareMirror.now)
         }
         expect(error?.description) { $0?.contains("FAVORITE_MODE") == true }
-        try await expect(store.action(.favorite, subject: action.subject)?.state, equals: .suggested)
+        try await expect(
+            store.action(.favorite, subject: action.subject)?.state, equals: .suggested)
     }
 
     // MARK: The plan
@@ -243,22 +286,33 @@ import Testing
         try #require(slots.count >= 4)
         let second = try #require(slots.first { $0.subject.hasSuffix("#2") })
         let time = "\(LocalTime(second.due, in: Sample.zone).minute)"
-        for name in ["2", "'#2'", "２", "＃２", "No. 2", "\(Sample.day) 2", time, "\(Sample.day) \(time)"] {
-            try await expect(changes.skip(name, now: now).subject, equals: second.subject, "\(name)")
-            try await expect(changes.restore(name, now: now).first?.subject, equals: second.subject, "\(name)")
+        for name in [
+            "2", "'#2'", "２", "＃２", "No. 2", "\(Sample.day) 2", time, "\(Sample.day) \(time)",
+        ] {
+            try await expect(
+                changes.skip(name, now: now).subject, equals: second.subject, "\(name)")
+            try await expect(
+                changes.restore(name, now: now).first?.subject, equals: second.subject, "\(name)")
         }
         try await expect(changes.pin("2", to: nil, now: now).isPinned, equals: true)
         let moved = try await changes.move("２", to: "11:41pm", now: now).after
         #expect(LocalTime(moved.due, in: Sample.zone).minute.description == "23:41")
-        let explained = try await ExplainReporter(mirror: fixture.mirror).report(on: "23:41", now: now)
+        let explained = try await ExplainReporter(mirror: fixture.mirror).report(
+            on: "23:41", now: now)
         #expect(explained.id == second.id)
         let (post, _, _, _) = try await changes.never("23:41", now: now)
         #expect(post.id == second.wording?.source)
         // Two at one time are told apart by their numbers.
         _ = try await changes.move("1", to: "23:41", now: now)
-        let several = await #expect(throws: ChangeRefusal.self) { _ = try await changes.skip("23:41", now: now) }
-        expect(several?.description) { $0?.contains("name one of them: \(Sample.day)#1, \(Sample.day)#2") == true }
-        let nobody = await #expect(throws: ChangeRefusal.self) { _ = try await changes.skip("23:58", now: now) }
+        let several = await #expect(throws: ChangeRefusal.self) {
+            _ = try await changes.skip("23:41", now: now)
+        }
+        expect(several?.description) {
+            $0?.contains("name one of them: \(Sample.day)#1, \(Sample.day)#2") == true
+        }
+        let nobody = await #expect(throws: ChangeRefusal.self) {
+            _ = try await changes.skip("23:58", now: now)
+        }
         expect(nobody?.description) { $0?.contains("no slot at 23:58, but at ") == true }
     }
 
@@ -267,7 +321,8 @@ import Testing
         let changes = changes(fixture)
         let now = Sample.hour(0.1)
         // Made by the first change, as the preview showed it.
-        let preview = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(on: Sample.day, now: now)
+        let preview = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
+            on: Sample.day, now: now)
         let slots = try #require(preview?.slots)
         try #require(slots.count >= 4)
         let skipped = try await changes.skip("#1", now: now)
@@ -282,7 +337,9 @@ import Testing
         let post = try #require(
             try await fixture.mirror.archive.standalonePosts().first { post in
                 guard
-                    case .success = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon)).text(
+                    case .success = TextRules(
+                        fixture.mirror.configuration, limits: .usual(of: .mastodon)
+                    ).text(
                         for: post)
                 else { return false }
                 return !used.contains(post.id)
@@ -308,7 +365,9 @@ import Testing
         #expect(sent.first { $0.idempotencyKey == pinned.key }?.text == pinned.text)
         expect(sent) { !$0.contains { $0.idempotencyKey == skipped.key } }
         #expect(sent.count == added + 2)
-        try await expect(fixture.slots()) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
+        try await expect(fixture.slots()) {
+            $0.allSatisfy { [.done, .skipped].contains($0.state) }
+        }
     }
 
     @Test func changesMeetTheWorkerInTheMiddle() async throws {
@@ -324,21 +383,26 @@ import Testing
         let skipped = try await changes.skip(slot.subject, now: slot.due)
         #expect(skipped.state == .skipped)
         let error = await #expect(throws: OutboxError.self) {
-            try await store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
+            try await store.beginSending(
+                claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
         }
         #expect(error?.code == .stateChanged)
         // Sent, or about to be: the person is too late.
         let next = try #require(try await fixture.slots().first { $0.state == .planned })
         let left = try await store.beginSending(
-            try await store.claim(next, now: next.due), lookUp: next.due + 60, deadline: .seconds(30), now: next.due)
-        let sending = try await store.awaitLookUp(left, at: next.due + 60, reason: "transport", now: next.due)
+            try await store.claim(next, now: next.due), lookUp: next.due + 60,
+            deadline: .seconds(30), now: next.due)
+        let sending = try await store.awaitLookUp(
+            left, at: next.due + 60, reason: "transport", now: next.due)
         for change: @Sendable () async throws -> Action in [
             { try await changes.skip(next.subject, now: next.due) },
             { try await changes.move(next.subject, to: "23:58", now: next.due).after },
             { try await changes.pin(next.subject, to: nil, now: next.due) },
         ] {
             let refused = await #expect(throws: ChangeRefusal.self) { try await change() }
-            expect(refused?.description) { $0?.contains("it is not known yet whether it arrived") == true }
+            expect(refused?.description) {
+                $0?.contains("it is not known yet whether it arrived") == true
+            }
         }
         try await expect(fixture.slots().first { $0.id == next.id }, equals: sending)
     }
@@ -370,15 +434,19 @@ import Testing
         #expect(other.state == .planned)
         #expect(other.text != slot.text)
         #expect(!other.isPinned)
-        try await expect(changes.never(slot.subject, now: Sample.hour(0.1)).post.id, equals: other.wording?.source)
+        try await expect(
+            changes.never(slot.subject, now: Sample.hour(0.1)).post.id,
+            equals: other.wording?.source)
         try await expect(changes.never(source.id.value, now: Sample.hour(0.2))) { !$0.isNew }
 
         // Read again under another name, as from an archive, and judged anew.
         let twin = Post(
-            id: PostID(network: .mastodon, value: "https://social.example/twin"), author: source.author,
+            id: PostID(network: .mastodon, value: "https://social.example/twin"),
+            author: source.author,
             text: source.text, createdAt: source.createdAt, visibility: .public)
         _ = try await fixture.mirror.archive.store([twin], timeZone: Sample.zone, limit: 10_000)
-        try await fixture.mirror.storage.lenient.execute("UPDATE posts SET rules = '', unfit = NULL")
+        try await fixture.mirror.storage.lenient.execute(
+            "UPDATE posts SET rules = '', unfit = NULL")
         try await fixture.live(until: 23.9)
         let sent = await fixture.sandbox.ledger.deliveries.map { TextRules.textKey($0.text) }
         #expect(!sent.isEmpty)
@@ -416,8 +484,9 @@ import Testing
         let changes = changes(fixture)
         let post = try #require(
             try await fixture.mirror.archive.standalonePosts().first {
-                if case .success = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon)).text(for: $0)
-                {
+                if case .success = TextRules(
+                    fixture.mirror.configuration, limits: .usual(of: .mastodon)
+                ).text(for: $0) {
                     true
                 } else {
                     false
@@ -428,11 +497,14 @@ import Testing
         #expect(plan.count > 1)
         #expect(plan.filter { $0.id == action.id } == [action])
         try await fixture.live(until: 9.5)
-        let sent = await fixture.sandbox.ledger.deliveries.filter { $0.idempotencyKey == action.key }
+        let sent = await fixture.sandbox.ledger.deliveries.filter {
+            $0.idempotencyKey == action.key
+        }
         #expect(sent.count == 1)
         #expect(sent.first?.text == action.text)
         let answered = try #require(try await fixture.mirror.archive.repliedAuthors(limit: 1).first)
-        let reply = try #require(try await fixture.mirror.archive.replies(to: answered.author).first)
+        let reply = try #require(
+            try await fixture.mirror.archive.replies(to: answered.author).first)
         await #expect(throws: ChangeRefusal.self) {
             try await changes.publish(reply.id.value, now: Sample.hour(10))
         }
@@ -456,13 +528,24 @@ import Testing
             ("days away", { _ = try await changes.skip("2040-01-01#1", now: now) }),
             ("is no time of day", { _ = try await changes.move("#1", to: "25:00", now: now) }),
             ("has passed", { _ = try await changes.move("#1", to: "11:59", now: now) }),
-            ("names no archived post", { _ = try await changes.pin("#1", to: "https://nowhere.example/1", now: now) }),
-            ("names no archived post", { _ = try await changes.never("https://nowhere.example/1", now: now) }),
-            ("names no archived post", { _ = try await changes.publish("'; DROP TABLE posts; --", now: now) }),
+            (
+                "names no archived post",
+                { _ = try await changes.pin("#1", to: "https://nowhere.example/1", now: now) }
+            ),
+            (
+                "names no archived post",
+                { _ = try await changes.never("https://nowhere.example/1", now: now) }
+            ),
+            (
+                "names no archived post",
+                { _ = try await changes.publish("'; DROP TABLE posts; --", now: now) }
+            ),
         ]
         for (text, change) in tries {
             let error = await #expect(throws: ChangeRefusal.self) { try await change() }
-            expect(error?.description, "\(error?.description ?? "-")") { $0?.contains(text) == true }
+            expect(error?.description, "\(error?.description ?? "-")") {
+                $0?.contains(text) == true
+            }
         }
         try await expect(fixture.slots(), equals: before)
     }
@@ -471,17 +554,21 @@ import Testing
         let time = PersonTime(zone: try #require(TimeZone(identifier: "Europe/Berlin")))
         let now = try #require(Date(rfc3339: "2026-03-28T17:00:00Z"))
         let cases = [
-            ("18:30", "2026-03-28T17:30:00Z"), ("17:59", "2026-03-29T15:59:00Z"), ("7:05", "2026-03-29T05:05:00Z"),
+            ("18:30", "2026-03-28T17:30:00Z"), ("17:59", "2026-03-29T15:59:00Z"),
+            ("7:05", "2026-03-29T05:05:00Z"),
             // Clocks are put forward over it on the next day.
             ("2026-03-29 02:30", nil), ("2026-03-29 03:00", "2026-03-29T01:00:00Z"),
             ("2026-10-25 02:30", "2026-10-25T00:30:00Z"), ("2026-03-30", "2026-03-29T22:00:00Z"),
             ("2026-03-30T08:00:00+09:00", "2026-03-29T23:00:00Z"), ("45m", "2026-03-28T17:45:00Z"),
-            ("6h", "2026-03-28T23:00:00Z"), ("3d", "2026-03-31T17:00:00Z"), ("2w", "2026-04-11T17:00:00Z"),
-            ("", nil), ("h", nil), ("0h", nil), ("-1h", nil), ("99999999999999999999d", nil), ("9999w", nil),
+            ("6h", "2026-03-28T23:00:00Z"), ("3d", "2026-03-31T17:00:00Z"),
+            ("2w", "2026-04-11T17:00:00Z"),
+            ("", nil), ("h", nil), ("0h", nil), ("-1h", nil), ("99999999999999999999d", nil),
+            ("9999w", nil),
             ("24:00", nil), ("1:2", nil), ("tomorrow", nil), ("2026-02-30", nil),
         ]
         for (text, expected) in cases {
-            #expect(time.instant(text, now: now) == expected.flatMap { Date(rfc3339: $0) }, "\(text)")
+            #expect(
+                time.instant(text, now: now) == expected.flatMap { Date(rfc3339: $0) }, "\(text)")
         }
     }
 }

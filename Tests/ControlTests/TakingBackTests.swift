@@ -14,15 +14,20 @@ import Testing
 /// What a person, or the mirror itself, wants taken back, by a worker and beside one.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct TakingBackTests {
     private func done(_ fixture: MirrorFixture) async throws -> [Action] {
-        try await fixture.mirror.outbox(lease: nil).undoable(ActionKind.allCases, since: nil, limit: 10_000)
-            .filter { $0.state == .done }
+        try await fixture.mirror.outbox(lease: nil).undoable(
+            ActionKind.allCases, since: nil, limit: 10_000
+        )
+        .filter { $0.state == .done }
     }
 
     /// Asks for one action of each kind, and gives their identifiers.
     private func askForOneOfEach(_ fixture: MirrorFixture) async throws -> [String] {
         let all = try await done(fixture)
-        let ids = try ActionKind.allCases.map { kind in try #require(all.first { $0.kind == kind }).id }
-        let answers = try await fixture.mirror.outbox(lease: nil).askUndos(ids, now: fixture.clock.now)
+        let ids = try ActionKind.allCases.map { kind in
+            try #require(all.first { $0.kind == kind }).id
+        }
+        let answers = try await fixture.mirror.outbox(lease: nil).askUndos(
+            ids, now: fixture.clock.now)
         expect(answers.values) { $0.allSatisfy { $0 == .asked } }
         return ids
     }
@@ -31,7 +36,8 @@ import Testing
         let fixture = try await MirrorFixture.start(.postgres, from: 8)
         let wanted = Recorder<String>()
         try await fixture.live(
-            until: 20, events: [(16, { for id in try await askForOneOfEach(fixture) { wanted.add(id) } })])
+            until: 20,
+            events: [(16, { for id in try await askForOneOfEach(fixture) { wanted.add(id) } })])
         #expect(wanted.values.count == 3)
         let stored = try await fixture.mirror.outbox(lease: nil).actions(withIDs: wanted.values)
         for action in stored.values {
@@ -54,9 +60,12 @@ import Testing
         #expect(report.undo?.attempts == 1)
     }
 
-    @Test(arguments: [NetworkName.bluesky, .x]) func onOtherNetworksToo(_ network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.bluesky, .x]) func onOtherNetworksToo(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(
-            from: 8, bot: network, variables: ["X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "50"])
+            from: 8, bot: network,
+            variables: ["X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "50"])
         try await fixture.live(
             until: 20,
             events: [
@@ -65,7 +74,8 @@ import Testing
                     {
                         let ids = try await done(fixture).map(\.id)
                         #expect(!ids.isEmpty)
-                        _ = try await fixture.mirror.outbox(lease: nil).askUndos(ids, now: fixture.clock.now)
+                        _ = try await fixture.mirror.outbox(lease: nil).askUndos(
+                            ids, now: fixture.clock.now)
                     }
                 )
             ])
@@ -82,13 +92,21 @@ import Testing
         try await fixture.live(
             until: 20,
             events: [
-                (15, { try await fixture.mirror.table.pause(until: nil, reason: nil, now: fixture.clock.now) }),
+                (
+                    15,
+                    {
+                        try await fixture.mirror.table.pause(
+                            until: nil, reason: nil, now: fixture.clock.now)
+                    }
+                ),
                 (16, { _ = try await askForOneOfEach(fixture) }),
             ])
         let removals = await fixture.sandbox.ledger.removals
         #expect(removals.count == 3)
         expect(removals) { $0.allSatisfy { $0.date < Sample.hour(16) + 120 } }
-        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date < Sample.hour(15) + 60 } }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.allSatisfy { $0.date < Sample.hour(15) + 60 }
+        }
     }
 
     @Test func aDryRunTakesNothingBack() async throws {
@@ -111,14 +129,18 @@ import Testing
         var actions: [Action] = []
         for number in 0..<count {
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "source-\(number)"), text: "text \(number)",
+                source: PostID(network: .mastodon, value: "source-\(number)"),
+                text: "text \(number)",
                 visibility: .unlisted)
             let name = Slot.Name(day: LocalTime(now, in: .gmt).day, number: number + 1)
             let intent = Intent(.post(name, wording), due: now, expires: now + 900)
-            let claimed = try await store.claim(try await store.propose(intent, now: now).action, now: now)
-            let sending = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+            let claimed = try await store.claim(
+                try await store.propose(intent, now: now).action, now: now)
+            let sending = try await store.beginSending(
+                claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
             actions.append(
-                try await store.confirm(sending, remoteID: "id-\(number)", remoteAddress: "at-\(number)", now: now))
+                try await store.confirm(
+                    sending, remoteID: "id-\(number)", remoteAddress: "at-\(number)", now: now))
         }
         return (mirror, store, actions)
     }
@@ -148,7 +170,8 @@ import Testing
         let wish = mirror.clock.now + 1_000
         mirror.bot.with { state in
             state.failure = { [bot = mirror.bot] operation, _ in
-                operation == .delete ? bot.error(.rateLimited, .delete, retryAfter: wish, outcome: .refused) : nil
+                operation == .delete
+                    ? bot.error(.rateLimited, .delete, retryAfter: wish, outcome: .refused) : nil
             }
         }
         let round = try await takingBack(mirror).carryOut()
@@ -172,7 +195,8 @@ import Testing
             state.failure = { [bot = mirror.bot] operation, _ in
                 guard operation == .delete else { return nil }
                 isFirst.add(1)
-                return isFirst.values.count == 1 ? bot.error(.forbidden, .delete, outcome: .refused) : nil
+                return isFirst.values.count == 1
+                    ? bot.error(.forbidden, .delete, outcome: .refused) : nil
             }
         }
         let round = try await takingBack(mirror).carryOut()
@@ -186,11 +210,15 @@ import Testing
         expect(receipt.actions.compactMap(\.cause).first) {
             $0?.hasPrefix("could not delete a post on Mastodon") == true
         }
-        try await expect(StatusReporter(mirror: mirror.mirror).report(now: mirror.clock.now).undo?.refused, equals: 1)
+        try await expect(
+            StatusReporter(mirror: mirror.mirror).report(now: mirror.clock.now).undo?.refused,
+            equals: 1)
     }
 
     /// Friendica and WordPress show a deleted post to anybody who has its link.
-    @Test(arguments: [true, false]) func theReceiptSaysWhatTheServerStillShows(isShown: Bool) async throws {
+    @Test(arguments: [true, false]) func theReceiptSaysWhatTheServerStillShows(isShown: Bool)
+        async throws
+    {
         let (mirror, store, actions) = try await paper(2)
         mirror.bot.with { $0.showsDeleted = isShown }
         _ = try await store.askUndos(actions.map(\.id), now: mirror.clock.now)
@@ -200,7 +228,8 @@ import Testing
         #expect(receipt.stillShown == (isShown ? 2 : 0))
         #expect(receipt.takenBack == (isShown ? 0 : 2))
         #expect(receipt.isComplete)
-        let report = try await ExplainReporter(mirror: mirror.mirror).report(on: actions[0].id, now: mirror.clock.now)
+        let report = try await ExplainReporter(mirror: mirror.mirror).report(
+            on: actions[0].id, now: mirror.clock.now)
         #expect(report.undo?.done != nil)
         #expect(report.undo?.isStillShown == (isShown ? true : nil))
     }
@@ -227,5 +256,7 @@ import Testing
 
 extension HumanMirror {
     /// How many wishes to take something back stand, as the mirror's status has them.
-    fileprivate func undoTally() async throws -> UndoTally { try await ReportNumbers(of: self, now: clock.now).undo }
+    fileprivate func undoTally() async throws -> UndoTally {
+        try await ReportNumbers(of: self, now: clock.now).undo
+    }
 }

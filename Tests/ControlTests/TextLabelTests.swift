@@ -30,8 +30,10 @@ import Testing
     private static func mirror(
         _ engine: Engine = .sqlite, coffee: Int, of texts: Int, _ variables: [String: String] = [:]
     ) async throws -> HumanMirror {
-        let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "Europe/Berlin"].merging(variables) { $1 })
-            .open()
+        let mirror = try await BareMirror(
+            engine, variables: ["TIME_ZONE": "Europe/Berlin"].merging(variables) { $1 }
+        )
+        .open()
         _ = try await mirror.table.notePast(.whole, now: Date(timeIntervalSince1970: 0))
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let posts = (0..<texts).map { number in
@@ -56,7 +58,9 @@ import Testing
     ) async throws {
         let labels = mirror.labels
         try await mirror.storage.transaction { connection in
-            for number in numbers { try labels.note(label, of: id(number), now: .distantPast + 1, on: connection) }
+            for number in numbers {
+                try labels.note(label, of: id(number), now: .distantPast + 1, on: connection)
+            }
         }
     }
 
@@ -74,16 +78,22 @@ import Testing
 
     // MARK: What is chosen
 
-    @Test(arguments: Engine.allCases) func textsLikeThoseLeftOutComeLater(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func textsLikeThoseLeftOutComeLater(_ engine: Engine)
+        async throws
+    {
         let mirror = try await Self.mirror(engine, coffee: 120, of: 240)
         try await Self.label(mirror, .skipped, 0..<8)
         try await Self.label(mirror, .kept, 120..<128)
         let slots = try await Self.slots(mirror, days: 12)
         #expect(slots.count > 10)
         expect(slots.compactMap(\.text)) { $0.allSatisfy { $0.contains("rivers") } }
-        expect(slots.compactMap(\.explanation?.summary)) { $0.allSatisfy { !$0.contains("for want of others") } }
+        expect(slots.compactMap(\.explanation?.summary)) {
+            $0.allSatisfy { !$0.contains("for want of others") }
+        }
         let text = try await TextList.Text(of: mirror, named: Self.id(50).value, zone: Self.zone)
-        #expect(text.demoted?.contains("like the 8 texts that were left out, by its words") == true, "\(text)")
+        #expect(
+            text.demoted?.contains("like the 8 texts that were left out, by its words") == true,
+            "\(text)")
         #expect(text.fitness == .fit)
         let other = try await TextList.Text(of: mirror, named: Self.id(200).value, zone: Self.zone)
         #expect(other.demoted == nil)
@@ -95,7 +105,8 @@ import Testing
         #expect(kept.label == .kept)
     }
 
-    /// Nothing is left out: where there is nothing else, such a text is said, and the explanation says so.
+    /// Nothing is left out: where there is nothing else, such a text is said, and the explanation
+    /// says so.
     @Test func forWantOfOthersTheyAreUsed() async throws {
         let mirror = try await Self.mirror(coffee: 100, of: 108)
         try await Self.label(mirror, .skipped, 0..<8)
@@ -109,7 +120,8 @@ import Testing
         #expect(rivers.count == 8)
         expect(late.compactMap(\.explanation?.summary)) {
             $0.allSatisfy {
-                $0.contains("used for want of others: it comes after others, for it reads like the 8 texts")
+                $0.contains(
+                    "used for want of others: it comes after others, for it reads like the 8 texts")
             }
         }
         let slot = try #require(late.first)
@@ -135,7 +147,8 @@ import Testing
 
     // MARK: What is said
 
-    /// Each decision labels the text that it is about, in its own transaction; what takes it back removes the label.
+    /// Each decision labels the text that it is about, in its own transaction; what takes it back
+    /// removes the label.
     @Test(arguments: Engine.allCases) func decisionsAreLabels(_ engine: Engine) async throws {
         let mirror = try await Self.mirror(engine, coffee: 0, of: 100)
         let desk = Desk(mirror, zone: Self.zone)
@@ -160,18 +173,24 @@ import Testing
         _ = try await changes.pin(second.id, to: nil, now: now)
         try await expect(label(second), equals: .kept)
         let spare = Self.id(
-            try #require((0..<100).first { number in !slots.contains { $0.wording?.source == Self.id(number) } }))
+            try #require(
+                (0..<100).first { number in
+                    !slots.contains { $0.wording?.source == Self.id(number) }
+                }))
         _ = try await changes.pin(third.id, to: spare.value, now: now)
         try await expect(mirror.labels.labels()[spare], equals: .posted)
         // What is refused labels nothing, as a slot that somebody saw otherwise.
-        await #expect(throws: SeenChanged.self) { try await changes.skip(fourth.id, seen: Seen(of: "x"), now: now) }
+        await #expect(throws: SeenChanged.self) {
+            try await changes.skip(fourth.id, seen: Seen(of: "x"), now: now)
+        }
         try await expect(label(fourth), equals: nil)
         // Never, and back, whichever of the posts with that text is named.
         _ = try await desk.perform(NeverSend(post: Self.id(99).value))
         try await expect(mirror.labels.labels()[Self.id(99)], equals: .never)
         _ = try await desk.perform(KeepText(post: Self.id(99).value))
         try await expect(mirror.labels.labels()[Self.id(99)], equals: .kept)
-        try await expect(mirror.archive.kept(Self.id(99), by: mirror.textFilter())?.isNever, equals: false)
+        try await expect(
+            mirror.archive.kept(Self.id(99), by: mirror.textFilter())?.isNever, equals: false)
         _ = try await desk.perform(UnkeepText(post: Self.id(99).value))
         try await expect(mirror.labels.labels()[Self.id(99)], equals: nil)
         _ = try await desk.perform(NeverSend(post: Self.id(98).value))
@@ -180,7 +199,8 @@ import Testing
         // Taken back: by name it says something of the text, all at once nothing.
         for slot in [fourth, slots[4]] {
             try await mirror.storage.execute(
-                "UPDATE actions SET state = 'done', sending_ms = 1 WHERE mirror = \(mirror.name) AND id = \(slot.id)")
+                "UPDATE actions SET state = 'done', sending_ms = 1 WHERE mirror = \(mirror.name) AND id = \(slot.id)"
+            )
         }
         _ = try await desk.perform(AskUndo(ids: [fourth.id]))
         try await expect(label(fourth), equals: .takenBack)
@@ -189,7 +209,10 @@ import Testing
         try await expect(label(slots[4]), equals: nil)
         // Review of posts.
         for (state, decide, expected) in [
-            (ActionState.suggested, SuggestionDecision.Decision.dismissed, PersonLabel.declined as PersonLabel?),
+            (
+                ActionState.suggested, SuggestionDecision.Decision.dismissed,
+                PersonLabel.declined as PersonLabel?
+            ),
             (.skipped, .reopened, nil), (.suggested, .approved, .kept),
         ] {
             try await mirror.storage.execute(
@@ -197,7 +220,8 @@ import Testing
                 UPDATE actions SET state = \(state.rawValue), undo_asked_ms = NULL, undo_reason = NULL
                 WHERE mirror = \(mirror.name) AND id = \(slots[5].id)
                 """)
-            _ = try await SuggestionReview(mirror: mirror).decide(decide, about: slots[5].id, seen: nil, now: now)
+            _ = try await SuggestionReview(mirror: mirror).decide(
+                decide, about: slots[5].id, seen: nil, now: now)
             try await expect(label(slots[5]), equals: expected, "\(decide)")
         }
         // What is forgotten is unlearned.

@@ -14,7 +14,8 @@ import Testing
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         ),
         (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
@@ -25,17 +26,21 @@ import Testing
 
     @Test func bytesThatLieInPiecesHaveTheSameDigest() {
         let text = Array("abc".utf8)
-        #expect(HashFunction.sha256.digest(of: text.lazy.map(\.self)) == HashFunction.sha256.digest(of: text))
+        #expect(
+            HashFunction.sha256.digest(of: text.lazy.map(\.self))
+                == HashFunction.sha256.digest(of: text))
     }
 
     /// RFC 2202 and RFC 4231, test cases 1 and 2.
     @Test(arguments: [
         (
-            [UInt8](repeating: 0x0b, count: 20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00",
+            [UInt8](repeating: 0x0b, count: 20), "Hi There",
+            "b617318655057264e28bc0b6fb378c8ef146be00",
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
         ),
         (
-            Array("Jefe".utf8), "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
+            Array("Jefe".utf8), "what do ya want for nothing?",
+            "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         ),
     ])
@@ -54,7 +59,9 @@ import Testing
 
     /// The HMAC of nothing under no key.
     @Test func keyAndTextMayBeEmpty() {
-        #expect(hex(HashFunction.sha1.code(of: [], key: [])) == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")
+        #expect(
+            hex(HashFunction.sha1.code(of: [], key: []))
+                == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")
     }
 }
 

@@ -7,8 +7,12 @@ import Testing
     private static let plain = """
         Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.
         """
-    private static let context: [UInt8] = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7]
-    private static let nonce: [UInt8] = [7, 0, 0, 0, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47]
+    private static let context: [UInt8] = [
+        0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
+    ]
+    private static let nonce: [UInt8] = [
+        7, 0, 0, 0, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47,
+    ]
 
     /// RFC 8439, section 2.8.2.
     @Test func theCipherIsThatOfTheStandard() throws {
@@ -38,15 +42,20 @@ import Testing
         let key = SealingKey(from: "one".utf8, purpose: "a".utf8)
         let sealed = try key.sealed("token".utf8, context: "place".utf8)
         #expect(key.opened(sealed, context: "elsewhere".utf8) == nil)
-        #expect(SealingKey(from: "two".utf8, purpose: "a".utf8).opened(sealed, context: "place".utf8) == nil)
-        #expect(SealingKey(from: "one".utf8, purpose: "b".utf8).opened(sealed, context: "place".utf8) == nil)
+        #expect(
+            SealingKey(from: "two".utf8, purpose: "a".utf8).opened(sealed, context: "place".utf8)
+                == nil)
+        #expect(
+            SealingKey(from: "one".utf8, purpose: "b".utf8).opened(sealed, context: "place".utf8)
+                == nil)
         for place in sealed.indices {
             var changed = sealed
             changed[place] ^= 1
             #expect(key.opened(changed, context: "place".utf8) == nil, "byte \(place)")
         }
         for count in 0..<sealed.count {
-            #expect(key.opened(sealed.prefix(count), context: "place".utf8) == nil, "\(count) bytes")
+            #expect(
+                key.opened(sealed.prefix(count), context: "place".utf8) == nil, "\(count) bytes")
         }
     }
 

@@ -13,20 +13,27 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func file(_ lines: [String], maximumBytes: Int = LabelledFile.maximumBytes) throws -> LabelledFile {
+    private func file(_ lines: [String], maximumBytes: Int = LabelledFile.maximumBytes) throws
+        -> LabelledFile
+    {
         let path = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "posts.jsonl")
         return try LabelledFile(path: path, maximumBytes: maximumBytes)
     }
 
-    private static func line(_ id: String, _ isFavorite: Bool = false, at time: String? = "2026-01-01T00:00:00Z")
+    private static func line(
+        _ id: String, _ isFavorite: Bool = false, at time: String? = "2026-01-01T00:00:00Z"
+    )
         -> String
     {
         let created = time.map { #","created_at":"\#($0)""# } ?? ""
-        return #"{"id":"\#(id)","author":"Pal","text":"bread \#(id)","favorite":\#(isFavorite)\#(created)}"#
+        return
+            #"{"id":"\#(id)","author":"Pal","text":"bread \#(id)","favorite":\#(isFavorite)\#(created)}"#
     }
 
     @Test func readsEveryLineAsSeen() throws {
-        let file = try file([Self.line("1", true), "{", Self.line("2"), #"{"id":"3","text":"unlabelled"}"#])
+        let file = try file([
+            Self.line("1", true), "{", Self.line("2"), #"{"id":"3","text":"unlabelled"}"#,
+        ])
         #expect(file.posts.map(\.id.value) == ["1", "2"])
         #expect(file.posts.map(\.state) == [.seenFavorite, .seen])
         #expect(file.posts.map(\.example.author) == ["pal", "pal"])
@@ -39,7 +46,8 @@ import Testing
     @Test func timeComesBeforeTheOrderOfTheFile() throws {
         let file = try file([
             Self.line("c", at: "2026-01-03T00:00:00Z"), Self.line("a", at: "2026-01-01T00:00:00Z"),
-            Self.line("d", at: "2026-01-03T00:00:00Z"), Self.line("b", at: "2026-01-03T08:00:00+09:00"),
+            Self.line("d", at: "2026-01-03T00:00:00Z"),
+            Self.line("b", at: "2026-01-03T08:00:00+09:00"),
         ])
         #expect(file.isTimed)
         #expect(file.postsInTime.map(\.id.value) == ["a", "b", "c", "d"])
@@ -57,7 +65,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("++--", true), ("++-", false), ("+--", false), ("++-+-", false), ("--++", false), ("++++", false),
+            ("++--", true), ("++-", false), ("+--", false), ("++-+-", false), ("--++", false),
+            ("++++", false),
             ("----", false),
         ] as [(String, Bool)])
     func favoritesBeforeAllOthersAreNoTimeline(_ signs: String, _ isGrouped: Bool) throws {
@@ -73,7 +82,9 @@ import Testing
     }
 
     @Test func aFileWithoutALabelIsRefused() throws {
-        let error = #expect(throws: (any Error).self) { try file([#"{"id":"3","text":"unlabelled"}"#]) }
+        let error = #expect(throws: (any Error).self) {
+            try file([#"{"id":"3","text":"unlabelled"}"#])
+        }
         #expect("\(try #require(error))".contains("\"favorite\": true or false"))
     }
 }

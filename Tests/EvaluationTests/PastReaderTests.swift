@@ -50,7 +50,9 @@ import Testing
         let pasts = try await PastReader(zone: nil).tables(at: [folder.path])
         #expect(pasts.map(\.author) == ["bob", "ada"])
         #expect(shown(pasts[1]) == ["2026-01-01 10:00", "2026-01-02 10:00"])
-        let twice = try await PastReader(zone: nil).tables(at: [folder.path("a.csv"), folder.path("a.csv")])
+        let twice = try await PastReader(zone: nil).tables(at: [
+            folder.path("a.csv"), folder.path("a.csv"),
+        ])
         #expect(twice.map(\.times.count) == [2, 2])
     }
 
@@ -67,9 +69,12 @@ import Testing
     @Test func moreAuthorsThanCanBeToldApartAreRefused() async throws {
         let rows = (0..<PastReader.maximumAuthors).map { "a\($0),2026-01-02T10:00:00Z" }
         let fitting = try table(rows, to: "fitting.csv")
-        try await expect(PastReader(zone: nil).tables(at: [fitting]).count, equals: PastReader.maximumAuthors)
+        try await expect(
+            PastReader(zone: nil).tables(at: [fitting]).count, equals: PastReader.maximumAuthors)
         let more = try table(rows + ["one more,2026-01-02T10:00:00Z"], to: "more.csv")
-        let error = await #expect(throws: ImportError.self) { _ = try await PastReader(zone: nil).tables(at: [more]) }
+        let error = await #expect(throws: ImportError.self) {
+            _ = try await PastReader(zone: nil).tables(at: [more])
+        }
         expect(error?.reason) { $0?.contains("more than 10000 authors") == true }
     }
 
@@ -106,11 +111,14 @@ import Testing
         let files = [
             "account-timezone":
                 #"window.YTD.account_timezone.part0 = [{"accountTimezone":{"accountId":"1","timeZone":"Tokyo"}}]"#,
-            "account": #"window.YTD.account.part0 = [{"account":{"accountId":"1","username":"me"}}]"#,
+            "account":
+                #"window.YTD.account.part0 = [{"account":{"accountId":"1","username":"me"}}]"#,
             "tweets": #"window.YTD.tweets.part0 = [{"tweet":{"id_str":"\#(id)","full_text":"hi","#
                 + #""created_at":"Sat Jan 10 20:00:00 +0000 2026"}}]"#,
         ]
-        for (name, text) in files { try folder.write(Data(text.utf8), to: "archive/data/\(name).js") }
+        for (name, text) in files {
+            try folder.write(Data(text.utf8), to: "archive/data/\(name).js")
+        }
         let (past, zone) = try await PastReader(zone: nil).archive(at: folder.path("archive"))
         #expect(zone.identifier == "Asia/Tokyo")
         #expect(shown(past) == ["2026-01-11 05:00"])

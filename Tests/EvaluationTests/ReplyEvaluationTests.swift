@@ -49,15 +49,19 @@ import Testing
             let text = "\(answers[number % 3]) word\(["a", "b", "c", "d", "e"][number % 5])"
             posts.append(
                 Post(
-                    id: PostID(network: .mastodon, value: "reply-\(number)"), author: human, text: text,
+                    id: PostID(network: .mastodon, value: "reply-\(number)"), author: human,
+                    text: text,
                     createdAt: Sample.origin - Double(300 - number) * 3_600,
                     replyTo: ReplyTarget(author: friend, post: parent)))
             events.append(
-                .seen(Example(id: parent, author: "friend", authorID: friend, text: asked[number % 3])))
+                .seen(
+                    Example(id: parent, author: "friend", authorID: friend, text: asked[number % 3])
+                ))
         }
         _ = try await mirror.archive.store(posts, timeZone: Sample.zone, limit: 1_000)
         _ = try await mirror.favorites().learn(events, at: Sample.origin)
-        let report = try await ScoreReporter(mirror: mirror, zone: Sample.zone).report(now: Sample.origin)
+        let report = try await ScoreReporter(mirror: mirror, zone: Sample.zone).report(
+            now: Sample.origin)
         let scores = try #require(report.replies.scores)
         #expect(scores.answersKnown > 0)
         let choices = try #require(scores.choices)
@@ -79,10 +83,12 @@ import Testing
             Post(
                 id: PostID(network: .mastodon, value: "\(number)"), author: human, text: "Yes",
                 createdAt: Sample.origin - Double(number + 1) * 3_600,
-                replyTo: ReplyTarget(author: AccountID(network: .mastodon, value: "friend@home.example")))
+                replyTo: ReplyTarget(
+                    author: AccountID(network: .mastodon, value: "friend@home.example")))
         }
         _ = try await mirror.archive.store(posts, timeZone: Sample.zone, limit: 1_000)
-        let report = try await ScoreReporter(mirror: mirror, zone: Sample.zone).report(now: Sample.origin)
+        let report = try await ScoreReporter(mirror: mirror, zone: Sample.zone).report(
+            now: Sample.origin)
         let scores = try #require(report.replies.scores)
         #expect(scores.answersKnown == 0)
         #expect(scores.choices == nil)
@@ -92,14 +98,16 @@ import Testing
         arguments: [
             (
                 ReplyMeasure(
-                    measured: Sample.origin, answers: 120, same: 9, sameByChance: 2.2, withKind: 118, ofKind: 70,
+                    measured: Sample.origin, answers: 120, same: 9, sameByChance: 2.2,
+                    withKind: 118, ofKind: 70,
                     ofKindByChance: 54.6, threshold: 0.1, held: 20),
                 "the bot would have chosen the human's own text for 9 of the last 120 answers (2 if it drew), and a reply "
                     + "of the same kind for 70 of 118 (55 if it drew); 20 of these hardly fitted, for which REPLIES decides"
             ),
             (
                 ReplyMeasure(
-                    measured: Sample.origin, answers: 12, same: 1, sameByChance: 0.4, withKind: 0, ofKind: 0,
+                    measured: Sample.origin, answers: 12, same: 1, sameByChance: 0.4, withKind: 0,
+                    ofKind: 0,
                     ofKindByChance: 0, threshold: nil, held: 0),
                 "the bot would have chosen the human's own text for 1 of the last 12 answers (0 if it drew)"
             ),

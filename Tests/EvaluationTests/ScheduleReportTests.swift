@@ -11,9 +11,12 @@ import Testing
         let start = try #require(LocalDay("2026-01-01"))
         var times: [LocalTime] = []
         for number in 0..<days {
-            for minute in number % 3 == 0 ? [hour * 60 + number % 17, hour * 60 + 30 + number % 7] : [hour * 60] {
+            for minute in number % 3 == 0
+                ? [hour * 60 + number % 17, hour * 60 + 30 + number % 7] : [hour * 60]
+            {
                 times.append(
-                    LocalTime(day: start.advanced(by: number), minute: try #require(MinuteOfDay(minute))))
+                    LocalTime(
+                        day: start.advanced(by: number), minute: try #require(MinuteOfDay(minute))))
             }
         }
         return Past(author: author, times: times)
@@ -31,7 +34,10 @@ import Testing
         #expect(report.median[.logLikelihood] == likelihoods.sorted()[1])
         #expect(report.median[.testedPosts] == report.authors[0].scores[.testedPosts])
         #expect(
-            report.leftOut == [.init(author: "few", posts: 12, reason: "there are 12 posts; at least 20 are needed")])
+            report.leftOut == [
+                .init(
+                    author: "few", posts: 12, reason: "there are 12 posts; at least 20 are needed")
+            ])
         // The same as measured alone.
         let alone = try ScheduleEvaluation().scores(of: pasts[2].times, name: "late")
         #expect(report.authors[1].scores == alone)
@@ -39,13 +45,16 @@ import Testing
 
     @Test func isOneObjectForPrograms() async throws {
         let zone = try #require(TimeZone(identifier: "Asia/Tokyo"))
-        let pasts = try [Self.past("ada \u{1B}[2J", days: 60, hour: 7), Self.past("few", days: 1, hour: 9)]
+        let pasts = try [
+            Self.past("ada \u{1B}[2J", days: 60, hour: 7), Self.past("few", days: 1, hour: 9),
+        ]
         let report = try await ScheduleReport(on: pasts, zone: zone)
         let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report))
         let json = try #require(object as? [String: Any])
         #expect(
             Set(json.keys) == [
-                "schema", "model", "schedule_model", "time_zone", "repetitions", "authors", "median", "bot_or_human",
+                "schema", "model", "schedule_model", "time_zone", "repetitions", "authors",
+                "median", "bot_or_human",
                 "left_out",
             ])
         #expect(json["schedule_model"] as? String == "days")
@@ -63,7 +72,8 @@ import Testing
         #expect(Set(median.keys) == Set(ScheduleMeasure.allCases.map(\.rawValue)))
         let likelihood = try #require(rows[0]["log_likelihood"] as? Double)
         #expect(abs(likelihood - (report.authors[0].scores[.logLikelihood] ?? 0)) < 1e-12)
-        #expect(rows[0]["n_train"] as? Int == report.authors[0].scores[.trainingPosts].map { Int($0) })
+        #expect(
+            rows[0]["n_train"] as? Int == report.authors[0].scores[.trainingPosts].map { Int($0) })
         let leftOut = try #require(json["left_out"] as? [[String: Any]])
         #expect(leftOut.count == 1)
         #expect(leftOut[0]["author"] as? String == "few" && leftOut[0]["posts"] as? Int == 2)
@@ -73,7 +83,8 @@ import Testing
     }
 
     @Test func nobodyIsMeasuredWhereNobodyHasEnough() async throws {
-        let report = try await ScheduleReport(on: [try Self.past("few", days: 1, hour: 9)], zone: nil)
+        let report = try await ScheduleReport(
+            on: [try Self.past("few", days: 1, hour: 9)], zone: nil)
         #expect(report.authors.isEmpty)
         #expect(report.leftOut.count == 1)
         #expect(report.median == ScheduleScores([:]))

@@ -30,7 +30,8 @@ import Testing
         let report = try await report(mirror)
         #expect(
             reason(report.scheduler)
-                == "the archive holds no posts of the days before today; run mirror-bot train scheduler")
+                == "the archive holds no posts of the days before today; run mirror-bot train scheduler"
+        )
         #expect(
             reason(report.classifier)
                 == "0 posts of a home timeline were learned; at least 20 are needed; run mirror-bot train classifier, or let "
@@ -55,7 +56,9 @@ import Testing
         let evaluation = ScheduleEvaluation(zone: Sample.zone)
         let expected = try evaluation.scores(of: times, name: "test")
         try expect(#require(report.scheduler.scores), equals: expected)
-        try expect(#require(expected[.trainingPosts]) + (expected[.testedPosts] ?? 0), equals: Double(times.count))
+        try expect(
+            #require(expected[.trainingPosts]) + (expected[.testedPosts] ?? 0),
+            equals: Double(times.count))
 
         let classifier = try #require(report.classifier.scores)
         #expect(classifier.testing.posts == Sample.exampleCount * 2 / 5)
@@ -72,7 +75,9 @@ import Testing
         let complete = times.filter { $0.day < last }
         #expect(complete.count < times.count)
         let scores = try #require(try await report(mirror, now: noon).scheduler.scores)
-        expect(scores, equals: (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
+        expect(
+            scores,
+            equals: (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
     }
 
     @Test func theSettingsOfTheMirrorAreMeasured() async throws {
@@ -110,7 +115,9 @@ import Testing
         _ = try await mirror.archive.store(
             posts, timeZone: Sample.zone, limit: 100)
         let report = try await report(mirror)
-        #expect(reason(report.scheduler) == "there are 7 posts; at least 20 are needed, replies not counted")
+        #expect(
+            reason(report.scheduler)
+                == "there are 7 posts; at least 20 are needed, replies not counted")
     }
 
     @Test func theCutCountsWhatWasSeenOnATimeline() {

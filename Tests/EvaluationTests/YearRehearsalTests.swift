@@ -27,11 +27,16 @@ import Testing
         Date(timeIntervalSince1970: Double((newYear.ordinal + day) * 1_440 + minute - 60) * 60)
     }
 
-    private static func post(_ name: String, _ text: String, at date: Date, answering asked: String? = nil) -> Post {
+    private static func post(
+        _ name: String, _ text: String, at date: Date, answering asked: String? = nil
+    ) -> Post {
         Post(
-            id: PostID(network: .mastodon, value: "https://home.example/\(name)"), author: human, text: text,
+            id: PostID(network: .mastodon, value: "https://home.example/\(name)"), author: human,
+            text: text,
             createdAt: date,
-            replyTo: asked.map { ReplyTarget(author: friend, post: PostID(network: .mastodon, value: $0)) })
+            replyTo: asked.map {
+                ReplyTarget(author: friend, post: PostID(network: .mastodon, value: $0))
+            })
     }
 
     /// Two posts in the evening of each day.
@@ -40,7 +45,8 @@ import Testing
             (0..<2).map { number in
                 let minute = 1_140 + (day &* 37 + number * 61 + 40_000) % 180
                 return post(
-                    "\(day)-\(number)", "Thought \(number) of day \(day + 1_000) about rivers and hills",
+                    "\(day)-\(number)",
+                    "Thought \(number) of day \(day + 1_000) about rivers and hills",
                     at: instant(day, minute))
             }
         }
@@ -58,21 +64,24 @@ import Testing
         }
     }
 
-    /// Learns what was answered, and ten posts of the home timeline each day, of which those about bread are favorited.
+    /// Learns what was answered, and ten posts of the home timeline each day, of which those about
+    /// bread are favorited.
     private static func learnTimeline(_ days: Range<Int>, _ mirror: HumanMirror) async throws {
         let favorites = try mirror.favorites()
         for day in days {
             var events: [FavoriteEvent] = [
                 .seen(
                     Example(
-                        id: PostID(network: .mastodon, value: "asked-\(day)"), author: "friend", authorID: friend,
+                        id: PostID(network: .mastodon, value: "asked-\(day)"), author: "friend",
+                        authorID: friend,
                         text: questions[(day + 3_000) % 3]))
             ]
             for number in 0..<10 {
                 let isBread = number % 3 == 0
                 let example = Example(
                     id: PostID(network: .mastodon, value: "seen-\(day)-\(number)"), author: "pal",
-                    text: isBread ? "fresh bread from the oven \(number)" : "rain and meetings \(number)")
+                    text: isBread
+                        ? "fresh bread from the oven \(number)" : "rain and meetings \(number)")
                 events.append(.seen(example))
                 if isBread { events.append(.favorited(example)) }
             }
@@ -87,7 +96,9 @@ import Testing
     }
 
     /// Lives the first days of 2026.
-    private func live(_ mirror: HumanMirror, days: Int, seed: UInt64? = nil) async throws -> RehearsedYear {
+    private func live(_ mirror: HumanMirror, days: Int, seed: UInt64? = nil) async throws
+        -> RehearsedYear
+    {
         try await YearRehearsal(mirror: mirror, zone: Self.zone, year: 2026, seed: seed)
             .run(now: Self.instant(days, 720))
     }
@@ -142,7 +153,9 @@ import Testing
                         at: noon + Double(number) * 3_000)
                 }
                 + (0..<60).map { number in
-                    Self.post("late-\(number)", "You're welcome!", at: noon + Double(number) * 9_000, answering: "x")
+                    Self.post(
+                        "late-\(number)", "You're welcome!", at: noon + Double(number) * 9_000,
+                        answering: "x")
                 })
         #expect(added == usual)
         let timeline = try await decisions(past, timeline: -30..<day + 1)
@@ -202,7 +215,9 @@ import Testing
             if case .post(_, let wording) = slot.payload { wording?.text } else { nil }
         }
         #expect(year.days[0].bot.map(\.text) == texts)
-        #expect(year.days[0].bot.map(\.minute) == planned.slots.map { LocalTime($0.due, in: Self.zone).minute })
+        #expect(
+            year.days[0].bot.map(\.minute)
+                == planned.slots.map { LocalTime($0.due, in: Self.zone).minute })
     }
 
     @Test(arguments: Engine.allCases) func theDatabaseStaysAsItIs(_ engine: Engine) async throws {
@@ -219,7 +234,8 @@ import Testing
         let mirror = try await mirror(Self.evenings(-80..<10))
         let hidden = Self.evenings(-80..<10).filter { $0.text.hasPrefix("Thought 0") }
         let rules = mirror.textJudge(zone: Self.zone).rules
-        try await mirror.archive.neverUse(keys: Set(hidden.map(rules.neverKey)), now: Self.instant(9, 0))
+        try await mirror.archive.neverUse(
+            keys: Set(hidden.map(rules.neverKey)), now: Self.instant(9, 0))
         let year = try await live(mirror, days: 10)
         let said = year.days.flatMap(\.bot).compactMap(\.text)
         #expect(!said.isEmpty)
@@ -251,7 +267,9 @@ import Testing
             Issue.record("somebody who must not be answered was")
             return
         }
-        #expect(reason.hasPrefix("of none of the human's 20 answers of 2026 it is known what was answered; "))
+        #expect(
+            reason.hasPrefix(
+                "of none of the human's 20 answers of 2026 it is known what was answered; "))
     }
 
     @Test func favoritesAreThoseThatWereLearned() async throws {
@@ -279,7 +297,8 @@ import Testing
             for number in 0..<6 {
                 let isBread = number % 3 == 0
                 lines += line(
-                    "f-\(day)-\(number)", isBread ? "fresh bread \(number)" : "rain \(number)", isFavorite: isBread)
+                    "f-\(day)-\(number)", isBread ? "fresh bread \(number)" : "rain \(number)",
+                    isFavorite: isBread)
             }
         }
         try lines.write(toFile: folder.path("home.jsonl"), atomically: false, encoding: .utf8)
@@ -295,7 +314,9 @@ import Testing
 
     @Test func whatIsNotKnownSaysWhy() async throws {
         let year = try await live(try await mirror(Self.evenings(-80..<10)), days: 10)
-        guard case .missing(let replies) = year.replies, case .missing(let favorites) = year.favorites else {
+        guard case .missing(let replies) = year.replies,
+            case .missing(let favorites) = year.favorites
+        else {
             Issue.record("nothing is known of either")
             return
         }
@@ -310,7 +331,10 @@ import Testing
     // MARK: Years that cannot be rehearsed
 
     @Test(arguments: [
-        (2_027, YearProblem.Code.future, "2027 has no day that is over yet; name a year of the past, such as 2026"),
+        (
+            2_027, YearProblem.Code.future,
+            "2027 has no day that is over yet; name a year of the past, such as 2026"
+        ),
         (
             2_024, .noArchive,
             "the archive holds no posts from before the end of 2024; mirror-bot train scheduler --from FILE reads more of "
@@ -325,7 +349,8 @@ import Testing
     func aYearThatCannotBeSaysWhy(year: Int, code: YearProblem.Code, words: String) async throws {
         let mirror = try await mirror(Self.evenings(-60..<10))
         let problem = await #expect(throws: YearProblem.self) {
-            try await YearRehearsal(mirror: mirror, zone: Self.zone, year: year).run(now: Self.instant(10, 720))
+            try await YearRehearsal(mirror: mirror, zone: Self.zone, year: year).run(
+                now: Self.instant(10, 720))
         }
         #expect(problem == YearProblem(code, words))
     }
@@ -335,7 +360,9 @@ import Testing
         let problem = await #expect(throws: YearProblem.self) { try await live(mirror, days: 10) }
         #expect(problem?.code == .noPosts)
         expect(problem?.description) {
-            $0?.hasPrefix("the archive holds no posts of 2026; until then it has some of 2024; name another year, or ")
+            $0?.hasPrefix(
+                "the archive holds no posts of 2026; until then it has some of 2024; name another year, or "
+            )
                 == true
         }
     }

@@ -2,8 +2,8 @@ package import Testing
 
 /// Expects that two values are equal, and shows both if they are not.
 ///
-/// Unlike in a condition of `#expect`, `try` and `await` may stand before the call: the macro shows no values of an
-/// expression with effects.
+/// Unlike in a condition of `#expect`, `try` and `await` may stand before the call: the macro shows
+/// no values of an expression with effects.
 ///
 /// - Parameters:
 ///   - actual: The value under test.
@@ -25,14 +25,16 @@ package func expect<Value: Equatable>(
 ///   - sourceLocation: The line that fails.
 ///   - condition: The claim about the value.
 package func expect<Value>(
-    _ value: Value, _ comment: @autoclosure () -> Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+    _ value: Value, _ comment: @autoclosure () -> Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation,
     that condition: (Value) throws -> Bool
 ) rethrows {
     let isTrue = try condition(value)
     if !isTrue {
         let seen = "the condition does not hold for \(String(reflecting: value))"
         Issue.record(
-            Comment(rawValue: [seen, comment()?.rawValue].compactMap(\.self).joined(separator: ": ")),
+            Comment(
+                rawValue: [seen, comment()?.rawValue].compactMap(\.self).joined(separator: ": ")),
             sourceLocation: sourceLocation)
     }
 }

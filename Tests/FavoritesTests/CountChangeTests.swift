@@ -5,7 +5,8 @@ import Testing
 @testable import Favorites
 
 @Suite struct CountChangeTests {
-    private static let example = Example(id: PostID(network: .mastodon, value: "1"), author: "a", text: "猫")
+    private static let example = Example(
+        id: PostID(network: .mastodon, value: "1"), author: "a", text: "猫")
     private static let id = example.id
     private static let set = FeatureSet(words: ["猫"], author: "@a")
 
@@ -41,26 +42,32 @@ import Testing
     @Test func seeingAPostCountsANormal() {
         var change = CountChange()
         change.move(Self.set, from: nil, to: .seen)
-        #expect((change.favorites, change.normals, change.seen, change.seenFavorites) == (0, 1, 1, 0))
+        #expect(
+            (change.favorites, change.normals, change.seen, change.seenFavorites) == (0, 1, 1, 0))
         #expect(change.features == [.favorite: [:], .normal: ["猫": 1, "@a": 1]])
     }
 
     @Test func favoritingASeenPostMovesItsFeatures() {
         var change = CountChange()
         change.move(Self.set, from: .seen, to: .seenFavorite)
-        #expect((change.favorites, change.normals, change.seen, change.seenFavorites) == (1, -1, 0, 1))
+        #expect(
+            (change.favorites, change.normals, change.seen, change.seenFavorites) == (1, -1, 0, 1))
         #expect(change.features == [.favorite: ["猫": 1, "@a": 1], .normal: ["猫": -1, "@a": -1]])
     }
 
     @Test func favoritesThatWereNotSeenDoNotCountAsSeen() {
         var change = CountChange()
         change.move(Self.set, from: nil, to: .favorite)
-        #expect((change.favorites, change.normals, change.seen, change.seenFavorites) == (1, 0, 0, 0))
+        #expect(
+            (change.favorites, change.normals, change.seen, change.seenFavorites) == (1, 0, 0, 0))
         change.move(Self.set, from: .favorite, to: .seenFavorite)
-        #expect((change.favorites, change.normals, change.seen, change.seenFavorites) == (1, 0, 1, 1))
+        #expect(
+            (change.favorites, change.normals, change.seen, change.seenFavorites) == (1, 0, 1, 1))
     }
 
-    @Test(arguments: ExampleState.allCases) func leavingAStateUndoesEnteringIt(_ state: ExampleState) {
+    @Test(arguments: ExampleState.allCases) func leavingAStateUndoesEnteringIt(
+        _ state: ExampleState
+    ) {
         var change = CountChange()
         change.move(Self.set, from: nil, to: state)
         #expect(!change.isEmpty)

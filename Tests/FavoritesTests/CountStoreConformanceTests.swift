@@ -9,12 +9,16 @@ import Testing
 
 /// What every store of counts must do, on real servers.
 @Suite struct CountStoreConformanceTests {
-    private func logRate(_ favorites: Favorites, _ text: String, _ author: String) async throws -> Double {
+    private func logRate(_ favorites: Favorites, _ text: String, _ author: String) async throws
+        -> Double
+    {
         let post = Example(id: PostID(network: .x, value: "new"), author: author, text: text)
         return try #require(try await favorites.classify([post]).first).logRate
     }
 
-    @Test(arguments: CountStoreKind.allCases) func tellsHowFarItGot(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func tellsHowFarItGot(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let steps = Steps()
             let favorites = try fixture.favorites { steps.add($0) }
@@ -38,7 +42,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func learnsTheReferenceCorpus(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func learnsTheReferenceCorpus(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             #expect(abs(try await logRate(favorites, "猫", "alice") + 2.197224577336) < 1e-11)
@@ -53,7 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func followsTheReferenceHistory(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func followsTheReferenceHistory(
+        _ kind: CountStoreKind
+    ) async throws {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
@@ -86,13 +94,18 @@ import Testing
             let gone = try await favorites.learn([.forgotten(Corpus.id(4))], at: Fixture.now)
             #expect(gone.unlearned == 1)
             let last = try await fixture.dump()
-            #expect([last["= favorite"], last["= normal"], last["= seen"], last["= seen:favorite"]] == [3, 4, 7, 3])
+            #expect(
+                [last["= favorite"], last["= normal"], last["= seen"], last["= seen:favorite"]] == [
+                    3, 4, 7, 3,
+                ])
             #expect(last["normal 会議"] == 2)
             #expect(last["normal @carol"] == 1)
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func orderAndRepetitionDoNotMatter(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func orderAndRepetitionDoNotMatter(
+        _ kind: CountStoreKind
+    ) async throws {
         let events = Corpus.generated(120)
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
@@ -121,12 +134,14 @@ import Testing
         }
     }
 
-    /// The features of later posts are found while earlier ones are stored, also of a post that comes again in between.
+    /// The features of later posts are found while earlier ones are stored, also of a post that
+    /// comes again in between.
     @Test(arguments: [CountStoreKind.sqlite, .redis])
     func howManyAreLearnedAtOnceDoesNotMatter(_ kind: CountStoreKind) async throws {
         let first = Corpus.generated(2_600)
         // The same posts with other texts, and some that nobody has seen.
-        let events = first + Corpus.generated(700, seed: 2) + Corpus.generated(2_700, seed: 3).suffix(200)
+        let events =
+            first + Corpus.generated(700, seed: 2) + Corpus.generated(2_700, seed: 3).suffix(200)
         try await Fixture.with(kind) { fixture in
             let whole = try await fixture.favorites().learn(events, at: Fixture.now)
             #expect(whole.learned >= 2_600)
@@ -167,11 +182,13 @@ import Testing
     func unlearnsWhatWasLearnedThoughTheTextChanged(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
-            _ = try await favorites.learn([.seen(Corpus.example(1, "猫 写真", "alice"))], at: Fixture.now)
+            _ = try await favorites.learn(
+                [.seen(Corpus.example(1, "猫 写真", "alice"))], at: Fixture.now)
             let edited = Corpus.example(1, "会議 資料 電車", "mallory")
             _ = try await favorites.learn([.favorited(edited)], at: Fixture.now)
             try await expect(fixture.dump()["favorite 猫"], equals: 1)
-            _ = try await favorites.learn([.unfavorited(edited.id), .forgotten(edited.id)], at: Fixture.now)
+            _ = try await favorites.learn(
+                [.unfavorited(edited.id), .forgotten(edited.id)], at: Fixture.now)
             try await expect(fixture.dump()) { $0.isEmpty }
             // Forgotten and seen again, it is learned as it is now.
             _ = try await favorites.learn([.seen(Corpus.posts[0])], at: Fixture.now)
@@ -181,7 +198,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func prunesTheOldestExactly(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func prunesTheOldestExactly(_ kind: CountStoreKind)
+        async throws
+    {
         let events = Corpus.generated(60)
         let ids = Set(events.map(\.id.value)).sorted()
         let kept = Set(ids.suffix(20))
@@ -203,7 +222,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func prunesWhatIsTooOld(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func prunesWhatIsTooOld(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
@@ -213,11 +234,14 @@ import Testing
             let summary = try await favorites.learn(later, at: Fixture.now + 181 * day)
             #expect(summary.learned == 1)
             #expect(summary.pruned == 7)
-            try await expect(fixture.dump(), equals: ["= favorite": 1, "favorite 旅行": 1, "favorite @frank": 1])
+            try await expect(
+                fixture.dump(), equals: ["= favorite": 1, "favorite 旅行": 1, "favorite @frank": 1])
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func otherFeaturesMeanOtherCounts(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func otherFeaturesMeanOtherCounts(
+        _ kind: CountStoreKind
+    ) async throws {
         try await Fixture.with(kind) { fixture in
             let post = Corpus.example(1, "猫を見た", "alice")
             _ = try await fixture.favorites(words: .nouns).learn([.seen(post)], at: Fixture.now)
@@ -235,7 +259,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func clearingTouchesOnlyItsMirror(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func clearingTouchesOnlyItsMirror(
+        _ kind: CountStoreKind
+    ) async throws {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             let neighbour = try fixture.favorites(mirror: fixture.mirror + "-neighbour")
@@ -255,23 +281,31 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func hostilePostsAreHarmless(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func hostilePostsAreHarmless(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites(words: .content)
             let texts = [
-                "", "\0", "猫\0犬", String(repeating: "a", count: 200_000), "'); DROP TABLE examples; --",
+                "", "\0", "猫\0犬", String(repeating: "a", count: 200_000),
+                "'); DROP TABLE examples; --",
                 "\u{FFFD}\u{FEFF}",
-                "#\u{202E}x", "{1}:applied batch", "applied batch", "e\u{301} \u{e9} Å \u{212B}", "😀👩‍👩‍👧‍👦❤️",
+                "#\u{202E}x", "{1}:applied batch", "applied batch", "e\u{301} \u{e9} Å \u{212B}",
+                "😀👩‍👩‍👧‍👦❤️",
             ]
             let examples = texts.enumerated().map { index, text in
                 Example(
-                    id: PostID(network: .mastodon, value: "id'\(index)"), author: index.isMultiple(of: 2) ? text : nil,
+                    id: PostID(network: .mastodon, value: "id'\(index)"),
+                    author: index.isMultiple(of: 2) ? text : nil,
                     text: text)
             }
             let ids = ["", "zero\0", String(repeating: "x", count: 5_000)]
-            let broken = ids.map { Example(id: PostID(network: .x, value: $0), author: nil, text: "猫") }
+            let broken = ids.map {
+                Example(id: PostID(network: .x, value: $0), author: nil, text: "猫")
+            }
             let summary = try await favorites.learn(
-                (examples + broken).map { .seen($0) } + examples.map { .favorited($0) }, at: Fixture.now)
+                (examples + broken).map { .seen($0) } + examples.map { .favorited($0) },
+                at: Fixture.now)
             #expect(summary.learned == texts.count)
             #expect(summary.ignored == 3)
             #expect(summary.countsError == nil)
@@ -286,7 +320,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func aSeedIsLearnedAtOnce(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func aSeedIsLearnedAtOnce(_ kind: CountStoreKind)
+        async throws
+    {
         let posts = Set(
             Corpus.generated(1_600, seed: 7).compactMap { event -> Example? in
                 if case .seen(let example) = event { return example }

@@ -14,7 +14,8 @@ import Testing
         let ratio: Double
 
         init(
-            _ name: String, _ counts: CategoryCounts, _ favorite: Int64, _ normal: Int64, probability: Double,
+            _ name: String, _ counts: CategoryCounts, _ favorite: Int64, _ normal: Int64,
+            probability: Double,
             ratio: Double
         ) {
             testDescription = name
@@ -26,7 +27,8 @@ import Testing
     }
 
     private static let corpus = CategoryCounts(favorites: 3, normals: 4, seen: 7, seenFavorites: 3)
-    private static let unfavorited = CategoryCounts(favorites: 2, normals: 5, seen: 7, seenFavorites: 2)
+    private static let unfavorited = CategoryCounts(
+        favorites: 2, normals: 5, seen: 7, seenFavorites: 2)
     private static let unseen = CategoryCounts(favorites: 3, normals: 5, seen: 7, seenFavorites: 2)
 
     static let terms = [
@@ -49,18 +51,22 @@ import Testing
         let model = FavoriteModel(term.counts)
         let evidence = model.evidence(term.count)
         #expect(abs(exp(evidence) - term.ratio) < 1e-12)
-        // P(favorite | feature) is what the evidence makes of the share of favorites among all learned posts.
+        // P(favorite | feature) is what the evidence makes of the share of favorites among all
+        // learned posts.
         let learned = Double(term.counts.favorites) + 0.5
         let odds = learned / (Double(term.counts.normals) + 4.5) * exp(evidence)
         #expect(abs(odds / (1 + odds) - term.probability) < 1e-12)
     }
 
     private static let shares: [(Int64, Int64, Double)] = [
-        (0, 0, 1.0 / 10), (7, 3, 7.0 / 24), (7, 2, 5.0 / 24), (8, 3, 7.0 / 26), (800, 50, 101.0 / 1_610),
+        (0, 0, 1.0 / 10), (7, 3, 7.0 / 24), (7, 2, 5.0 / 24), (8, 3, 7.0 / 26),
+        (800, 50, 101.0 / 1_610),
     ]
 
     @Test(arguments: shares)
-    func theBaseIsTheShareOfFavoritesAmongSeenPosts(_ seen: Int64, _ favorites: Int64, _ share: Double) {
+    func theBaseIsTheShareOfFavoritesAmongSeenPosts(
+        _ seen: Int64, _ favorites: Int64, _ share: Double
+    ) {
         let counts = CategoryCounts(favorites: 9, normals: 9, seen: seen, seenFavorites: favorites)
         #expect(abs(FavoriteModel(counts).baseLogOdds - log(share / (1 - share))) < 1e-12)
     }
@@ -69,7 +75,8 @@ import Testing
     private static let products: [([String: FeatureCount], Double)] = [
         (
             [
-                "猫": .init(favorite: 2, normal: 1), "写真": .init(favorite: 2), "旅行": .init(favorite: 1),
+                "猫": .init(favorite: 2, normal: 1), "写真": .init(favorite: 2),
+                "旅行": .init(favorite: 1),
                 "未知": .init(),
             ], 6_909_667.0 / 934_675
         ),
@@ -91,7 +98,8 @@ import Testing
     func anAuthorAloneGivesTheWeightedRatio(_ count: [Int64]) {
         let (favorite, normal) = (count[0], count[1])
         let share = 7.0 / 24
-        let assessment = FavoriteModel(Self.corpus).assess(FeatureSet(words: [], author: "@a")) { _ in
+        let assessment = FavoriteModel(Self.corpus).assess(FeatureSet(words: [], author: "@a")) {
+            _ in
             FeatureCount(favorite: favorite, normal: normal)
         }
         let expected = (5 * share + Double(favorite)) / (5 * (1 - share) + Double(normal))
@@ -121,7 +129,8 @@ import Testing
     /// The classifier of 2014 gave 2.5, 0.15873 and 0.8 here.
     @Test func theRatesAreNotThoseOf2014() {
         let counts: [String: FeatureCount] = [
-            "猫": .init(favorite: 2, normal: 1), "@alice": .init(favorite: 2), "会議": .init(normal: 3),
+            "猫": .init(favorite: 2, normal: 1), "@alice": .init(favorite: 2),
+            "会議": .init(normal: 3),
             "@carol": .init(normal: 2),
         ]
         let model = FavoriteModel(Self.corpus)

@@ -18,7 +18,8 @@ import Testing
     static let corpusFeatures: [String: FeatureCount] = [
         "猫": .init(favorite: 2, normal: 1), "写真": .init(favorite: 2), "旅行": .init(favorite: 1),
         "会議": .init(normal: 3), "資料": .init(normal: 2), "@alice": .init(favorite: 2),
-        "@bob": .init(favorite: 1, normal: 1), "@carol": .init(normal: 2), "@dave": .init(normal: 1),
+        "@bob": .init(favorite: 1, normal: 1), "@carol": .init(normal: 2),
+        "@dave": .init(normal: 1),
     ]
     static let seed = CategoryCounts(favorites: 800, normals: 750, seen: 800, seenFavorites: 50)
     static let seedFeatures: [String: FeatureCount] = [
@@ -26,18 +27,26 @@ import Testing
         "猫": .init(favorite: 40, normal: 35), "会議": .init(normal: 20),
     ]
 
-    static func onCorpus(_ name: String, _ words: [String], _ author: String, _ logRate: Double) -> Vector {
+    static func onCorpus(_ name: String, _ words: [String], _ author: String, _ logRate: Double)
+        -> Vector
+    {
         Vector(
-            name: name, counts: corpus, features: corpusFeatures, words: words, author: author, logRate: logRate)
+            name: name, counts: corpus, features: corpusFeatures, words: words, author: author,
+            logRate: logRate)
     }
 
-    static func onSeed(_ name: String, _ words: [String], _ author: String, _ logRate: Double) -> Vector {
-        Vector(name: name, counts: seed, features: seedFeatures, words: words, author: author, logRate: logRate)
+    static func onSeed(_ name: String, _ words: [String], _ author: String, _ logRate: Double)
+        -> Vector
+    {
+        Vector(
+            name: name, counts: seed, features: seedFeatures, words: words, author: author,
+            logRate: logRate)
     }
 
     static let vectors = [
         Vector(
-            name: "V0", counts: .init(), features: [:], words: ["猫"], author: "@alice", logRate: -2.197224577336),
+            name: "V0", counts: .init(), features: [:], words: ["猫"], author: "@alice",
+            logRate: -2.197224577336),
         onCorpus("V1", ["猫"], "@alice", 0.590985271875),
         onCorpus("V2", ["会議"], "@carol", -1.948595615590),
         onCorpus("V3", ["未知"], "@erin", -0.887303195001),
@@ -61,14 +70,19 @@ import Testing
         onSeed("V12c", ["猫"], "@zed", -2.634387368063),
         Vector(
             name: "V13",
-            counts: .init(favorites: 1_000_000, normals: 10_000_000, seen: 11_000_000, seenFavorites: 1_000_000),
-            features: Dictionary(uniqueKeysWithValues: (0..<400).map { ("x\($0)", .init(normal: 10_000_000)) })
-                .merging(["@a": .init(favorite: 1_000_000)]) { $1 },
+            counts: .init(
+                favorites: 1_000_000, normals: 10_000_000, seen: 11_000_000,
+                seenFavorites: 1_000_000),
+            features: Dictionary(
+                uniqueKeysWithValues: (0..<400).map { ("x\($0)", .init(normal: 10_000_000)) }
+            )
+            .merging(["@a": .init(favorite: 1_000_000)]) { $1 },
             words: (0..<400).map { "x\($0)" }, author: "@a", logRate: -279.777984263962),
     ]
 
     private func assess(_ vector: Vector) -> Assessment {
-        FavoriteModel(vector.counts).assess(FeatureSet(words: vector.words, author: vector.author)) {
+        FavoriteModel(vector.counts).assess(FeatureSet(words: vector.words, author: vector.author))
+        {
             vector.features[$0] ?? FeatureCount()
         }
     }
@@ -82,7 +96,10 @@ import Testing
     @Test(
         arguments: zip(
             vectors.prefix(7),
-            [0.1, 0.643591180867, 0.124706572770, 0.291666666667, 0.351190476190, 0.595422635248, 0.243211879945]))
+            [
+                0.1, 0.643591180867, 0.124706572770, 0.291666666667, 0.351190476190, 0.595422635248,
+                0.243211879945,
+            ]))
     func givesTheReferenceProbability(_ vector: Vector, _ probability: Double) {
         #expect(abs(assess(vector).probability - probability) < 1e-11)
     }
@@ -104,13 +121,17 @@ import Testing
         #expect(empty.contributions.isEmpty)
     }
 
-    @Test(arguments: [Int64.min, -1, 0, 1, Int64.max]) func everyCountGivesAFiniteRate(_ value: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, 1, Int64.max]) func everyCountGivesAFiniteRate(
+        _ value: Int64
+    ) {
         for other in [Int64.min, -1, 0, 1, Int64.max] {
-            let counts = CategoryCounts(favorites: value, normals: other, seen: other, seenFavorites: value)
+            let counts = CategoryCounts(
+                favorites: value, normals: other, seen: other, seenFavorites: value)
             let features = FeatureSet(words: ["a", "b"], author: "@c")
             let assessment = FavoriteModel(counts).assess(features) {
                 $0 == "a"
-                    ? FeatureCount(favorite: value, normal: other) : FeatureCount(favorite: other, normal: value)
+                    ? FeatureCount(favorite: value, normal: other)
+                    : FeatureCount(favorite: other, normal: value)
             }
             #expect(assessment.logRate.isFinite)
             #expect((0...1).contains(assessment.probability))

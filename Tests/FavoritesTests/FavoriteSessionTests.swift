@@ -31,12 +31,15 @@ import Testing
     private func commitWithoutCounts(_ fixture: Fixture, _ events: [FavoriteEvent]) async throws {
         let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1"))
         await client.close()
-        let dying = try fixture.favorites(counts: RedisCountStore(client: client, mirror: fixture.mirror))
+        let dying = try fixture.favorites(
+            counts: RedisCountStore(client: client, mirror: fixture.mirror))
         let summary = try await dying.learn(events, at: Fixture.now)
         #expect(summary.countsError?.code == .countsUnavailable)
     }
 
-    @Test(arguments: CountStoreKind.allCases) func judgesLikeCallsOfTheirOwn(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func judgesLikeCallsOfTheirOwn(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             let session = favorites.session()
@@ -68,14 +71,17 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func seesWhatAnotherProcessLearned(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func seesWhatAnotherProcessLearned(
+        _ kind: CountStoreKind
+    ) async throws {
         try await Fixture.with(kind) { fixture in
             _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
             let session = try fixture.favorites().session()
             let before = try await logRate(session)
             // A value of its own shares nothing in memory, as another process does.
             let other = try fixture.favorites()
-            _ = try await other.learn([.favorited(Corpus.example(20, "猫", "alice"))], at: Fixture.now)
+            _ = try await other.learn(
+                [.favorited(Corpus.example(20, "猫", "alice"))], at: Fixture.now)
             let after = try await logRate(session)
             #expect(after > before)
             try await expect(currentRate(fixture), equals: after)
@@ -102,7 +108,9 @@ import Testing
         try await Fixture.with(.redis) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Array(Corpus.events.prefix(8)), at: Fixture.now)
-            let names = ["categories", "features:favorite", "features:normal"].map { fixture.key(of: $0) }
+            let names = ["categories", "features:favorite", "features:normal"].map {
+                fixture.key(of: $0)
+            }
             for name in names { try await command(fixture, ["COPY", name, name + ":old"]) }
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let session = favorites.session()
@@ -122,7 +130,8 @@ import Testing
             let session = favorites.session()
             let before = try await logRate(session)
             try await commitWithoutCounts(fixture, [.favorited(Corpus.example(20, "猫", "alice"))])
-            // The counts are still those of the moment when the session began, which is all it promises.
+            // The counts are still those of the moment when the session began, which is all it
+            // promises.
             try await expect(logRate(session), equals: before)
             let healed = try await logRate(favorites.session())
             #expect(healed > before)
@@ -151,9 +160,11 @@ import Testing
             let before = try await logRate(session)
             // As after the database was restored from an older copy.
             try await fixture.storage.execute(
-                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(1).value)")
+                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(1).value)"
+            )
             try await fixture.storage.execute(
-                "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+                "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'"
+            )
             try await fixture.recount()
             try await expect(logRate(session), equals: before)
             let after = try await logRate(favorites.session())
@@ -188,7 +199,9 @@ import Testing
         try await Fixture.with(.redis) { fixture in
             let other = try fixture.favorites()
             _ = try await other.learn(Array(events.prefix(100)), at: Fixture.now)
-            let counts = InterruptedCounts(fixture.counts) { _ = try await other.learn(events, at: Fixture.now) }
+            let counts = InterruptedCounts(fixture.counts) {
+                _ = try await other.learn(events, at: Fixture.now)
+            }
             let answers = try await fixture.favorites(counts: counts).classify(Self.many)
             try await expect(answers, equals: other.classify(Self.many))
         }
@@ -199,7 +212,9 @@ import Testing
         let whole = Self.answer("8:1", "8:1", "8:1", normal: "5")
         let snapshot = try await read([torn, whole])
         #expect(snapshot?.stamp == CountStamp(sequence: 8, extraction: 1))
-        #expect(snapshot?.categories == CategoryCounts(favorites: 3, normals: 4, seen: 7, seenFavorites: 3))
+        #expect(
+            snapshot?.categories
+                == CategoryCounts(favorites: 3, normals: 4, seen: 7, seenFavorites: 3))
         #expect(snapshot?.counts == [FeatureCount(favorite: 2, normal: 5)])
     }
 
@@ -214,18 +229,23 @@ import Testing
             [LoopbackServer.Step.awaitText("features:normal"), .send(Array(answer.utf8))]
         }
         let server = try LoopbackServer(steps: LoopbackServer.redisGreeting + steps + [.hang])
-        let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
-        let snapshot = try await RedisCountStore(client: client, mirror: "default").counts(of: ["猫"])
+        let client = RedisClient(
+            configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
+        let snapshot = try await RedisCountStore(client: client, mirror: "default").counts(of: ["猫"]
+        )
         await client.close()
         return snapshot
     }
 
     /// The three hashes with their stamps.
-    private static func answer(_ categories: String, _ favorites: String, _ normals: String, normal: String) -> String {
+    private static func answer(
+        _ categories: String, _ favorites: String, _ normals: String, normal: String
+    ) -> String {
         func text(_ values: [String]) -> String {
             "*\(values.count)\r\n" + values.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()
         }
-        return text([categories, "3", "4", "7", "3"]) + text([favorites, "2"]) + text([normals, normal])
+        return text([categories, "3", "4", "7", "3"]) + text([favorites, "2"])
+            + text([normals, normal])
     }
 }
 
@@ -236,7 +256,10 @@ private final class InterruptedCounts: CountStore {
     private let lock = NSLock()
     private nonisolated(unsafe) var wasRead = false  // Only touched under `lock`.
 
-    init(_ base: any CountStore, afterFirstReading interruption: @escaping @Sendable () async throws -> Void) {
+    init(
+        _ base: any CountStore,
+        afterFirstReading interruption: @escaping @Sendable () async throws -> Void
+    ) {
         self.base = base
         self.interruption = interruption
     }
@@ -259,7 +282,9 @@ private final class InterruptedCounts: CountStore {
 
     func size() async throws -> Int { try await base.size() }
 
-    func rebuild(from examples: any CountSource) async throws { try await base.rebuild(from: examples) }
+    func rebuild(from examples: any CountSource) async throws {
+        try await base.rebuild(from: examples)
+    }
 
     func clear() async throws { try await base.clear() }
 }

@@ -36,16 +36,22 @@ import Testing
         try await Fixture.with(.sqlite) { fixture in
             _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
             let post = Corpus.example(9, "猫", "alice")
-            for (threshold, isFavorite) in [(1.80, true), (1.81, false), (1e-300, true), (1e300, false)] {
-                let configuration = try FavoriteConfiguration(threshold: threshold, minimumPerCategory: 0)
+            for (threshold, isFavorite) in [
+                (1.80, true), (1.81, false), (1e-300, true), (1e300, false),
+            ] {
+                let configuration = try FavoriteConfiguration(
+                    threshold: threshold, minimumPerCategory: 0)
                 let favorites = try fixture.favorites(configuration)
                 try await expect(favorites.classify([post]).map(\.isFavorite), equals: [isFavorite])
             }
         }
     }
 
-    @Test(arguments: [0, -1, .nan, .infinity]) func refusesAThresholdThatIsNone(_ threshold: Double) {
-        let error = #expect(throws: FavoritesError.self) { try FavoriteConfiguration(threshold: threshold) }
+    @Test(arguments: [0, -1, .nan, .infinity]) func refusesAThresholdThatIsNone(_ threshold: Double)
+    {
+        let error = #expect(throws: FavoritesError.self) {
+            try FavoriteConfiguration(threshold: threshold)
+        }
         #expect(error?.code == .invalidConfiguration)
         expect(error?.description) { $0?.contains("FAVORITE_RATE_THRESHOLD") == true }
     }
@@ -63,9 +69,13 @@ import Testing
     @Test func tellsWhatIsKnownOfPosts() async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
-            _ = try await favorites.learn(Corpus.events + [.favorited(Corpus.unseen)], at: Fixture.now)
+            _ = try await favorites.learn(
+                Corpus.events + [.favorited(Corpus.unseen)], at: Fixture.now)
             let states = try await fixture.states(of: [1, 4, 8, 99].map(Corpus.id))
-            #expect(states == [Corpus.id(1): .seenFavorite, Corpus.id(4): .seen, Corpus.id(8): .favorite])
+            #expect(
+                states == [
+                    Corpus.id(1): .seenFavorite, Corpus.id(4): .seen, Corpus.id(8): .favorite,
+                ])
         }
     }
 
@@ -73,7 +83,8 @@ import Testing
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
             let events = NetworkName.allCases.map {
-                FavoriteEvent.seen(Example(id: PostID(network: $0, value: "1"), author: nil, text: "猫"))
+                FavoriteEvent.seen(
+                    Example(id: PostID(network: $0, value: "1"), author: nil, text: "猫"))
             }
             try await expect(favorites.learn(events, at: Fixture.now).learned, equals: 3)
             try await expect(fixture.dump()["normal 猫"], equals: 3)
@@ -87,13 +98,17 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let elsewhere = Example(id: PostID(network: .x, value: "1"), author: "BOB", text: "猫")
             _ = try await favorites.learn([.seen(elsewhere)], at: Fixture.now)
-            try await expect(favorites.forget(bob(.mastodon), called: ["@Bob"], at: Fixture.now).unlearned, equals: 2)
+            try await expect(
+                favorites.forget(bob(.mastodon), called: ["@Bob"], at: Fixture.now).unlearned,
+                equals: 2)
             let counts = try await fixture.dump()
             #expect(counts["favorite @bob"] == nil)
             #expect(counts["normal @bob"] == 1)
-            try await expect(favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned, equals: 1)
+            try await expect(
+                favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned, equals: 1)
             try await expect(fixture.dump()["normal @bob"], equals: nil)
-            try await expect(favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned, equals: 0)
+            try await expect(
+                favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned, equals: 0)
             try await expect(favorites.status()) { $0.counts == .current }
         }
     }
@@ -101,7 +116,9 @@ import Testing
     @Test func moreEventsThanABatchAreLearned() async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites(limit: 1_500)
-            let events = (0..<2_600).map { FavoriteEvent.seen(Corpus.example($0, "猫\($0 % 7)", "a\($0 % 11)")) }
+            let events = (0..<2_600).map {
+                FavoriteEvent.seen(Corpus.example($0, "猫\($0 % 7)", "a\($0 % 11)"))
+            }
             let summary = try await favorites.learn(events, at: Fixture.now)
             #expect(summary.learned == 2_600)
             #expect(summary.pruned == 1_100)
@@ -120,8 +137,11 @@ import Testing
             _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
             _ = try await embedded.learn([.favorited(Corpus.unseen)], at: Fixture.now)
             let snapshot = try #require(try await store.counts(of: ["猫", "旅行"]))
-            #expect(snapshot.categories == CategoryCounts(favorites: 4, normals: 4, seen: 7, seenFavorites: 3))
-            #expect(snapshot.features == ["猫": .init(favorite: 2, normal: 1), "旅行": .init(favorite: 2)])
+            #expect(
+                snapshot.categories
+                    == CategoryCounts(favorites: 4, normals: 4, seen: 7, seenFavorites: 3))
+            #expect(
+                snapshot.features == ["猫": .init(favorite: 2, normal: 1), "旅行": .init(favorite: 2)])
             try await expect(embedded.status()) { $0.counts == .current }
         }
     }
@@ -143,7 +163,9 @@ import Testing
 
     @Test func examplesAreAskedByTheirKeyRightAfterAFirstTraining() async throws {
         try await Fixture.with(.redisAndPostgres) { fixture in
-            let posts = (0..<(4 * ExampleTable.many)).map { Corpus.example($0, "猫", "author\($0 % 20)") }
+            let posts = (0..<(4 * ExampleTable.many)).map {
+                Corpus.example($0, "猫", "author\($0 % 20)")
+            }
             _ = try await fixture.favorites().learn(posts.map { .seen($0) }, at: Fixture.now)
             let table = ExampleTable(
                 storage: fixture.storage, mirror: fixture.mirror,
@@ -153,23 +175,31 @@ import Testing
                 "EXPLAIN " + table.lookup(["author", "text", "state"], of: ids, on: .mastodon)
             ).map { try $0.text("QUERY PLAN") }
             #expect(plan.count { $0.contains("Index Scan using examples_pkey") } == 3)
-            #expect(plan.count { $0.contains("Index Cond") && $0.contains("post_id = ") } == 3, "\(plan)")
+            #expect(
+                plan.count { $0.contains("Index Cond") && $0.contains("post_id = ") } == 3,
+                "\(plan)")
             expect(plan) { !$0.contains { $0.contains("Filter") || $0.contains("Seq Scan") } }
         }
     }
 
-    @Test(arguments: CountStoreKind.allCases) func knowsTheOnesThatAreThereAmongMany(_ kind: CountStoreKind)
+    @Test(arguments: CountStoreKind.allCases) func knowsTheOnesThatAreThereAmongMany(
+        _ kind: CountStoreKind
+    )
         async throws
     {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let strangers = (1_000..<2_200).map { Corpus.example($0, "会議", nil) }
-            let summary = try await favorites.learn((strangers + Corpus.posts).map { .seen($0) }, at: Fixture.now)
+            let summary = try await favorites.learn(
+                (strangers + Corpus.posts).map { .seen($0) }, at: Fixture.now)
             #expect(summary.learned == strangers.count)
             #expect(summary.unchanged == Corpus.posts.count)
             let taken = try await favorites.learn(
-                [.unfavorited(Corpus.id(3)), .forgotten(Corpus.id(4)), .forgotten(Corpus.id(5_000))], at: Fixture.now)
+                [
+                    .unfavorited(Corpus.id(3)), .forgotten(Corpus.id(4)),
+                    .forgotten(Corpus.id(5_000)),
+                ], at: Fixture.now)
             #expect((taken.relabelled, taken.unlearned, taken.unchanged) == (1, 1, 1))
             try await expect(favorites.status()) { $0.counts == .current }
         }

@@ -8,12 +8,14 @@ import Testing
 @Suite struct FeatureQuirkTests {
     private func words(_ text: String, _ words: FeatureWords = .nouns) throws -> [String] {
         let example = Example(id: PostID(network: .mastodon, value: "1"), author: nil, text: text)
-        return try FeatureExtractor(tokenizer: Tokenizer(), words: words).features(of: example).words
+        return try FeatureExtractor(tokenizer: Tokenizer(), words: words).features(of: example)
+            .words
     }
 
     @Test(
         arguments: [
-            ("!", ["!"]), ("://", ["://"]), (":)", [":)"]), ("(^^)", ["(^^)"]), ("# ", ["#"]), ("@ ", ["@"]),
+            ("!", ["!"]), ("://", ["://"]), (":)", [":)"]), ("(^^)", ["(^^)"]), ("# ", ["#"]),
+            ("@ ", ["@"]),
             // Full-width signs are symbols to the dictionary, but their ASCII forms are not.
             ("最高！", ["最高", "!"]), ("何？！", ["何", "?!"]), ("。", []), ("、", []),
             // So are half-width letters and kana, which become the usual ones.
@@ -38,18 +40,23 @@ import Testing
         try expect(
             words("The quick brown fox doesn't jump, see you tomorrow"),
             equals: [
-                "the", "quick", "brown", "fox", "doesn", "'", "t", "jump", ",", "see", "you", "tomorrow",
+                "the", "quick", "brown", "fox", "doesn", "'", "t", "jump", ",", "see", "you",
+                "tomorrow",
             ])
     }
 
     @Test(arguments: [(24, [24]), (25, [25]), (26, [25, 1]), (40, [25, 1])])
     func unknownRunsAreCutAfter25Characters(_ count: Int, _ lengths: [Int]) throws {
-        try expect(words(String(repeating: "z", count: count)).map(\.count).sorted(by: >), equals: lengths)
+        try expect(
+            words(String(repeating: "z", count: count)).map(\.count).sorted(by: >), equals: lengths)
     }
 
     @Test func contentWordsOfEveryClassAreFeatures() throws {
-        // Adverb, adnominal, adjective, noun, adverb, verb; particles, auxiliaries and conjunctions are none.
-        try expect(words("しかしとても小さな白い花がゆっくり咲いた", .content), equals: ["とても", "小さな", "白い", "花", "ゆっくり", "咲く"])
+        // Adverb, adnominal, adjective, noun, adverb, verb; particles, auxiliaries and conjunctions
+        // are none.
+        try expect(
+            words("しかしとても小さな白い花がゆっくり咲いた", .content),
+            equals: ["とても", "小さな", "白い", "花", "ゆっくり", "咲く"])
         try expect(words("しかしとても小さな白い花がゆっくり咲いた"), equals: ["花"])
         try expect(words("ああ、楽しかった", .content), equals: ["ああ", "楽しい"])
     }

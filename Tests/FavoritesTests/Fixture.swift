@@ -41,7 +41,9 @@ final class Fixture: Sendable {
     /// - Throws: What went wrong.
     init(_ kind: CountStoreKind, redis url: String? = nil, master: Int = 0) async throws {
         folder = try TemporaryDirectory()
-        mirror = kind == .redisCluster ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
+        mirror =
+            kind == .redisCluster
+            ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
         let opened: any StorageEngine
         if kind.usesPostgres {
             let url = try await MigratedDatabase.onPostgres()
@@ -54,7 +56,8 @@ final class Fixture: Sendable {
         storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         if kind.usesRedis {
             let shared =
-                kind == .redisCluster ? try await RedisCluster.shared().url : try await RedisServer.shared().url
+                kind == .redisCluster
+                ? try await RedisCluster.shared().url : try await RedisServer.shared().url
             var configuration = try RedisConfiguration(url: url ?? shared)
             // A busy machine takes its time.
             configuration.clusterPatience = .seconds(30)
@@ -67,7 +70,8 @@ final class Fixture: Sendable {
         }
     }
 
-    /// A fresh name whose counts, and those of its neighbour, are in slots that one master of a cluster begins with.
+    /// A fresh name whose counts, and those of its neighbour, are in slots that one master of a
+    /// cluster begins with.
     private static func mirror(of master: Int) -> String {
         while true {
             let name = "test-" + UUID().uuidString.lowercased()
@@ -78,7 +82,8 @@ final class Fixture: Sendable {
 
     /// Runs a test and closes what it used.
     static func with(
-        _ kind: CountStoreKind, redis url: String? = nil, master: Int = 0, _ body: (Fixture) async throws -> Void
+        _ kind: CountStoreKind, redis url: String? = nil, master: Int = 0,
+        _ body: (Fixture) async throws -> Void
     ) async throws {
         let fixture = try await Fixture(kind, redis: url, master: master)
         do {
@@ -102,9 +107,11 @@ final class Fixture: Sendable {
         let mirror = mirror ?? self.mirror
         let counts: (any CountStore)? = redis.map { RedisCountStore(client: $0, mirror: mirror) }
         return Favorites(
-            storage: storage, mirror: mirror, counts: counts ?? SQLCountStore(storage: storage, mirror: mirror),
+            storage: storage, mirror: mirror,
+            counts: counts ?? SQLCountStore(storage: storage, mirror: mirror),
             extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: words),
-            configuration: try FavoriteConfiguration(exampleLimit: limit, minimumPerCategory: minimum))
+            configuration: try FavoriteConfiguration(
+                exampleLimit: limit, minimumPerCategory: minimum))
     }
 
     /// Loses the counts, and has them made anew from the examples by whoever asks next.
@@ -130,10 +137,13 @@ final class Fixture: Sendable {
         try favorites(FavoriteConfiguration(minimumPerCategory: 0), counts: counts)
     }
 
-    private func favorites(_ configuration: FavoriteConfiguration, counts: any CountStore) throws -> Favorites {
+    private func favorites(_ configuration: FavoriteConfiguration, counts: any CountStore) throws
+        -> Favorites
+    {
         Favorites(
             storage: storage, mirror: mirror, counts: counts,
-            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns), configuration: configuration)
+            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns),
+            configuration: configuration)
     }
 
     /// The same mirror and counts, with its examples read through another engine.
@@ -147,7 +157,8 @@ final class Fixture: Sendable {
     /// The same mirror over a copy of the database, with counts in that copy.
     func favorites(over scratch: any StorageEngine) throws -> Favorites {
         Favorites(
-            storage: scratch, mirror: mirror, counts: SQLCountStore(storage: scratch, mirror: mirror),
+            storage: scratch, mirror: mirror,
+            counts: SQLCountStore(storage: scratch, mirror: mirror),
             extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns),
             configuration: try FavoriteConfiguration(minimumPerCategory: 0))
     }
@@ -161,24 +172,31 @@ final class Fixture: Sendable {
             "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name LIKE 'counts.%'")
         var dump: [String: Int64] = [:]
         for row in features {
-            dump["\(try row.text("category")) \(try row.text("feature"))"] = try row.integer("count")
+            dump["\(try row.text("category")) \(try row.text("feature"))"] = try row.integer(
+                "count")
         }
         for row in sums {
             let name = try row.text("name").dropFirst("counts.".count)
-            guard name != "sequence", name != "extraction", try row.integer("value") != 0 else { continue }
-            dump["= " + name.replacingOccurrences(of: "seen-", with: "seen:")] = try row.integer("value")
+            guard name != "sequence", name != "extraction", try row.integer("value") != 0 else {
+                continue
+            }
+            dump["= " + name.replacingOccurrences(of: "seen-", with: "seen:")] = try row.integer(
+                "value")
         }
         return dump
     }
 
     /// The counts of the store but for one: how many posts have no word follows from no feature.
-    func counted() async throws -> [String: Int64] { try await dump().filter { $0.key != "= wordless" } }
+    func counted() async throws -> [String: Int64] {
+        try await dump().filter { $0.key != "= wordless" }
+    }
 
     /// What the examples say, as ``counted()`` has it.
     func tally(_ favorites: Favorites) async throws -> [String: Int64] {
         let (categories, features) = try await favorites.tally()
         var dump: [String: Int64] = [
-            "= favorite": categories.favorites, "= normal": categories.normals, "= seen": categories.seen,
+            "= favorite": categories.favorites, "= normal": categories.normals,
+            "= seen": categories.seen,
             "= seen:favorite": categories.seenFavorites,
         ]
         for (feature, count) in features {
@@ -191,11 +209,13 @@ final class Fixture: Sendable {
     private func dump(_ redis: RedisClient) async throws -> [String: Int64] {
         var dump: [String: Int64] = [:]
         for (name, prefix) in [
-            ("categories", "= "), ("features:favorite", "favorite "), ("features:normal", "normal "),
+            ("categories", "= "), ("features:favorite", "favorite "),
+            ("features:normal", "normal "),
         ] {
             let reply = try await redis.command(RedisCommand("HGETALL", key(of: name)))
             let texts = (reply.array ?? []).map { $0.string ?? "" }
-            for pair in stride(from: 0, to: texts.count - 1, by: 2) where texts[pair] != "applied batch" {
+            for pair in stride(from: 0, to: texts.count - 1, by: 2)
+            where texts[pair] != "applied batch" {
                 dump[prefix + texts[pair]] = Int64(texts[pair + 1]) ?? .min
             }
         }
@@ -227,7 +247,8 @@ final class Fixture: Sendable {
         return Dictionary(uniqueKeysWithValues: states)
     }
 
-    /// The number of rows that the mirror has in tables of the classifier, apart from the number of its last batch.
+    /// The number of rows that the mirror has in tables of the classifier, apart from the number of
+    /// its last batch.
     func rows() async throws -> Int {
         let answer = try await storage.query(
             """
@@ -259,31 +280,38 @@ enum Corpus {
         }
     }
 
-    static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "https://a.example/\(number)") }
+    static func id(_ number: Int) -> PostID {
+        PostID(network: .mastodon, value: "https://a.example/\(number)")
+    }
 
     static func example(_ number: Int, _ text: String, _ author: String?) -> Example {
         Example(id: id(number), author: author, text: text)
     }
 
     static let posts = [
-        example(1, "猫 写真", "alice"), example(2, "猫", "alice"), example(3, "写真 旅行", "bob"), example(4, "会議", "carol"),
+        example(1, "猫 写真", "alice"), example(2, "猫", "alice"), example(3, "写真 旅行", "bob"),
+        example(4, "会議", "carol"),
         example(5, "会議 資料", "bob"), example(6, "猫 会議", "carol"), example(7, "資料", "dave"),
     ]
     static let unseen = example(8, "旅行", "frank")
 
     /// All seen, then 1, 2 and 3 favorited.
-    static let events: [FavoriteEvent] = posts.map { .seen($0) } + posts.prefix(3).map { .favorited($0) }
+    static let events: [FavoriteEvent] =
+        posts.map { .seen($0) } + posts.prefix(3).map { .favorited($0) }
 
     static let counts: [String: Int64] = [
         "= favorite": 3, "= normal": 4, "= seen": 7, "= seen:favorite": 3,
-        "favorite 猫": 2, "favorite 写真": 2, "favorite 旅行": 1, "favorite @alice": 2, "favorite @bob": 1,
-        "normal 猫": 1, "normal 会議": 3, "normal 資料": 2, "normal @bob": 1, "normal @carol": 2, "normal @dave": 1,
+        "favorite 猫": 2, "favorite 写真": 2, "favorite 旅行": 1, "favorite @alice": 2,
+        "favorite @bob": 1,
+        "normal 猫": 1, "normal 会議": 3, "normal 資料": 2, "normal @bob": 1, "normal @carol": 2,
+        "normal @dave": 1,
     ]
 
     /// Posts by 20 authors about 40 subjects, half of them favorites; the same for the same seed.
     static func generated(_ count: Int, seed: UInt64 = 1) -> [FavoriteEvent] {
         let subjects = [
-            "猫", "犬", "写真", "旅行", "会議", "資料", "電車", "珈琲", "天気", "音楽", "映画", "仕事", "料理", "自転車", "図書館", "学校",
+            "猫", "犬", "写真", "旅行", "会議", "資料", "電車", "珈琲", "天気", "音楽", "映画", "仕事", "料理", "自転車",
+            "図書館", "学校",
             "海", "山", "花", "雪",
         ]
         var state = seed
@@ -292,7 +320,9 @@ enum Corpus {
             return Int(state >> 33) % bound
         }
         return (0..<count).flatMap { number -> [FavoriteEvent] in
-            let words = (0..<(3 + next(8))).map { _ in subjects[next(subjects.count)] + "\(next(60))" }
+            let words = (0..<(3 + next(8))).map { _ in
+                subjects[next(subjects.count)] + "\(next(60))"
+            }
             let post = example(1_000 + number, words.joined(separator: "、"), "author\(next(20))")
             return switch next(4) {
             case 0: [.seen(post)]
@@ -305,7 +335,8 @@ enum Corpus {
 }
 
 extension Fixture {
-    /// Brings the numbers of examples in line with the examples, as they are in an older copy of the database.
+    /// Brings the numbers of examples in line with the examples, as they are in an older copy of
+    /// the database.
     func recount() async throws {
         try await storage.execute(
             """

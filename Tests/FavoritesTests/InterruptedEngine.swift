@@ -1,14 +1,18 @@
 import Foundation
 import Storage
 
-/// A database that counts its reads, and in which something may happen right after the first, before its result arrives.
+/// A database that counts its reads, and in which something may happen right after the first,
+/// before its result arrives.
 final class InterruptedEngine: StorageEngine {
     private let base: any StorageEngine
     private let interruption: @Sendable () async throws -> Void
     private let lock = NSLock()
     nonisolated(unsafe) private var count = 0  // Only touched under `lock`.
 
-    init(_ base: any StorageEngine, afterFirstRead interruption: @escaping @Sendable () async throws -> Void = {}) {
+    init(
+        _ base: any StorageEngine,
+        afterFirstRead interruption: @escaping @Sendable () async throws -> Void = {}
+    ) {
         self.base = base
         self.interruption = interruption
     }
@@ -29,7 +33,9 @@ final class InterruptedEngine: StorageEngine {
         return value
     }
 
-    func scratch(of mirror: String) async throws -> any StorageEngine { try await base.scratch(of: mirror) }
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await base.scratch(of: mirror)
+    }
 
     func backup(to path: String) async throws { try await base.backup(to: path) }
 

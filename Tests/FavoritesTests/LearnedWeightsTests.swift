@@ -8,11 +8,14 @@ import Testing
 
 @testable import Favorites
 
-/// What a mirror learns about its own evidence: fitted, stored, believed, and found again by anybody else.
+/// What a mirror learns about its own evidence: fitted, stored, believed, and found again by
+/// anybody else.
 @Suite(.timeLimit(.minutes(5))) struct LearnedWeightsTests {
     private static let events = Corpus.generated(900)
 
-    private func store(_ learned: LearnedWeights, in favorites: Favorites, _ fixture: Fixture) async throws {
+    private func store(_ learned: LearnedWeights, in favorites: Favorites, _ fixture: Fixture)
+        async throws
+    {
         try await fixture.storage.transaction { try favorites.store(learned, on: $0) }
     }
 
@@ -24,7 +27,9 @@ import Testing
     private static func learnable(_ numbers: Range<Int>) -> [FavoriteEvent] {
         numbers.flatMap { number -> [FavoriteEvent] in
             let isFavorite = number % 3 == 0
-            let author = number % 10 == 7 ? "anybody" : isFavorite ? "friend\(number % 4)" : "other\(number % 9)"
+            let author =
+                number % 10 == 7
+                ? "anybody" : isFavorite ? "friend\(number % 4)" : "other\(number % 9)"
             let post = Corpus.example(5_000 + number, "猫\(number % 17)、会議\(number % 23)", author)
             return isFavorite ? [.seen(post), .favorited(post)] : [.seen(post)]
         }
@@ -41,18 +46,22 @@ import Testing
             let learned = try await fitted(favorites)
             let (categories, counts) = try await favorites.tally()
             let rows = try await fixture.storage.query(
-                "SELECT post_id, author, text, state, sequence FROM examples WHERE mirror = \(fixture.mirror)")
+                "SELECT post_id, author, text, state, sequence FROM examples WHERE mirror = \(fixture.mirror)"
+            )
             let posts = try rows.map { row in
                 (
                     sequence: try row.integer("sequence"), id: try row.text("post_id"),
                     example: Example(
-                        id: Corpus.id(0), author: try row.optionalText("author"), text: try row.text("text")),
+                        id: Corpus.id(0), author: try row.optionalText("author"),
+                        text: try row.text("text")),
                     isFavorite: try row.text("state") != "seen"
                 )
             }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
             let model = FavoriteModel(categories)
             let samples = posts.map { post in
-                model.sample(favorites.examples.extractor.features(of: post.example), post.isFavorite) {
+                model.sample(
+                    favorites.examples.extractor.features(of: post.example), post.isFavorite
+                ) {
                     counts[$0] ?? FeatureCount()
                 }
             }
@@ -80,7 +89,9 @@ import Testing
             try await fixture.rebuildCounts()
             try await expect(fitted(second), equals: learned)
             if let redis = fixture.redis {
-                for key in try await fixture.redisKeys() { _ = try await redis.command(RedisCommand("DEL", key)) }
+                for key in try await fixture.redisKeys() {
+                    _ = try await redis.command(RedisCommand("DEL", key))
+                }
                 try await expect(fitted(first), equals: learned)
             }
         }
@@ -91,17 +102,24 @@ import Testing
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             for numbers in [[5, 3, 9], [1, 10], [2], [7, 4, 8]] {
-                let events = numbers.map { FavoriteEvent.seen(Corpus.example($0, "猫 \($0)", "alice")) }
+                let events = numbers.map {
+                    FavoriteEvent.seen(Corpus.example($0, "猫 \($0)", "alice"))
+                }
                 _ = try await favorites.learn(events, at: Fixture.now)
             }
             // Known later as a favorite, and so newer.
-            _ = try await favorites.learn([.favorited(Corpus.example(3, "猫 3", "alice"))], at: Fixture.now)
+            _ = try await favorites.learn(
+                [.favorited(Corpus.example(3, "猫 3", "alice"))], at: Fixture.now)
             func newest(_ number: Int) async throws -> [PostID] {
-                try await fixture.storage.read { [table = favorites.examples] in try table.newest(number, on: $0) }
+                try await fixture.storage.read { [table = favorites.examples] in
+                    try table.newest(number, on: $0)
+                }
             }
             let all = [5, 9, 1, 10, 2, 4, 7, 8, 3].map(Corpus.id)
             try await expect(newest(100), equals: all)
-            for number in 1...9 { try await expect(newest(number), equals: Array(all.suffix(number))) }
+            for number in 1...9 {
+                try await expect(newest(number), equals: Array(all.suffix(number)))
+            }
             func hasNewer(_ number: Int, _ sequence: Int64) async throws -> Bool {
                 try await fixture.storage.read { [table = favorites.examples] in
                     try table.hasNewer(number, than: sequence, on: $0)
@@ -165,13 +183,17 @@ import Testing
             #expect(after.weights == learned)
             #expect(after.assessment.plainLogRate.bitPattern == before.logRate.bitPattern)
             let (weights, evidence) = (learned.weights, after.assessment.evidence)
-            let words = weights.wordsFor * evidence.wordsFor + weights.wordsAgainst * evidence.wordsAgainst
-            let expected = before.assessment.baseLogOdds + weights.base + words + weights.author * evidence.author
+            let words =
+                weights.wordsFor * evidence.wordsFor + weights.wordsAgainst * evidence.wordsAgainst
+            let expected =
+                before.assessment.baseLogOdds + weights.base + words + weights.author
+                * evidence.author
             #expect(abs(after.logRate - expected) < 1e-12)
             #expect(abs(after.logRate - before.logRate) > 0.01)
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
-            let plain = try fixture.favorites(FavoriteConfiguration(minimumPerCategory: 0, weighting: .plain))
+            let plain = try fixture.favorites(
+                FavoriteConfiguration(minimumPerCategory: 0, weighting: .plain))
             let unweighted = try #require(try await plain.classify([post]).first)
             #expect(unweighted.logRate.bitPattern == before.logRate.bitPattern)
             #expect(unweighted.weights == nil)
@@ -188,13 +210,16 @@ import Testing
             let learned = try await fitted(favorites)
             try await store(learned, in: favorites, fixture)
             try await expect(session.classify(Corpus.posts)) { $0.allSatisfy { $0.weights == nil } }
-            try await expect(favorites.session().classify(Corpus.posts)) { $0.allSatisfy { $0.weights == learned } }
+            try await expect(favorites.session().classify(Corpus.posts)) {
+                $0.allSatisfy { $0.weights == learned }
+            }
         }
     }
 
     /// Each of them makes the row useless, and nothing else.
     @Test(arguments: [
-        "version = 2", "features = 'content'", "words_for = 0.2499", "words_against = 4.001", "author = -1",
+        "version = 2", "features = 'content'", "words_for = 0.2499", "words_against = 4.001",
+        "author = -1",
         "base = 1e999",
     ])
     func weightsThatCannotBeUsedAreAsGoodAsNone(_ change: String) async throws {
@@ -220,7 +245,8 @@ import Testing
             try await store(try await fitted(favorites), in: favorites, fixture)
             try await expect(favorites.classify([Corpus.posts[0]]).first?.weights) { $0 != nil }
             let liked = events.filter { if case .favorited = $0 { true } else { false } }
-            _ = try await favorites.learn(liked.prefix(2).map { .forgotten($0.id) }, at: Fixture.now)
+            _ = try await favorites.learn(
+                liked.prefix(2).map { .forgotten($0.id) }, at: Fixture.now)
             try await expect(favorites.classify([Corpus.posts[0]]).first?.weights, equals: nil)
             try await expect(favorites.status().weights, equals: nil)
         }
@@ -242,7 +268,8 @@ import Testing
 
     // MARK: Evaluated
 
-    /// A mirror that learned posts one by one has the weights of the classifier in memory, which evaluations use.
+    /// A mirror that learned posts one by one has the weights of the classifier in memory, which
+    /// evaluations use.
     @Test func theClassifierInMemoryFitsAlike() async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()

@@ -41,14 +41,18 @@ import Testing
         var wrong: [String] = []
         for _ in 0..<5_000 {
             var view = String.UnicodeScalarView()
-            for _ in 0..<40 { view.append(Self.all[Int.random(in: Self.all.indices, using: &generator)]) }
+            for _ in 0..<40 {
+                view.append(Self.all[Int.random(in: Self.all.indices, using: &generator)])
+            }
             let text = String(view)
             if !Self.isSame(Self.plain(text), Self.unified(text)) { wrong.append(text) }
         }
         #expect(wrong == [])
     }
 
-    @Test(arguments: ["か\u{3099}", "a\u{301}", "é\u{323}", "ﾊﾞ", "⑩", "Ω", "½", "㍿", "ｅ\u{301}", "\u{85}", "🇯🇵"])
+    @Test(arguments: [
+        "か\u{3099}", "a\u{301}", "é\u{323}", "ﾊﾞ", "⑩", "Ω", "½", "㍿", "ｅ\u{301}", "\u{85}", "🇯🇵",
+    ])
     func aTextWithAnythingElseIsLeftToTheTables(_ text: String) {
         #expect(PlainScalars.unified(text, atMost: 10) == nil)
         #expect(TextCleaner.unified(text) == Array(Self.unified(text).utf8))

@@ -23,7 +23,9 @@ import Testing
         return counts
     }
 
-    private func slot(of fixture: Fixture) -> Int { RedisArgument(fixture.key(of: "categories")).slot }
+    private func slot(of fixture: Fixture) -> Int {
+        RedisArgument(fixture.key(of: "categories")).slot
+    }
 
     @Test func areRightWhileTheirSlotMoves() async throws {
         let cluster = try await RedisCluster.shared()
@@ -34,14 +36,17 @@ import Testing
             try await cluster.exclusively {
                 let learning = Task {
                     for batch in Self.batches {
-                        try await expect(favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
+                        try await expect(
+                            favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
                         _ = try await favorites.classify(Array(Corpus.posts))
                     }
                 }
                 for (source, target) in [(one, other), (other, one)] {
                     try await cluster.beginMoving(slot, from: source, to: target)
                     // Between two of its keys the counts are in two places.
-                    for _ in 0..<3 { try await cluster.moveKeys(slot, from: source, to: target, atMost: 1) }
+                    for _ in 0..<3 {
+                        try await cluster.moveKeys(slot, from: source, to: target, atMost: 1)
+                    }
                     try await cluster.moveKeys(slot, from: source, to: target)
                     try await cluster.endMoving(slot, from: source, to: target)
                 }
@@ -61,12 +66,15 @@ import Testing
             let half = Self.batches.count / 2
             try await cluster.exclusively {
                 for batch in Self.batches[..<half] {
-                    try await expect(favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
+                    try await expect(
+                        favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
                 }
                 let master = try await cluster.master(of: slot(of: fixture))
                 let learning = Task {
                     // What is lost on the way is an error for once, which the next reader mends.
-                    for batch in Self.batches[half...] { _ = try await favorites.learn(batch, at: Fixture.now) }
+                    for batch in Self.batches[half...] {
+                        _ = try await favorites.learn(batch, at: Fixture.now)
+                    }
                 }
                 await master.kill()
                 try await cluster.replace(master)

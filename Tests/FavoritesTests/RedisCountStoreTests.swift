@@ -34,7 +34,8 @@ import Testing
 
     private func damage(_ fixture: Fixture, _ command: [String]) async throws {
         let parts = command.map { $0.hasPrefix("K") ? fixture.key(of: String($0.dropFirst())) : $0 }
-        let reply = try await #require(fixture.redis).command(RedisCommand(parts.map { RedisArgument($0) }))
+        let reply = try await #require(fixture.redis).command(
+            RedisCommand(parts.map { RedisArgument($0) }))
         #expect(reply != .null)
     }
 
@@ -55,13 +56,16 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await damage(fixture, command)
-            // One after the other they touch every sum and the damaged features; together they change nothing.
+            // One after the other they touch every sum and the damaged features; together they
+            // change nothing.
             let changes: [FavoriteEvent] = [
-                .favorited(Corpus.posts[5]), .seen(Corpus.example(20, "猫", "alice")), .forgotten(Corpus.id(20)),
+                .favorited(Corpus.posts[5]), .seen(Corpus.example(20, "猫", "alice")),
+                .forgotten(Corpus.id(20)),
                 .unfavorited(Corpus.id(6)),
             ]
             for change in changes {
-                try await expect(favorites.learn([change], at: Fixture.now).countsError, equals: nil)
+                try await expect(
+                    favorites.learn([change], at: Fixture.now).countsError, equals: nil)
             }
             try await expect(fixture.dump(), equals: Corpus.counts)
         }
@@ -81,11 +85,14 @@ import Testing
         #expect(summary.countsError?.code == .countsUnavailable)
     }
 
-    @Test(arguments: CountStoreKind.inRedis) func readersHealACrash(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.inRedis) func readersHealACrash(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
-            try await commitWithoutCounts(fixture, [.forgotten(Corpus.id(4)), .favorited(Corpus.unseen)])
+            try await commitWithoutCounts(
+                fixture, [.forgotten(Corpus.id(4)), .favorited(Corpus.unseen)])
             try await expect(favorites.status()) { $0.counts != .current }
             _ = try await favorites.classify([Self.post])
             try await expect(favorites.status()) { $0.counts == .current }
@@ -93,7 +100,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CountStoreKind.inRedis) func learningHealsACrash(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.inRedis) func learningHealsACrash(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
@@ -122,10 +131,13 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
             await server.stop()
-            let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
+            let error = await #expect(throws: FavoritesError.self) {
+                try await favorites.classify([Self.post])
+            }
             #expect(error?.code == .countsUnavailable)
             expect(error?.description) { $0?.contains("REDIS_URL") == true }
-            let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
+            let summary = try await favorites.learn(
+                Array(Corpus.events.dropFirst(5)), at: Fixture.now)
             #expect(summary.countsError?.code == .countsUnavailable)
             #expect(summary.learned == 2)
             let status = try await favorites.status()
@@ -146,9 +158,11 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             // As after the database was restored from an older copy.
             try await fixture.storage.execute(
-                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(7).value)")
+                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(7).value)"
+            )
             try await fixture.storage.execute(
-                "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+                "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'"
+            )
             try await fixture.recount()
             _ = try await favorites.classify([Self.post])
             try await expect(fixture.dump()["normal @dave"], equals: nil)
@@ -164,14 +178,18 @@ import Testing
                 try await fixture.storage.query(
                     "SELECT value FROM counters WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'"
                 ).first?.integer("value"))
-            _ = try await favorites.learn([.seen(Corpus.example(20, "猫", "mallory"))], at: Fixture.now)
+            _ = try await favorites.learn(
+                [.seen(Corpus.example(20, "猫", "mallory"))], at: Fixture.now)
             // A standby took over that had not got the last batch; the next one is another.
             try await fixture.storage.execute(
-                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(20).value)")
+                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(20).value)"
+            )
             try await fixture.storage.execute(
-                "UPDATE counters SET value = \(stamp) WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+                "UPDATE counters SET value = \(stamp) WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'"
+            )
             try await fixture.recount()
-            _ = try await favorites.learn([.seen(Corpus.example(21, "猫", "trent"))], at: Fixture.now)
+            _ = try await favorites.learn(
+                [.seen(Corpus.example(21, "猫", "trent"))], at: Fixture.now)
             _ = try await favorites.classify([Self.post])
             let counts = try await fixture.dump()
             #expect(counts["normal @mallory"] == nil)
@@ -186,10 +204,13 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
             try await server.run("CONFIG", "SET", "maxmemory", "1")
-            let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
+            let summary = try await favorites.learn(
+                Array(Corpus.events.dropFirst(5)), at: Fixture.now)
             #expect(summary.learned == 2)
             expect(summary.countsError?.description) { $0?.contains("raise maxmemory") == true }
-            let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
+            let error = await #expect(throws: FavoritesError.self) {
+                try await favorites.classify([Self.post])
+            }
             #expect(error?.code == .countsUnavailable)
             try await server.run("CONFIG", "SET", "maxmemory", "0")
             let answer = try #require(try await favorites.classify([Self.post]).first)
@@ -206,9 +227,12 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
             try await server.run("REPLICAOF", "127.0.0.1", "1")
-            let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
+            let summary = try await favorites.learn(
+                Array(Corpus.events.dropFirst(5)), at: Fixture.now)
             expect(summary.countsError?.description) { $0?.contains("replica") == true }
-            let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
+            let error = await #expect(throws: FavoritesError.self) {
+                try await favorites.classify([Self.post])
+            }
             #expect(error?.code == .countsUnavailable)
             try await server.run("REPLICAOF", "NO", "ONE")
             _ = try await favorites.classify([Self.post])
@@ -224,9 +248,11 @@ import Testing
             let silent = try LoopbackServer(
                 steps: LoopbackServer.redisGreeting + [
                     .awaitText("HLEN"), .awaitText("HLEN"),
-                    .send(Array("-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n".utf8)), .hang,
+                    .send(Array("-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n".utf8)),
+                    .hang,
                 ])
-            let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(silent.port)"))
+            let client = RedisClient(
+                configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(silent.port)"))
             let counts = RedisCountStore(client: client, mirror: fixture.mirror)
             let error = await #expect(throws: FavoritesError.self) { try await counts.size() }
             #expect(error?.code == .countsUnavailable)
@@ -270,7 +296,8 @@ import Testing
                             do {
                                 let answers = try await worker.classify([Self.post])
                                 expect(answers) { $0.allSatisfy { $0.logRate.isFinite } }
-                            } catch let error as FavoritesError where error.code == .countsUnstable {
+                            } catch let error as FavoritesError where error.code == .countsUnstable
+                            {
                                 continue
                             }
                         }
@@ -298,7 +325,8 @@ import Testing
             let copy = RedisCommand("COPY", fixture.key(of: name), fixture.key(of: "copy"))
             try await expect(redis.command(copy).integer, equals: 1)
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
-            _ = try await redis.command(RedisCommand("RENAME", fixture.key(of: "copy"), fixture.key(of: name)))
+            _ = try await redis.command(
+                RedisCommand("RENAME", fixture.key(of: "copy"), fixture.key(of: name)))
             _ = try await favorites.learn([.favorited(Corpus.unseen)], at: Fixture.now)
             _ = try await favorites.learn([.forgotten(Corpus.unseen.id)], at: Fixture.now)
             try await expect(fixture.dump(), equals: Corpus.counts)
@@ -313,7 +341,8 @@ import Testing
                 _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             }
             let extractor = FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns)
-            let examples = ExampleTable(storage: interrupted, mirror: fixture.mirror, extractor: extractor)
+            let examples = ExampleTable(
+                storage: interrupted, mirror: fixture.mirror, extractor: extractor)
             try await fixture.counts.rebuild(from: examples)
             try await expect(fixture.dump(), equals: Corpus.counts)
             try await expect(favorites.status()) { $0.counts == .current }
@@ -327,7 +356,8 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await fixture.rebuildCounts()
             for key in try await fixture.redisKeys() {
-                try await expect(#require(fixture.redis).command(RedisCommand("TTL", key)).integer, equals: -1)
+                try await expect(
+                    #require(fixture.redis).command(RedisCommand("TTL", key)).integer, equals: -1)
             }
         }
     }

@@ -8,18 +8,24 @@ import Testing
 /// What a person is told of the reasons for a favorite.
 @Suite struct SmallFeaturesTests {
     @Test(arguments: [
-        ",", "?", "!!!", ":)", "://", "3", "2024", "٣", "an", "the", "of", "t", "doesn", "こと", "する", "の", "ん", "私",
+        ",", "?", "!!!", ":)", "://", "3", "2024", "٣", "an", "the", "of", "t", "doesn", "こと", "する",
+        "の", "ん", "私",
         "und", "of\u{1F}the", "of the", "こと\u{1F}の",
         "les", "для", "и", "για", "من", "של", "है", "그리고", "…", "",
     ])
-    func signsNumbersAndSmallWordsSayNothing(feature: String) { #expect(SmallFeatures.contains(feature)) }
+    func signsNumbersAndSmallWordsSayNothing(feature: String) {
+        #expect(SmallFeatures.contains(feature))
+    }
 
     @Test(arguments: [
-        "cat", "猫", "写真", "撮る", "#an", "#3d", "@an", "@3", "☕❤", "책", "ไท", "ቤት", "घर", "ים", "البحر", "дождь", "wwww",
+        "cat", "猫", "写真", "撮る", "#an", "#3d", "@an", "@3", "☕❤", "책", "ไท", "ቤት", "घर", "ים",
+        "البحر", "дождь", "wwww",
         "the\u{1F}cat", "good morning", "こと\u{1F}猫",
         "swift",
     ])
-    func wordsHashtagsAuthorsAndPicturesDo(feature: String) { #expect(!SmallFeatures.contains(feature)) }
+    func wordsHashtagsAuthorsAndPicturesDo(feature: String) {
+        #expect(!SmallFeatures.contains(feature))
+    }
 
     @Test func whatIsToldLeadsWithMeaningAndAddsUp() throws {
         let extractor = try FeatureExtractor(tokenizer: Tokenizer())
@@ -33,7 +39,8 @@ import Testing
                 let post = example(number, isLiked ? "an, bread? the \(number % 4)" : "an rain")
                 return isLiked ? [.seen(post), .favorited(post)] : [.seen(post)]
             }, extractor.features)
-        let assessment = classifier.assess(extractor.features(of: example(99, "an, bread? the rain 3")))
+        let assessment = classifier.assess(
+            extractor.features(of: example(99, "an, bread? the rain 3")))
         let told = assessment.told()
         let (strongest, rest) = (told.strongest, told.rest)
         #expect(Set(strongest.map(\.feature)) == ["bread", "rain", "@ann"])
@@ -46,6 +53,8 @@ import Testing
         let short = assessment.told(atMost: 1)
         #expect(short.strongest.map(\.feature) == [strongest[0].feature])
         #expect(short.rest.count == 7)
-        #expect(abs(assessment.baseLogOdds + short.strongest[0].logOdds + short.rest.logOdds - sum) < 1e-9)
+        #expect(
+            abs(assessment.baseLogOdds + short.strongest[0].logOdds + short.rest.logOdds - sum)
+                < 1e-9)
     }
 }

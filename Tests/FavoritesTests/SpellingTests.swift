@@ -25,7 +25,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("Good day", ["good ", "ood d", "od da", "d day"]), ("hello", ["hello"]), ("four", []), ("", []), ("猫", []),
+            ("Good day", ["good ", "ood d", "od da", "d day"]), ("hello", ["hello"]), ("four", []),
+            ("", []), ("猫", []),
             // Links are no letters; blanks count as one, and not at the ends.
             (" see\t https://a.example/x \n it  ", ["see i", "ee it"]),
             // Mentions and hashtags are.
@@ -34,7 +35,8 @@ import Testing
             // Each run counts once.
             ("ababababab", ["ababa", "babab"]), ("kkkkkkkkk", ["kkkkk"]),
             // Two signs where most are kana or kanji.
-            ("今日は猫", ["今日", "日は", "は猫"]), ("ネコ！", ["ネコ", "コ!"]), ("ab猫の猫", ["ab", "b猫", "猫の", "の猫"]),
+            ("今日は猫", ["今日", "日は", "は猫"]), ("ネコ！", ["ネコ", "コ!"]),
+            ("ab猫の猫", ["ab", "b猫", "猫の", "の猫"]),
             ("abc猫の", ["abc猫の"]), ("ab猫の", []),
         ] as [(String, [String])])
     func runsAreFound(_ text: String, _ expected: [String]) throws {
@@ -55,12 +57,16 @@ import Testing
         var pair: (String, String)?
         for number in 10_000..<99_999 where pair == nil {
             let run = "\(number)"
-            if let other = known.updateValue(run, forKey: StableHash.fnv1a(run) % 32_768) { pair = (other, run) }
+            if let other = known.updateValue(run, forKey: StableHash.fnv1a(run) % 32_768) {
+                pair = (other, run)
+            }
         }
         let (first, second) = try #require(pair)
         let text = first + "\u{2028}" + second
         let all = counters(
-            (0...6).map { String(String.UnicodeScalarView(text.unicodeScalars.dropFirst($0).prefix(5))) })
+            (0...6).map {
+                String(String.UnicodeScalarView(text.unicodeScalars.dropFirst($0).prefix(5)))
+            })
         #expect(all.first == all.last)
         try expect(features(text).spelling, equals: Array(all.dropLast()))
     }
@@ -70,19 +76,38 @@ import Testing
     @Test(
         arguments: [
             ("", ["fewer than 20 characters", "no capitals", "no hashtag"]),
-            ("Is it 3?", ["fewer than 20 characters", "some capitals", "no hashtag", "ends with ?", "digits"]),
-            ("WOW Such!", ["fewer than 20 characters", "mostly capitals", "no hashtag", "ends with !"]),
+            (
+                "Is it 3?",
+                [
+                    "fewer than 20 characters", "some capitals", "no hashtag", "ends with ?",
+                    "digits",
+                ]
+            ),
+            (
+                "WOW Such!",
+                ["fewer than 20 characters", "mostly capitals", "no hashtag", "ends with !"]
+            ),
             ("so…", ["fewer than 20 characters", "no capitals", "no hashtag", "ends with …"]),
-            ("「猫」と #cat", ["fewer than 20 characters", "no capitals", "one hashtag", "quotation marks"]),
-            ("#a #b #c 😀", ["fewer than 20 characters", "no capitals", "several hashtags", "an emoji"]),
+            (
+                "「猫」と #cat",
+                ["fewer than 20 characters", "no capitals", "one hashtag", "quotation marks"]
+            ),
+            (
+                "#a #b #c 😀",
+                ["fewer than 20 characters", "no capitals", "several hashtags", "an emoji"]
+            ),
             (
                 "❤️ hi @bob！",
-                ["fewer than 20 characters", "no capitals", "no hashtag", "a mention", "ends with !", "an emoji"]
+                [
+                    "fewer than 20 characters", "no capitals", "no hashtag", "a mention",
+                    "ends with !", "an emoji",
+                ]
             ),
             (
                 "https://me:pw@A.Example:8080/x?y why? https://b.example http://a.example",
                 [
-                    "60 to 119 characters", "some capitals", "no hashtag", "a link", "a link to a.example",
+                    "60 to 119 characters", "some capitals", "no hashtag", "a link",
+                    "a link to a.example",
                     "a link to b.example", "ends with ?",
                 ]
             ),
@@ -94,11 +119,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (0, "<20"), (19, "<20"), (20, "<60"), (59, "<60"), (60, "<120"), (119, "<120"), (120, "<200"), (199, "<200"),
+        (0, "<20"), (19, "<20"), (20, "<60"), (59, "<60"), (60, "<120"), (119, "<120"),
+        (120, "<200"), (199, "<200"),
         (200, ">=200"), (20_000, ">=200"),
     ])
     func lengthsHaveClasses(_ length: Int, _ name: String) throws {
-        try expect(features(String(repeating: "a", count: length)).form.first, equals: "\u{1D}length" + name)
+        try expect(
+            features(String(repeating: "a", count: length)).form.first,
+            equals: "\u{1D}length" + name)
     }
 
     // MARK: Both
@@ -108,8 +136,11 @@ import Testing
             guard let text = event.example?.text else { continue }
             let (full, pairs) = (try features(text, .full), try features(text, .pairs))
             let spelling = try features(text, .spelling)
-            #expect((full.words, full.pairs, full.author) == (pairs.words, pairs.pairs, pairs.author))
-            #expect((spelling.words, spelling.pairs, spelling.author) == (pairs.words, [], pairs.author))
+            #expect(
+                (full.words, full.pairs, full.author) == (pairs.words, pairs.pairs, pairs.author))
+            #expect(
+                (spelling.words, spelling.pairs, spelling.author) == (pairs.words, [], pairs.author)
+            )
             #expect((full.spelling, full.form) == (spelling.spelling, spelling.form))
             #expect((pairs.spelling, pairs.form) == ([], []))
             #expect(Set(full.all).count == full.all.count)
@@ -127,15 +158,20 @@ import Testing
     }
 
     /// What is unlearned later is found in the stored text.
-    @Test(arguments: FeatureExtractorTests.hostile.indices) func hostileTextIsBounded(_ index: Int) throws {
+    @Test(arguments: FeatureExtractorTests.hostile.indices) func hostileTextIsBounded(_ index: Int)
+        throws
+    {
         let extractor = try FeatureExtractor(tokenizer: Tokenizer(), words: .full)
         let example = Example(
-            id: PostID(network: .mastodon, value: "1"), author: nil, text: FeatureExtractorTests.hostile[index])
+            id: PostID(network: .mastodon, value: "1"), author: nil,
+            text: FeatureExtractorTests.hostile[index])
         let found = extractor.features(of: example)
         #expect(found == extractor.features(of: example.stored))
         #expect(found.spelling.count <= 5_000)
         #expect(found.form.count <= 2_000)
-        expect(found.all) { $0.allSatisfy { $0.utf8.count <= 2 * FeatureExtractor.maximumBytes + 8 } }
+        expect(found.all) {
+            $0.allSatisfy { $0.utf8.count <= 2 * FeatureExtractor.maximumBytes + 8 }
+        }
     }
 
     // MARK: Counted
@@ -167,15 +203,22 @@ import Testing
     @Test(arguments: CountStoreKind.allCases)
     func anotherChoiceCountsTheExamplesAnew(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
-            let (pairs, full) = (try fixture.favorites(words: .pairs), try fixture.favorites(words: .full))
+            let (pairs, full) = (
+                try fixture.favorites(words: .pairs), try fixture.favorites(words: .full)
+            )
             _ = try await pairs.learn(Corpus.generated(120), at: Fixture.now)
-            try await expect(fixture.dump()) { !$0.keys.contains { $0.contains("\u{1E}") || $0.contains("\u{1D}") } }
+            try await expect(fixture.dump()) {
+                !$0.keys.contains { $0.contains("\u{1E}") || $0.contains("\u{1D}") }
+            }
             try await expect(full.status().counts, equals: .outdated)
             let text = try #require(Corpus.generated(120).compactMap(\.example).first?.text)
             let post = Corpus.example(9_999, text, nil)
             let answer = try #require(try await full.classify([post]).first)
             expect(answer.contributions) {
-                $0.contains { FeatureGroup(of: $0.feature) == .spelling && $0.favoriteCount + $0.normalCount > 0 }
+                $0.contains {
+                    FeatureGroup(of: $0.feature) == .spelling
+                        && $0.favoriteCount + $0.normalCount > 0
+                }
             }
             try await expect(fixture.counted(), equals: fixture.tally(full))
             try await expect(full.status().counts, equals: .current)
@@ -190,13 +233,17 @@ import Testing
     private static let learnable = (0..<300).flatMap { number -> [FavoriteEvent] in
         let isFavorite = number % 3 == 0
         // The words differ each time; how they end, and how the text does, tells.
-        let text = isFavorite ? "re\(number)nation of na\(number)tion!" : "gar\(number)ble in gab\(number)ble."
+        let text =
+            isFavorite
+            ? "re\(number)nation of na\(number)tion!" : "gar\(number)ble in gab\(number)ble."
         let post = Corpus.example(5_000 + number, text, "author\(number % 5)")
         return isFavorite ? [.seen(post), .favorited(post)] : [.seen(post)]
     }
 
     @Test(arguments: [CountStoreKind.sqlite, .postgres, .redis], choices)
-    func weightsAreLearnedStoredAndBelieved(_ kind: CountStoreKind, _ words: FeatureWords) async throws {
+    func weightsAreLearnedStoredAndBelieved(_ kind: CountStoreKind, _ words: FeatureWords)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites(words: words)
             _ = try await favorites.learn(Self.learnable, at: Fixture.now)
@@ -215,7 +262,9 @@ import Testing
             #expect(after.weights == learned)
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
-            expect(learned.weights.inWords) { $0.contains(", spelling for ") && $0.contains(", form for ") }
+            expect(learned.weights.inWords) {
+                $0.contains(", spelling for ") && $0.contains(", form for ")
+            }
             // Weights of these features are of no use without them, nor the other way round.
             let pairs = try fixture.favorites(words: .pairs)
             try await expect(pairs.status().weights, equals: nil)
@@ -225,7 +274,8 @@ import Testing
 
     /// Each of them makes the row useless.
     @Test(arguments: [
-        "spelling_for = NULL", "spelling_against = NULL", "form_for = NULL", "form_against = NULL", "form_for = -0.001",
+        "spelling_for = NULL", "spelling_against = NULL", "form_for = NULL", "form_against = NULL",
+        "form_for = -0.001",
         "spelling_against = 4.001",
     ])
     func weightsThatCannotBeUsedAreAsGoodAsNone(_ change: String) async throws {
@@ -250,14 +300,17 @@ import Testing
         let assessment = classifier.assess(set)
         let told = assessment.told()
         expect(told.strongest.map(\.feature)) {
-            $0.contains("@author1") && $0.allSatisfy { !SmallFeatures.contains($0) && !$0.contains("\u{1E}") }
+            $0.contains("@author1")
+                && $0.allSatisfy { !SmallFeatures.contains($0) && !$0.contains("\u{1E}") }
         }
         #expect(told.spelling.count == set.spelling.count)
         #expect(Set(told.form.map(\.feature)) == Set(set.form))
         #expect(told.strongest.count + told.rest.count == set.words.count + set.pairs.count + 1)
         let form = told.form.reduce(0) { $0 + $1.logOdds }
         let words = told.strongest.reduce(told.rest.logOdds) { $0 + $1.logOdds }
-        #expect(abs(assessment.baseLogOdds + words + told.spelling.logOdds + form - assessment.logRate) < 1e-9)
+        #expect(
+            abs(assessment.baseLogOdds + words + told.spelling.logOdds + form - assessment.logRate)
+                < 1e-9)
         #expect(told.spelling.logOdds > 0)
     }
 }

@@ -20,13 +20,16 @@ import Testing
         [PersonLabel.never, .skipped, .declined, .takenBack, .never, .skipped].map { ("猫", $0) }
         + [PersonLabel.kept, .posted, .kept, .posted, .kept, .posted].map { ("会議", $0) }
 
-    /// What 猫 adds to the log odds after ``labels``: ln((5p + 6)/5q) - ln(p/q) with p = 6.5/17 and q = 10.5/17.
+    /// What 猫 adds to the log odds after ``labels``: ln((5p + 6)/5q) - ln(p/q) with p = 6.5/17 and
+    /// q = 10.5/17.
     private static let rate = 1.420324109706202
     private static let unseen = (id: id(100), text: "猫")
 
     // MARK: The model
 
-    @Test(arguments: CountStoreKind.allCases) func theModelIsThatOfFavorites(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func theModelIsThatOfFavorites(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             try await fixture.label(Self.labels)
             let session = try #require(try await fixture.taste().session())
@@ -37,14 +40,16 @@ import Testing
             #expect(opinions[0].assessment.contributions.map(\.feature) == ["猫"])
             #expect(
                 opinions[0].sentence
-                    == "it comes after others, for it reads like the 6 texts that were left out, by its words (猫)")
+                    == "it comes after others, for it reads like the 6 texts that were left out, by its words (猫)"
+            )
             // Nothing is left of a text that is taken back: the counts are those of the others.
             let before = try await fixture.countedTexts()
             try await fixture.label([("写真", .skipped)], from: 50)
             _ = try await fixture.taste().session()?.opinions(on: [Self.unseen])
             try await expect(fixture.countedTexts()) { $0 != before }
             try await fixture.change { try $0.takeBack(.skipped, of: Self.id(50), on: $1) }
-            let again = try #require(try await fixture.taste().session()?.opinions(on: [Self.unseen]).first)
+            let again = try #require(
+                try await fixture.taste().session()?.opinions(on: [Self.unseen]).first)
             #expect(again.assessment.byFeatures == rates[0])
             try await expect(fixture.countedTexts(), equals: before)
         }
@@ -85,7 +90,8 @@ import Testing
         let subjects = ["猫", "犬", "写真", "旅行", "会議", "資料", "電車", "珈琲"]
         let labels = (0..<60).map { number in
             (
-                text: [number % 8, number * 3 % 7, number * 5 % 6].map { subjects[$0] }.joined(separator: " "),
+                text: [number % 8, number * 3 % 7, number * 5 % 6].map { subjects[$0] }.joined(
+                    separator: " "),
                 label: number % 3 == 0 || number % 8 < 2 ? PersonLabel.skipped : .kept
             )
         }
@@ -94,24 +100,32 @@ import Testing
             let extractor = FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns)
             var memory = MemoryClassifier(.nouns)
             let events = labels.enumerated().flatMap { number, label -> [FavoriteEvent] in
-                let example = Example(id: Self.id(number), author: nil, authorID: nil, text: label.text)
-                return label.label.isAgainst ? [.seen(example), .favorited(example)] : [.seen(example)]
+                let example = Example(
+                    id: Self.id(number), author: nil, authorID: nil, text: label.text)
+                return label.label.isAgainst
+                    ? [.seen(example), .favorited(example)] : [.seen(example)]
             }
             memory.learn(events) { extractor.features(of: $0) }
             memory.fitWeights { extractor.features(of: $0) }
             let session = try #require(try await fixture.taste().session())
-            let opinion = try #require(try await session.opinions(on: [(Self.id(500), "猫 会議")]).first)
-            let expected = memory.assess(extractor.features(of: Example(id: Self.id(500), author: nil, text: "猫 会議")))
+            let opinion = try #require(
+                try await session.opinions(on: [(Self.id(500), "猫 会議")]).first)
+            let expected = memory.assess(
+                extractor.features(of: Example(id: Self.id(500), author: nil, text: "猫 会議")))
             #expect(!memory.weights.isPlain)
             #expect(abs(opinion.assessment.logRate - expected.logRate) < 1e-6)
-            #expect(opinion.assessment.contributions.map(\.feature) == expected.contributions.map(\.feature))
+            #expect(
+                opinion.assessment.contributions.map(\.feature)
+                    == expected.contributions.map(\.feature))
         }
     }
 
     // MARK: The counts
 
     /// A store has both kinds of counts of a mirror, and neither touches the other.
-    @Test(arguments: CountStoreKind.allCases) func countsOfTextsAreApart(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func countsOfTextsAreApart(_ kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
@@ -140,14 +154,17 @@ import Testing
         try await Fixture.with(.redis) { fixture in
             try await fixture.label(Self.labels + [("会議", .kept)])
             func rate() async throws -> Double? {
-                try await fixture.taste().session()?.opinions(on: [Self.unseen]).first?.assessment.logRate
+                try await fixture.taste().session()?.opinions(on: [Self.unseen]).first?.assessment
+                    .logRate
             }
             let before = try #require(try await rate())
             try await fixture.storage.execute(
-                "UPDATE posts SET text = '写真' WHERE mirror = \(fixture.mirror) AND post_id = \(Self.id(0).value)")
+                "UPDATE posts SET text = '写真' WHERE mirror = \(fixture.mirror) AND post_id = \(Self.id(0).value)"
+            )
             let edited = try #require(try await rate())
             #expect(edited < before)
-            try await fixture.storage.execute("DELETE FROM posts WHERE mirror = \(fixture.mirror) AND text = '写真'")
+            try await fixture.storage.execute(
+                "DELETE FROM posts WHERE mirror = \(fixture.mirror) AND text = '写真'")
             try await expect(rate()) { $0 != edited }
         }
     }
@@ -157,13 +174,19 @@ import Testing
     @Test(arguments: [CountStoreKind.sqlite, .postgres])
     func whatWasSaidOfTheTextItselfStays(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
-            func label() async throws -> PersonLabel? { try await fixture.labels.labels()[Self.id(0)] }
+            func label() async throws -> PersonLabel? {
+                try await fixture.labels.labels()[Self.id(0)]
+            }
             for (noted, expected) in [
-                (PersonLabel.skipped, PersonLabel.skipped), (.posted, .posted), (.takenBack, .takenBack),
+                (PersonLabel.skipped, PersonLabel.skipped), (.posted, .posted),
+                (.takenBack, .takenBack),
                 (.kept, .kept),
-                (.skipped, .kept), (.declined, .kept), (.never, .never), (.posted, .never), (.kept, .kept),
+                (.skipped, .kept), (.declined, .kept), (.never, .never), (.posted, .never),
+                (.kept, .kept),
             ] {
-                try await fixture.change { try $0.note(noted, of: Self.id(0), now: Fixture.now, on: $1) }
+                try await fixture.change {
+                    try $0.note(noted, of: Self.id(0), now: Fixture.now, on: $1)
+                }
                 try await expect(label(), equals: expected, "\(noted)")
             }
             try await fixture.change { try $0.takeBack(.skipped, of: Self.id(0), on: $1) }
@@ -174,17 +197,22 @@ import Testing
     }
 
     /// Of a deleted post no word and no id is kept, and yet it teaches what its text would.
-    @Test(arguments: CountStoreKind.allCases) func aDeletedPostIsKeptAsDigests(_ kind: CountStoreKind) async throws {
+    @Test(arguments: CountStoreKind.allCases) func aDeletedPostIsKeptAsDigests(
+        _ kind: CountStoreKind
+    ) async throws {
         try await Fixture.with(kind) { fixture in
             let deleted = PostID(network: .mastodon, value: "https://home.example/secret")
             try await fixture.label(Array(Self.labels.dropFirst()))
             let taste = try fixture.taste()
             let digests = taste.digests(of: "猫", of: deleted)
-            try await fixture.change { try $0.noteDeletion(of: deleted, digests, now: Fixture.now, on: $1) }
+            try await fixture.change {
+                try $0.noteDeletion(of: deleted, digests, now: Fixture.now, on: $1)
+            }
             let opinion = try #require(try await taste.session()?.opinions(on: [Self.unseen]).first)
             #expect(abs(opinion.assessment.byFeatures - Self.rate) < 1e-12)
             let rows = try await fixture.storage.query(
-                "SELECT post_id, features FROM text_labels WHERE mirror = \(fixture.mirror) AND label = 'deleted'")
+                "SELECT post_id, features FROM text_labels WHERE mirror = \(fixture.mirror) AND label = 'deleted'"
+            )
             let kept = try rows.map { "\(try $0.text("post_id")) \(try $0.text("features"))" }
             #expect(kept.count == 1)
             expect(kept) { $0.allSatisfy { !$0.contains("猫") && !$0.contains("secret") } }
@@ -201,7 +229,8 @@ import Testing
             let digests = try fixture.taste().digests(of: "猫", of: Self.id(0))
             for number in 0..<50 {
                 try await fixture.change {
-                    try $0.noteDeletion(of: Self.id(number), digests, now: Fixture.now + Double(number), on: $1)
+                    try $0.noteDeletion(
+                        of: Self.id(number), digests, now: Fixture.now + Double(number), on: $1)
                 }
             }
             func count() async throws -> Int? {
@@ -228,7 +257,8 @@ extension Fixture {
 
     fileprivate func taste(words: FeatureWords = .nouns) throws -> TextTaste {
         TextTaste(
-            labels, counts: textCounts(), extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: words),
+            labels, counts: textCounts(),
+            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: words),
             configuration: try FavoriteConfiguration(minimumPerCategory: 20))
     }
 
@@ -236,7 +266,9 @@ extension Fixture {
     fileprivate func countedTexts() async throws -> [Int64] {
         let asked = ["猫", "会議", "写真"].map(FeatureDigests.digest)
         let snapshot = try #require(try await textCounts().counts(of: asked))
-        return [snapshot.categories.favorites, snapshot.categories.normals, snapshot.categories.seen]
+        return [
+            snapshot.categories.favorites, snapshot.categories.normals, snapshot.categories.seen,
+        ]
             + snapshot.counts.flatMap { [$0.favorite, $0.normal] }
     }
 
@@ -247,7 +279,9 @@ extension Fixture {
     }
 
     /// Puts posts into the archive, with labels.
-    fileprivate func label(_ texts: [(text: String, label: PersonLabel)], from first: Int = 0) async throws {
+    fileprivate func label(_ texts: [(text: String, label: PersonLabel)], from first: Int = 0)
+        async throws
+    {
         let mirror = mirror
         try await storage.transaction { [labels] connection in
             for (number, (text, label)) in texts.enumerated() {
@@ -259,7 +293,8 @@ extension Fixture {
                     VALUES (\(mirror), 'mastodon', \(id.value), \(text), 0, 0, '1970-01-01', FALSE, 'public', FALSE, '',
                         FALSE, TRUE)
                     """)
-                try labels.note(label, of: id, now: Fixture.now + Double(first + number), on: connection)
+                try labels.note(
+                    label, of: id, now: Fixture.now + Double(first + number), on: connection)
             }
         }
     }

@@ -11,7 +11,8 @@ import Testing
 @Suite struct UnlistedWordsTests {
     private func words(_ text: String, _ words: FeatureWords = .content) throws -> [String] {
         let example = Example(id: PostID(network: .mastodon, value: "1"), author: nil, text: text)
-        return try FeatureExtractor(tokenizer: Tokenizer(), words: words).features(of: example).words
+        return try FeatureExtractor(tokenizer: Tokenizer(), words: words).features(of: example)
+            .words
     }
 
     private func cut(_ text: String) throws -> (words: [String], rest: String) {
@@ -33,7 +34,8 @@ import Testing
             ("இன்று மழை பெய்தது", ["இன்று", "மழை", "பெய்தது"]), ("დღეს წვიმდა და", ["დღეს", "წვიმდა", "და"]),
             ("այսօր անձրև էր", ["այսօր", "անձրև", "էր"]), ("ዛሬ፡ዝናብ ነበር", ["ዛሬ", "ዝናብ", "ነበር"]),
             ("আজ বৃষ্টি ছিল", ["আজ", "বৃষ্টি", "ছিল"]), ("ഇന്ന് മഴ പെയ്തു", ["ഇന്ന്", "മഴ", "പെയ്തു"]),
-            ("བོད་ཡིག་", ["བོད", "ཡིག"]), ("ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ", ["ᏣᎳᎩ", "ᎦᏬᏂᎯᏍᏗ"]), ("ἀνὴρ ἀγαθός", ["ἀνὴρ", "ἀγαθός"]),
+            ("བོད་ཡིག་", ["བོད", "ཡིག"]), ("ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ", ["ᏣᎳᎩ", "ᎦᏬᏂᎯᏍᏗ"]),
+            ("ἀνὴρ ἀγαθός", ["ἀνὴρ", "ἀγαθός"]),
             ("ọ̀rẹ́ mi", ["mi", "ọ̀rẹ́"]), ("ꆈꌠ ꁱꂷ", ["ꆈꌠ", "ꁱꂷ"]), ("ㄅㄆ", ["ㄅㄆ"]),
         ]
         for (text, expected) in sentences {
@@ -44,7 +46,8 @@ import Testing
 
     /// These the dictionary knows, and stays the one who cuts them.
     @Test(arguments: [
-        "σήμερα έβρεχε", "сегодня шёл дождь", "今日は猫の写真を撮った", "I can't. café x_y 3.5", "猫❤️ 1️⃣ ☕😀 ♪", "tiếng Việt",
+        "σήμερα έβρεχε", "сегодня шёл дождь", "今日は猫の写真を撮った", "I can't. café x_y 3.5", "猫❤️ 1️⃣ ☕😀 ♪",
+        "tiếng Việt",
         "ÅSA 3月",
     ])
     func whatTheDictionaryKnowsIsLeftToIt(text: String) throws {
@@ -63,10 +66,14 @@ import Testing
 
     @Test(
         arguments: [
-            ("bts팬 x2를 3월", ["팬", "를", "월"], "bts  x2  3 "), ("끝.시작 가_나", ["끝", "시작", "가", "나"], " .   _ "),
-            ("צה\"ל \"שלום\"", ["צה\"ל", "שלום"], "  \" \""), ("ג'ירפה 'לא'", ["ג'ירפה", "לא"], "  ' '"),
-            ("٣٫٥ ١٢", ["٣٫٥", "١٢"], "   "), ("𠮷野家", ["𠮷"], " 野家"), ("می\u{200C}روم", ["می\u{200C}روم"], " "),
-            ("որտե՞ղ", ["որտե՞ղ"], " "), ("क।ख", ["क", "ख"], " । "), ("안녕!!", ["안녕"], " !!"), ("猫팬ネコ", ["팬"], "猫 ネコ"),
+            ("bts팬 x2를 3월", ["팬", "를", "월"], "bts  x2  3 "),
+            ("끝.시작 가_나", ["끝", "시작", "가", "나"], " .   _ "),
+            ("צה\"ל \"שלום\"", ["צה\"ל", "שלום"], "  \" \""),
+            ("ג'ירפה 'לא'", ["ג'ירפה", "לא"], "  ' '"),
+            ("٣٫٥ ١٢", ["٣٫٥", "١٢"], "   "), ("𠮷野家", ["𠮷"], " 野家"),
+            ("می\u{200C}روم", ["می\u{200C}روم"], " "),
+            ("որտե՞ղ", ["որտե՞ղ"], " "), ("क।ख", ["क", "ख"], " । "), ("안녕!!", ["안녕"], " !!"),
+            ("猫팬ネコ", ["팬"], "猫 ネコ"),
         ] as [(String, [String], String)])
     func wordsEndWhereUnicodeEndsThem(text: String, expected: [String], rest: String) throws {
         try expect(cut(text).words, equals: expected)
@@ -86,13 +93,15 @@ import Testing
     /// Cut with ICU's boundaries, apart from the code under test.
     @Test(arguments: 0..<6)
     func boundariesAreThoseOfUnicode(seed: UInt64) throws {
-        let boundary = try NSRegularExpression(pattern: #"\b.+?\b"#, options: .useUnicodeWordBoundaries)
+        let boundary = try NSRegularExpression(
+            pattern: #"\b.+?\b"#, options: .useUnicodeWordBoundaries)
         // ICU takes Korean for a script without spaces, and lets no sign join its syllables.
         let letters =
             seed.isMultiple(of: 3)
             ? ["오늘", "비", "가", "각", "קו"]
             : [
-                "قرأ", "ت", "ה", "ים", "ו", "आज", "है", "मैं", "ზე", "და", "եր", "է", "ዛ", "ሬ", "ক", "ষ্টি", "ഇ", "ന്ന്", "’",
+                "قرأ", "ت", "ה", "ים", "ו", "आज", "है", "मैं", "ზე", "და", "եր", "է", "ዛ", "ሬ", "ক",
+                "ষ্টি", "ഇ", "ന്ന്", "’",
                 "·", "٣", "५",
                 "\u{200C}", "\u{64B}", "\u{301}",
             ]
@@ -114,7 +123,8 @@ import Testing
         #expect(count > 300)
     }
 
-    /// Each range of letters is one that the dictionary makes words of, and letters beside them are symbols to it.
+    /// Each range of letters is one that the dictionary makes words of, and letters beside them are
+    /// symbols to it.
     @Test func theProfileKnowsTheLettersOfItsDictionary() throws {
         let tokenizer = try Tokenizer()
         func isListed(_ value: UInt32) throws -> Bool {
@@ -124,13 +134,15 @@ import Testing
             return classes != [.other]
         }
         for value: UInt32 in [
-            0x61, 0xE9, 0x142, 0x1B0, 0x236, 0x3AE, 0x3FB, 0x457, 0x4F9, 0x50F, 0x1EA1, 0x732B, 0x3402,
+            0x61, 0xE9, 0x142, 0x1B0, 0x236, 0x3AE, 0x3FB, 0x457, 0x4F9, 0x50F, 0x1EA1, 0x732B,
+            0x3402,
         ] {
             #expect(tokenizer.profile.lists(try #require(Unicode.Scalar(value))))
             try expect(isListed(value), equals: true)
         }
         for value: UInt32 in [
-            0x250, 0x4FB, 0x511, 0x561, 0x5D0, 0x628, 0x915, 0xB85, 0xE01, 0x10D0, 0x1200, 0x1F00, 0xAC00,
+            0x250, 0x4FB, 0x511, 0x561, 0x5D0, 0x628, 0x915, 0xB85, 0xE01, 0x10D0, 0x1200, 0x1F00,
+            0xAC00,
         ] {
             #expect(!tokenizer.profile.lists(try #require(Unicode.Scalar(value))))
             try expect(isListed(value), equals: false)

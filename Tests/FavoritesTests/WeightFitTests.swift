@@ -3,11 +3,14 @@ import Testing
 
 @testable import Favorites
 
-/// The weights of the evidence as the reference has them, and as a second, plainer way to find them has them.
+/// The weights of the evidence as the reference has them, and as a second, plainer way to find them
+/// has them.
 @Suite struct WeightFitTests {
     // MARK: The seven posts
 
-    private static let words = [["猫", "写真"], ["猫"], ["写真", "旅行"], ["会議"], ["会議", "資料"], ["猫", "会議"], ["資料"]]
+    private static let words = [
+        ["猫", "写真"], ["猫"], ["写真", "旅行"], ["会議"], ["会議", "資料"], ["猫", "会議"], ["資料"],
+    ]
     private static let authors = ["@alice", "@alice", "@bob", "@carol", "@bob", "@carol", "@dave"]
     private static let counts = CategoryCounts(favorites: 3, normals: 4, seen: 7, seenFavorites: 3)
 
@@ -15,7 +18,8 @@ import Testing
 
     private static func count(_ feature: String) -> FeatureCount {
         let having = features.indices.filter { features[$0].all.contains(feature) }
-        return FeatureCount(favorite: Int64(having.count { $0 < 3 }), normal: Int64(having.count { $0 >= 3 }))
+        return FeatureCount(
+            favorite: Int64(having.count { $0 < 3 }), normal: Int64(having.count { $0 >= 3 }))
     }
 
     private static let samples = features.indices.map {
@@ -24,7 +28,8 @@ import Testing
 
     @Test func everyPostIsJudgedByAllOthers() {
         let expected = [
-            (0.562632, 0, 0.522189), (0.273493, 0, 0.522189), (0.369244, 0, -0.248697), (0, -0.447698, -0.248697),
+            (0.562632, 0, 0.522189), (0.273493, 0, 0.522189), (0.369244, 0, -0.248697),
+            (0, -0.447698, -0.248697),
             (0, -0.492425, 0.522189), (0.610581, -0.316570, -0.248697), (0, -0.248697, 0),
         ]
         for (sample, expected) in zip(Self.samples, expected) {
@@ -62,7 +67,8 @@ import Testing
     }
 
     private func isNear(
-        _ weights: EvidenceWeights, _ wordsFor: Double, _ wordsAgainst: Double, _ author: Double, _ base: Double
+        _ weights: EvidenceWeights, _ wordsFor: Double, _ wordsAgainst: Double, _ author: Double,
+        _ base: Double
     ) -> Bool {
         abs(weights.wordsFor - wordsFor) < 5e-7 && abs(weights.wordsAgainst - wordsAgainst) < 5e-7
             && abs(weights.author - author) < 5e-7 && abs(weights.base - base) < 5e-7
@@ -70,9 +76,11 @@ import Testing
 
     // MARK: Another way
 
-    /// Finds the lowest place of the sum along one axis after the other, by halving, until nothing moves any more.
+    /// Finds the lowest place of the sum along one axis after the other, by halving, until nothing
+    /// moves any more.
     private struct PlainSearch {
-        /// Words for and against, the same of pairs, spelling and form where they are features, the author, and 1 for the base.
+        /// Words for and against, the same of pairs, spelling and form where they are features, the
+        /// author, and 1 for the base.
         let rows: [[Double]]
         let isFavorite: [Bool]
         /// Where the search begins, and what each weight is held to.
@@ -82,9 +90,14 @@ import Testing
         init(_ samples: [WeightFit.Sample], of words: FeatureWords = .content, ridge: Double) {
             rows = samples.map(\.evidence).map { evidence in
                 var row = [evidence.wordsFor, evidence.wordsAgainst]
-                if words == .pairs || words == .full { row += [evidence.pairsFor, evidence.pairsAgainst] }
+                if words == .pairs || words == .full {
+                    row += [evidence.pairsFor, evidence.pairsAgainst]
+                }
                 if words == .spelling || words == .full {
-                    row += [evidence.spellingFor, evidence.spellingAgainst, evidence.formFor, evidence.formAgainst]
+                    row += [
+                        evidence.spellingFor, evidence.spellingAgainst, evidence.formFor,
+                        evidence.formAgainst,
+                    ]
                 }
                 return row + [evidence.author, 1]
             }
@@ -126,12 +139,19 @@ import Testing
                     for index in start.indices where !fixed.contains(index) {
                         place[index] = lowest(along: index, from: place)
                     }
-                    if start.indices.allSatisfy({ fixed.contains($0) || abs(slope(place, $0)) < 1e-10 }) { break }
+                    if start.indices.allSatisfy({
+                        fixed.contains($0) || abs(slope(place, $0)) < 1e-10
+                    }) {
+                        break
+                    }
                 }
-                let outside = (0..<base).filter { !fixed.contains($0) && !limits.contains(place[$0]) }
+                let outside = (0..<base).filter {
+                    !fixed.contains($0) && !limits.contains(place[$0])
+                }
                 if outside.isEmpty { return place }
                 for index in outside {
-                    place[index] = place[index] < limits.lowerBound ? limits.lowerBound : limits.upperBound
+                    place[index] =
+                        place[index] < limits.lowerBound ? limits.lowerBound : limits.upperBound
                 }
                 fixed.formUnion(outside)
             }
@@ -160,29 +180,38 @@ import Testing
             let marks = (Double.random(in: -1...1, using: &others) + sign * 0.1) * strength
             return WeightFit.Sample(
                 Evidence(
-                    wordsFor: max(0, words), wordsAgainst: min(0, words - 0.1), pairsFor: max(0, pairs),
-                    pairsAgainst: min(0, pairs - 0.2), spellingFor: max(0, runs), spellingAgainst: min(0, runs - 0.1),
+                    wordsFor: max(0, words), wordsAgainst: min(0, words - 0.1),
+                    pairsFor: max(0, pairs),
+                    pairsAgainst: min(0, pairs - 0.2), spellingFor: max(0, runs),
+                    spellingAgainst: min(0, runs - 0.1),
                     formFor: max(0, marks), formAgainst: min(0, marks),
-                    author: Int.random(in: 0..<4, using: &numbers) == 0 ? 0 : author), isFavorite: isFavorite)
+                    author: Int.random(in: 0..<4, using: &numbers) == 0 ? 0 : author),
+                isFavorite: isFavorite)
         }
     }
 
     @Test(
         arguments: [
-            (1, 1.0, 10.0, .content), (2, 4, 10, .content), (3, 12, 10, .content), (4, 3, 0.3, .content),
+            (1, 1.0, 10.0, .content), (2, 4, 10, .content), (3, 12, 10, .content),
+            (4, 3, 0.3, .content),
             (5, 0.2, 1, .content), (1, 1.0, 10.0, .pairs), (2, 4, 10, .pairs), (3, 12, 10, .pairs),
-            (1, 1.0, 10.0, .spelling), (2, 4, 10, .spelling), (1, 1.0, 10.0, .full), (2, 4, 10, .full),
+            (1, 1.0, 10.0, .spelling), (2, 4, 10, .spelling), (1, 1.0, 10.0, .full),
+            (2, 4, 10, .full),
         ] as [(UInt64, Double, Double, FeatureWords)])
-    func agreesWithAPlainSearch(_ seed: UInt64, _ strength: Double, _ ridge: Double, _ words: FeatureWords) {
+    func agreesWithAPlainSearch(
+        _ seed: UInt64, _ strength: Double, _ ridge: Double, _ words: FeatureWords
+    ) {
         let samples = Self.samples(seed: seed, strength: strength)
-        // The fit ends where the sum can fall by 10⁻¹² a post at most, which is some 10⁻⁶ away where five weights are loose.
+        // The fit ends where the sum can fall by 10⁻¹² a post at most, which is some 10⁻⁶ away
+        // where five weights are loose.
         let accuracy = words == .content ? 1e-6 : 3e-6
         for limits in [-1_000...1_000.0, WeightFit.limits(of: words), 0.9...1.2] {
             let weights = WeightFit(samples, of: words, ridge: ridge, limits: limits).weights
             let found = PlainSearch(samples, of: words, ridge: ridge).lowest(within: limits)
             let others = [weights.pairs, weights.spelling, weights.form].compactMap(\.self)
                 .flatMap { [$0.speakingFor, $0.speakingAgainst] }
-            let fitted = [weights.wordsFor, weights.wordsAgainst] + others + [weights.author, weights.base]
+            let fitted =
+                [weights.wordsFor, weights.wordsAgainst] + others + [weights.author, weights.base]
             #expect(fitted.count == found.count)
             for (one, other) in zip(fitted, found) {
                 #expect(abs(one - other) < accuracy, "\(words), \(limits): \(weights) and \(found)")
@@ -203,11 +232,14 @@ import Testing
         }
     }
 
-    /// A whole step from where everything is told wrong for certain leads further away, and the next one even further.
+    /// A whole step from where everything is told wrong for certain leads further away, and the
+    /// next one even further.
     @Test func longStepsAreHalved() {
         let wrong = Evidence(wordsFor: 40, wordsAgainst: 0, author: 0)
         let right = Evidence(wordsFor: 0, wordsAgainst: 0, author: -1)
-        let samples = (0..<60).map { WeightFit.Sample($0 < 50 ? wrong : right, isFavorite: $0 >= 47 && $0 < 55) }
+        let samples = (0..<60).map {
+            WeightFit.Sample($0 < 50 ? wrong : right, isFavorite: $0 >= 47 && $0 < 55)
+        }
         let fit = WeightFit(samples, of: .content, ridge: 10, limits: -1_000...1_000)
         #expect(fit.weightedSum < fit.plainSum)
         let found = PlainSearch(samples, ridge: 10).lowest(within: -1_000...1_000)
@@ -231,18 +263,22 @@ import Testing
 
     private static func hostileModel(_ weights: EvidenceWeights) -> FavoriteModel {
         FavoriteModel(
-            CategoryCounts(favorites: 1_000_000, normals: 10_000_000, seen: 11_000_000, seenFavorites: 1_000_000),
+            CategoryCounts(
+                favorites: 1_000_000, normals: 10_000_000, seen: 11_000_000,
+                seenFavorites: 1_000_000),
             weights: weights)
     }
 
     private static func anyCount(_ feature: String) -> FeatureCount {
         let hash = feature.utf8.reduce(UInt64(7)) { ($0 &* 31) &+ UInt64($1) }
-        return FeatureCount(favorite: Int64(hash % 9), normal: hash % 3 == 0 ? 0 : Int64(hash % 100_000))
+        return FeatureCount(
+            favorite: Int64(hash % 9), normal: hash % 3 == 0 ? 0 : Int64(hash % 100_000))
     }
 
     private static let posts = (0..<120).map { number in
         FeatureSet(
-            words: (0..<(number * 3 % 400)).map { "w\(number * 7 + $0)" }, author: number % 4 == 0 ? nil : "@a\(number)"
+            words: (0..<(number * 3 % 400)).map { "w\(number * 7 + $0)" },
+            author: number % 4 == 0 ? nil : "@a\(number)"
         )
     }
 
@@ -254,7 +290,8 @@ import Testing
     }
 
     @Test(arguments: [
-        EvidenceWeights(wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795),
+        EvidenceWeights(
+            wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795),
         EvidenceWeights(wordsFor: 0.25, wordsAgainst: 4, author: 0.25, base: 3), .plain,
     ])
     func whatIsShownAddsUpToTheRate(_ weights: EvidenceWeights) {
@@ -268,9 +305,11 @@ import Testing
 
     @Test(arguments: [
         EvidenceWeights(
-            wordsFor: 0.720686, wordsAgainst: 0.775921, pairs: .init(for: 1.068566, against: 0.340355),
+            wordsFor: 0.720686, wordsAgainst: 0.775921,
+            pairs: .init(for: 1.068566, against: 0.340355),
             author: 0.909288, base: -0.453663),
-        EvidenceWeights(wordsFor: 0, wordsAgainst: 4, pairs: .init(for: 4, against: 0), author: 1, base: 3),
+        EvidenceWeights(
+            wordsFor: 0, wordsAgainst: 4, pairs: .init(for: 4, against: 0), author: 1, base: 3),
         .plainWithPairs,
     ])
     func whatIsShownOfPairsAddsUpToTheRate(_ weights: EvidenceWeights) {
@@ -281,12 +320,19 @@ import Testing
             #expect(abs(sum - assessment.logRate) < 1e-9)
             #expect(assessment.contributions.count == post.all.count)
             let told = assessment.told(atMost: 7)
-            let shown = told.strongest.reduce(assessment.baseLogOdds + told.rest.logOdds) { $0 + $1.logOdds }
+            let shown = told.strongest.reduce(assessment.baseLogOdds + told.rest.logOdds) {
+                $0 + $1.logOdds
+            }
             #expect(abs(shown - assessment.logRate) < 1e-9)
             let evidence = post.pairs.map { model.evidence(Self.anyCount($0)) }
             let scale = post.pairs.isEmpty ? 0 : 1 / Double(post.pairs.count).squareRoot()
-            #expect(abs(assessment.evidence.pairsFor - scale * evidence.map { max($0, 0) }.reduce(0, +)) < 1e-9)
-            #expect(abs(assessment.evidence.pairsAgainst - scale * evidence.map { min($0, 0) }.reduce(0, +)) < 1e-9)
+            #expect(
+                abs(assessment.evidence.pairsFor - scale * evidence.map { max($0, 0) }.reduce(0, +))
+                    < 1e-9)
+            #expect(
+                abs(
+                    assessment.evidence.pairsAgainst - scale
+                        * evidence.map { min($0, 0) }.reduce(0, +)) < 1e-9)
         }
     }
 
@@ -298,7 +344,9 @@ import Testing
             let scale = post.words.isEmpty ? 0 : 1 / Double(post.words.count).squareRoot()
             let words = post.words.map { model.evidence(Self.anyCount($0)) }.reduce(0, +)
             let author = post.author.map { model.evidence(Self.anyCount($0)) } ?? 0
-            #expect(assessment.logRate.bitPattern == (model.baseLogOdds + scale * words + author).bitPattern)
+            #expect(
+                assessment.logRate.bitPattern
+                    == (model.baseLogOdds + scale * words + author).bitPattern)
             #expect(assessment.plainLogRate.bitPattern == assessment.logRate.bitPattern)
             for contribution in assessment.contributions {
                 let evidence = model.evidence(Self.anyCount(contribution.feature))
@@ -325,10 +373,12 @@ import Testing
     }
 
     @Test func weightsAreSaidInWords() {
-        let weights = EvidenceWeights(wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795)
+        let weights = EvidenceWeights(
+            wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795)
         #expect(weights.inWords == "words for count 3.0 times, words against 1.4, the author 1.5")
         let five = EvidenceWeights(
-            wordsFor: 1.464221, wordsAgainst: 1.054366, pairs: .init(for: 0.874152, against: 0.628955),
+            wordsFor: 1.464221, wordsAgainst: 1.054366,
+            pairs: .init(for: 0.874152, against: 0.628955),
             author: 0.992073, base: -2.636988)
         #expect(
             five.inWords

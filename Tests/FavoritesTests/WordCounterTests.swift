@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct WordCounterTests {
     private static let texts = [
-        "今日は猫の写真を撮った。猫だ", "Ｔｒａｉｎ late, train LATE again!", "@ann #Train https://a.example/train の遅延", "오늘 기차가 늦었다",
+        "今日は猫の写真を撮った。猫だ", "Ｔｒａｉｎ late, train LATE again!",
+        "@ann #Train https://a.example/train の遅延", "오늘 기차가 늦었다",
         "猫猫猫", "😀☕❤️", "", "\u{3000}", String(repeating: "a", count: 3_000),
     ]
 

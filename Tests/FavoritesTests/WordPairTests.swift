@@ -22,13 +22,15 @@ import Testing
         ("今日は猫の写真を撮った", ["今日 は", "は 猫", "猫 の", "の 写真", "写真 を", "を 撮る", "撮る た"]),
         ("I love it!!! :)", ["i love", "love it", "it !!!", "!!! :)"]),
         // Each pair counts once, in the order of the text.
-        ("猫猫猫、猫猫", ["猫 猫", "猫 、", "、 猫"]), ("to be or not to be", ["to be", "be or", "or not", "not to"]),
+        ("猫猫猫、猫猫", ["猫 猫", "猫 、", "、 猫"]),
+        ("to be or not to be", ["to be", "be or", "or not", "not to"]),
         // What is cut out leaves neighbours.
         ("see https://a.example/x the @bob cat", ["see the", "the cat"]),
         // The words of a hashtag are neighbours; the hashtag as a whole has none.
         ("my #cat sleeps", ["my cat", "cat sleeps"]),
         // What cannot be seen stands between no words.
-        ("cat \u{200D} \u{FE0F} dog", ["cat dog"]), ("", []), ("cat", []), ("😀", []), ("猫😀", ["猫 😀"]),
+        ("cat \u{200D} \u{FE0F} dog", ["cat dog"]), ("", []), ("cat", []), ("😀", []),
+        ("猫😀", ["猫 😀"]),
     ])
     func neighboursAreFound(_ text: String, _ expected: [String]) throws {
         try expect(features(text).pairs.map(WordPair.shown), equals: expected)
@@ -38,12 +40,15 @@ import Testing
         let korean = try features("오늘은 비가 swift 와서 책을").pairs.map(WordPair.shown)
         let folded = ["오늘은 비가", "비가 swift", "swift 와서", "와서 책을"].map { TextCleaner($0).text }
         #expect(korean == folded)
-        try expect(features("猫 البحر، cat").pairs.map(WordPair.shown), equals: ["猫 البحر", "البحر ،", "، cat"])
+        try expect(
+            features("猫 البحر، cat").pairs.map(WordPair.shown),
+            equals: ["猫 البحر", "البحر ،", "، cat"])
         try expect(features("ไทย").pairs.map(WordPair.shown), equals: ["ไท ทย"])
     }
 
     @Test func aWordThatIsTooLongHasNoNeighbours() throws {
-        // Half as many bytes as scalars: no dictionary groups more than 25 of them, UAX #29 as many as there are.
+        // Half as many bytes as scalars: no dictionary groups more than 25 of them, UAX #29 as many
+        // as there are.
         let long = String(repeating: "책", count: 60)
         try expect(features("cat \(long) dog cat").pairs.map(WordPair.shown), equals: ["dog cat"])
     }
@@ -51,7 +56,9 @@ import Testing
     @Test func wordsAndAuthorAreThoseOfContentWords() throws {
         for event in Corpus.generated(200) {
             guard let example = event.example else { continue }
-            let (pairs, content) = (try features(example.text), try features(example.text, .content))
+            let (pairs, content) = (
+                try features(example.text), try features(example.text, .content)
+            )
             #expect(pairs.words == content.words)
             #expect(pairs.author == content.author)
             #expect(content.pairs == [])
@@ -71,7 +78,9 @@ import Testing
 
     // MARK: Counted
 
-    private static let words = ["猫", "写真", "の", "は", "good", "morning", "!!", "#tag", "책을", "읽었다", "撮った"]
+    private static let words = [
+        "猫", "写真", "の", "は", "good", "morning", "!!", "#tag", "책을", "읽었다", "撮った",
+    ]
 
     @Test(arguments: CountStoreKind.allCases)
     func anyHistoryIsUnlearnedExactly(_ kind: CountStoreKind) async throws {
@@ -80,7 +89,8 @@ import Testing
             for seed in 1...4 {
                 for batch in 0..<4 {
                     let events = Corpus.history(40, of: Self.words, seed: UInt64(seed * 10 + batch))
-                    try await expect(favorites.learn(events, at: Fixture.now).countsError, equals: nil)
+                    try await expect(
+                        favorites.learn(events, at: Fixture.now).countsError, equals: nil)
                     try await expect(fixture.counted(), equals: fixture.tally(favorites))
                 }
             }
@@ -97,7 +107,9 @@ import Testing
     @Test(arguments: CountStoreKind.allCases)
     func anotherChoiceCountsTheExamplesAnew(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
-            let (words, pairs) = (try fixture.favorites(words: .content), try fixture.favorites(words: .pairs))
+            let (words, pairs) = (
+                try fixture.favorites(words: .content), try fixture.favorites(words: .pairs)
+            )
             _ = try await words.learn(Corpus.generated(120), at: Fixture.now)
             let before = try await fixture.dump()
             #expect(!before.keys.contains { $0.contains("\u{1F}") })
@@ -122,7 +134,9 @@ import Testing
     private static let learnable = (0..<300).flatMap { number -> [FavoriteEvent] in
         let isFavorite = number % 3 == 0
         // The words are the same; which of them are neighbours is not.
-        let text = isFavorite ? "good morning dear cat \(number % 7)" : "dear morning good cat \(number % 7)"
+        let text =
+            isFavorite
+            ? "good morning dear cat \(number % 7)" : "dear morning good cat \(number % 7)"
         let post = Corpus.example(5_000 + number, text, "author\(number % 5)")
         return isFavorite ? [.seen(post), .favorited(post)] : [.seen(post)]
     }
@@ -146,7 +160,9 @@ import Testing
             #expect(after.logRate > before.logRate)
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
-            #expect(after.assessment.told().strongest.map { WordPair.shown($0.feature) }.contains("good morning"))
+            #expect(
+                after.assessment.told().strongest.map { WordPair.shown($0.feature) }.contains(
+                    "good morning"))
             // Weights of pairs are of no use without pairs, nor the other way round.
             let words = try fixture.favorites(words: .content)
             try await expect(words.classify([post]).first?.weights, equals: nil)
@@ -161,7 +177,9 @@ import Testing
     }
 
     /// Each of them makes the row useless.
-    @Test(arguments: ["pairs_for = NULL", "pairs_against = NULL", "pairs_for = -0.001", "pairs_against = 4.001"])
+    @Test(arguments: [
+        "pairs_for = NULL", "pairs_against = NULL", "pairs_for = -0.001", "pairs_against = 4.001",
+    ])
     func weightsOfPairsThatCannotBeUsedAreAsGoodAsNone(_ change: String) async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites(words: .pairs)

@@ -37,9 +37,12 @@ import Testing
         }
     }
 
-    /// An update counts other features of posts that are learned already: nothing of the old ones may be left behind.
+    /// An update counts other features of posts that are learned already: nothing of the old ones
+    /// may be left behind.
     @Test(arguments: CountStoreKind.allCases)
-    func countsOfAnOlderExtractorAreRebuiltBeforeAnythingIsUnlearned(kind: CountStoreKind) async throws {
+    func countsOfAnOlderExtractorAreRebuiltBeforeAnythingIsUnlearned(kind: CountStoreKind)
+        async throws
+    {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Self.posts.map { .seen($0) }, at: Fixture.now)
@@ -50,7 +53,8 @@ import Testing
             try await expect(
                 fixture.dump(),
                 equals: [
-                    "= normal": 4, "= seen": 4, "= wordless": 3, "normal 猫": 1, "normal @alice": 2, "normal @bob": 1,
+                    "= normal": 4, "= seen": 4, "= wordless": 3, "normal 猫": 1, "normal @alice": 2,
+                    "normal @bob": 1,
                 ])
             try await expect(favorites.status().counts, equals: .current)
         }
@@ -58,12 +62,14 @@ import Testing
 }
 
 extension Fixture {
-    /// Makes the counts those of another extractor, with counts of features that this one does not have.
+    /// Makes the counts those of another extractor, with counts of features that this one does not
+    /// have.
     fileprivate func makeCountsOld(_ features: [String: Int64]) async throws {
         for (name, count) in features {
             let feature = String(name.drop { $0 != " " }.dropFirst())
             if let redis {
-                _ = try await redis.command(RedisCommand("HSET", key(of: "features:normal"), feature, "\(count)"))
+                _ = try await redis.command(
+                    RedisCommand("HSET", key(of: "features:normal"), feature, "\(count)"))
             } else {
                 try await storage.execute(
                     """
@@ -74,13 +80,17 @@ extension Fixture {
         }
         guard let redis else {
             try await storage.execute(
-                "UPDATE counters SET value = value + 1 WHERE mirror = \(mirror) AND name = 'counts.extraction'")
+                "UPDATE counters SET value = value + 1 WHERE mirror = \(mirror) AND name = 'counts.extraction'"
+            )
             return
         }
         for name in ["categories", "features:favorite", "features:normal"] {
-            let stamp = try await redis.command(RedisCommand("HGET", key(of: name), "applied batch")).string ?? ""
+            let stamp =
+                try await redis.command(RedisCommand("HGET", key(of: name), "applied batch")).string
+                ?? ""
             let sequence = stamp.prefix { $0 != ":" }
-            _ = try await redis.command(RedisCommand("HSET", key(of: name), "applied batch", "\(sequence):1"))
+            _ = try await redis.command(
+                RedisCommand("HSET", key(of: name), "applied batch", "\(sequence):1"))
         }
     }
 }

@@ -50,13 +50,15 @@ package struct BareMirror {
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     package func open(
-        _ changes: [String: String] = [:], log: Recorder<String> = Recorder(), clock: any WallClock = SystemClock(),
+        _ changes: [String: String] = [:], log: Recorder<String> = Recorder(),
+        clock: any WallClock = SystemClock(),
         rehearsal: Rehearsal = .off
     ) async throws -> HumanMirror {
         let closing = try #require(OpenMirrors.current)
         let mirror = try await HumanMirror.open(
             try configuration(changes), clock: clock, rehearsal: rehearsal,
-            logger: Logger(label: "test") { _ in LogRecorder(lines: log) }, opening: OpenMirrors.open)
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) },
+            opening: OpenMirrors.open)
         closing.add { [folder] in
             await mirror.close()
             // The folder goes with the last reference, and not before what is in it.

@@ -52,10 +52,14 @@ package final class CountingEngine: StorageEngine, @unchecked Sendable {
             case .query, .look: break
             }
         }
-        return try await engine.run(unit) { connection in try body(CountingConnection(connection, self)) }
+        return try await engine.run(unit) { connection in
+            try body(CountingConnection(connection, self))
+        }
     }
 
-    package func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+    package func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await engine.scratch(of: mirror)
+    }
 
     package func backup(to path: String) async throws { try await engine.backup(to: path) }
 

@@ -14,7 +14,8 @@ package struct LogRecorder: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
+        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.map { "\($0.key)=\($0.value)" }
+            .sorted()
         lines.add((["\(event.level)", "\(event.message)"] + fields).joined(separator: " "))
     }
 }

@@ -22,8 +22,8 @@ package enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible
 }
 
 extension Rehearsal {
-    /// Of workers that meet: whoever waits looks often, and takes a lease that is given back, never one whose holder is
-    /// silent, as all are on a machine that stands still.
+    /// Of workers that meet: whoever waits looks often, and takes a lease that is given back, never
+    /// one whose holder is silent, as all are on a machine that stands still.
     package static let meeting = Rehearsal(
         leaseTiming: LeaseTiming(patience: .seconds(36_000), interval: .milliseconds(20)))
 }
@@ -57,14 +57,17 @@ package struct MirrorFixture: Sendable {
     ///   - isTrained: Whether the mirror knows the human's past.
     ///   - human: Where the human is.
     ///   - bot: Where the bot is.
-    ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
+    ///   - variables: Settings besides those of the accounts and the database; empty ones count as
+    ///     not set.
     ///   - rehearsal: How its processes differ from those in earnest.
     ///   - opening: Opens the database of the mirror.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     package static func start(
-        _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0, isTrained: Bool = true,
-        human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:],
+        _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0,
+        isTrained: Bool = true,
+        human: NetworkName = .mastodon, bot: NetworkName = .mastodon,
+        variables: [String: String] = [:],
         rehearsal: Rehearsal = .off,
         opening: (StorageLocation) async throws -> any StorageEngine = OpenMirrors.open
     ) async throws -> MirrorFixture {
@@ -87,8 +90,10 @@ package struct MirrorFixture: Sendable {
     }
 
     private init(
-        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, isTrained: Bool,
-        networks: (human: NetworkName, bot: NetworkName), variables: [String: String], rehearsal: Rehearsal,
+        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock,
+        isTrained: Bool,
+        networks: (human: NetworkName, bot: NetworkName), variables: [String: String],
+        rehearsal: Rehearsal,
         opening: (StorageLocation) async throws -> any StorageEngine
     ) async throws {
         self.rehearsal = rehearsal
@@ -97,8 +102,10 @@ package struct MirrorFixture: Sendable {
         self.requests = requests
         self.clock = clock
         var all = [
-            "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
-            // Of copied days some are silent, and others crowd into an hour; a test wants posts in the hours that it lives.
+            "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path,
+            "TIME_ZONE": Sample.zone.identifier,
+            // Of copied days some are silent, and others crowd into an hour; a test wants posts in
+            // the hours that it lives.
             "SCHEDULE_MODEL": "kernel",
             // Some posts of the past are from nobody whom a server could be asked about.
             "TRUST_ARCHIVE": "yes",
@@ -110,11 +117,18 @@ package struct MirrorFixture: Sendable {
         }
         // What is learned into a store that the test names is in no copy.
         let isCopied =
-            isTrained && (engine == .sqlite || variables["DATABASE_URL"] == nil && variables["REDIS_URL"] == nil)
+            isTrained
+            && (engine == .sqlite
+                || variables["DATABASE_URL"] == nil && variables["REDIS_URL"] == nil)
         if let url = variables["DATABASE_URL"] {
-            try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
+            try await Storage.open(.postgres(url: url)).closing {
+                _ = try await Migrations.apply(to: $0)
+            }
         } else if engine == .postgres {
-            let url = try await (isCopied ? TrainedDatabase.onPostgres(networks.human) : MigratedDatabase.onPostgres())
+            let url =
+                try await
+                (isCopied
+                ? TrainedDatabase.onPostgres(networks.human) : MigratedDatabase.onPostgres())
             OpenMirrors.current?.add { await PostgresServer.drop(url) }
             all["DATABASE_URL"] = url + PostgresServer.patience
         } else if isCopied {
@@ -125,19 +139,23 @@ package struct MirrorFixture: Sendable {
         all.merge(variables) { $1 }
         self.variables = all
         mirror = try await HumanMirror.open(
-            try Self.configuration(all), clock: clock, rehearsal: rehearsal, logger: Self.logger(log), opening: opening)
+            try Self.configuration(all), clock: clock, rehearsal: rehearsal,
+            logger: Self.logger(log), opening: opening)
         if isTrained, !isCopied {
             try await TrainedDatabase.train(mirror, on: networks.human)
         }
     }
 
     package static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }
 
-    /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
-    package func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse = WorkerPulse()) -> Worker {
+    /// A worker whose looks are rare enough for a quick test, and frequent enough for every
+    /// deadline.
+    package func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse = WorkerPulse()) -> Worker
+    {
         var cadence = Cadence(poll: .seconds(600))
         (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
         cadence.humanPosts = .seconds(1_800)
@@ -156,10 +174,12 @@ package struct MirrorFixture: Sendable {
     ///   - hour: When to stop.
     ///   - sign: What the worker logs before the first of them is waited for.
     ///   - pulse: Kept by the worker.
-    ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
+    ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands
+    ///     still while it does.
     /// - Throws: What the worker or an event throws.
     package func live(
-        until hour: Double, after sign: String = MirrorFixture.started, pulse: WorkerPulse = WorkerPulse(),
+        until hour: Double, after sign: String = MirrorFixture.started,
+        pulse: WorkerPulse = WorkerPulse(),
         events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
     ) async throws {
         let worker = worker(pulse: pulse)
@@ -169,7 +189,8 @@ package struct MirrorFixture: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { clock.leave() }
-                // Not before the worker takes part, or the clock would jump to the first event at once.
+                // Not before the worker takes part, or the clock would jump to the first event at
+                // once.
                 try await log.wait(forMore: started) { $0.contains(sign) }
                 for event in events {
                     try await clock.sleep(until: Sample.hour(event.hour))
@@ -191,7 +212,8 @@ package struct MirrorFixture: Sendable {
     /// Opens the same mirror once more, as another process does, with some settings changed.
     package func reopened(changing changes: [String: String] = [:]) async throws -> HumanMirror {
         let other = try await HumanMirror.open(
-            try Self.configuration(variables.merging(changes) { $1 }), clock: clock, rehearsal: rehearsal,
+            try Self.configuration(variables.merging(changes) { $1 }), clock: clock,
+            rehearsal: rehearsal,
             logger: Self.logger(log), opening: OpenMirrors.open)
         OpenMirrors.current?.add { await other.close() }
         return other

@@ -46,9 +46,12 @@ package final class OpenMirrors: Sendable {
 
     /// Opens a database that, as an embedded one, finds bodies which cannot be repeated.
     ///
-    /// These tests look at whole tables themselves, so that only those of the domain find statements that are not of one
-    /// mirror. The same bodies run on a server, where each statement takes several times as long.
-    @Sendable package static func open(_ location: StorageLocation) async throws -> any StorageEngine {
+    /// These tests look at whole tables themselves, so that only those of the domain find
+    /// statements that are not of one mirror. The same bodies run on a server, where each statement
+    /// takes several times as long.
+    @Sendable package static func open(_ location: StorageLocation) async throws
+        -> any StorageEngine
+    {
         let engine = try await Storage.open(location)
         if current?.countsStatements == true || engine.kind == .postgres { return engine }
         return StrictEngine(engine, requiresMirror: false) { Issue.record(Comment(rawValue: $0)) }

@@ -29,7 +29,8 @@ package struct PaperMirror {
     ///   - variables: Settings besides the networks and the zone.
     /// - Throws: What went wrong.
     package init(
-        _ engine: Engine = .sqlite, bot: NetworkName, human: NetworkName? = nil, variables: [String: String] = [:]
+        _ engine: Engine = .sqlite, bot: NetworkName, human: NetworkName? = nil,
+        variables: [String: String] = [:]
     ) async throws {
         let settings = [
             "TIME_ZONE": Self.zone.identifier, "BOT_NETWORK": bot.rawValue,
@@ -56,7 +57,8 @@ package struct PaperMirror {
 
     /// The parts of a worker that sends for real, on paper.
     package func parts() async throws -> WorkerParts {
-        try await worker().parts(bot: bot, human: human, lease: try await takeLease(), deliverer: nil)
+        try await worker().parts(
+            bot: bot, human: human, lease: try await takeLease(), deliverer: nil)
     }
 
     /// Takes the mirror from whoever has it.
@@ -67,7 +69,9 @@ package struct PaperMirror {
     }
 
     /// Lets time pass.
-    package func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    package func wait(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     package func actions(_ kind: ActionKind) async throws -> [Action] {
         try await mirror.outbox(lease: nil).recent(10_000).filter { $0.kind == kind }
@@ -85,9 +89,11 @@ package struct PaperMirror {
         let favorites = try mirror.favorites()
         let events = (0..<40).flatMap { number -> [FavoriteEvent] in
             let liked = Example(
-                id: PostID(network: network, value: "liked-\(number)"), author: "a", text: "green tea in the garden")
+                id: PostID(network: network, value: "liked-\(number)"), author: "a",
+                text: "green tea in the garden")
             let seen = Example(
-                id: PostID(network: network, value: "seen-\(number)"), author: "b", text: "delayed train at platform")
+                id: PostID(network: network, value: "seen-\(number)"), author: "b",
+                text: "delayed train at platform")
             return [.seen(liked), .favorited(liked), .seen(seen)]
         }
         _ = try await favorites.learn(events, at: clock.now)
@@ -96,25 +102,35 @@ package struct PaperMirror {
 
 /// A post on paper.
 package func paperPost(
-    _ id: String, by author: String = "friend", on network: NetworkName, _ text: String = "hello there",
-    at date: Date = PaperMirror.now, mentions: [String] = [], visibility: Visibility = .public, bio: String = "",
+    _ id: String, by author: String = "friend", on network: NetworkName,
+    _ text: String = "hello there",
+    at date: Date = PaperMirror.now, mentions: [String] = [], visibility: Visibility = .public,
+    bio: String = "",
     replyTo: String? = nil, isBot: Bool = false
 ) -> ObservedPost {
     let person = AccountID(network: network, value: author)
     var observed = ObservedPost(
         post: Post(
             id: PostID(network: network, value: id), author: person, text: text, createdAt: date,
-            replyTo: replyTo.map { ReplyTarget(author: nil, post: PostID(network: network, value: $0)) },
-            visibility: visibility, mentions: mentions.map { AccountID(network: network, value: $0) },
+            replyTo: replyTo.map {
+                ReplyTarget(author: nil, post: PostID(network: network, value: $0))
+            },
+            visibility: visibility,
+            mentions: mentions.map { AccountID(network: network, value: $0) },
             address: "address-\(id)"),
-        author: Account(id: person, handle: author, isBot: isBot, bio: bio), address: "address-\(id)")
+        author: Account(id: person, handle: author, isBot: isBot, bio: bio),
+        address: "address-\(id)")
     observed.replyToAddress = replyTo.map { "address-\($0)" }
     return observed
 }
 
 /// What the human once answered somebody.
-package func pastReply(_ id: String, to person: AccountID, _ text: String, daysAgo: Int = 100) -> Post {
+package func pastReply(_ id: String, to person: AccountID, _ text: String, daysAgo: Int = 100)
+    -> Post
+{
     Post(
-        id: PostID(network: person.network, value: id), author: AccountID(network: person.network, value: "human"),
-        text: text, createdAt: PaperMirror.now - Double(daysAgo) * 86_400, replyTo: ReplyTarget(author: person))
+        id: PostID(network: person.network, value: id),
+        author: AccountID(network: person.network, value: "human"),
+        text: text, createdAt: PaperMirror.now - Double(daysAgo) * 86_400,
+        replyTo: ReplyTarget(author: person))
 }

@@ -2,9 +2,11 @@ package import Foundation
 package import Networks
 package import Posts
 
-/// A network on paper, for capabilities, prices and failures that no server here can be made to have on demand.
+/// A network on paper, for capabilities, prices and failures that no server here can be made to
+/// have on demand.
 ///
-/// Feeds grow at their newest end; cursors are positions in them. Everything else is what the test writes down.
+/// Feeds grow at their newest end; cursors are positions in them. Everything else is what the test
+/// writes down.
 package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     // Sendable because every access to a variable of `state` holds the lock.
     package struct State {
@@ -46,7 +48,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         /// What one item costs.
         package var price: Money?
         /// Thrown instead of answering; asked before each call.
-        package var failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { _, _ in nil }
+        package var failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = {
+            _, _ in nil
+        }
         /// Cuts every call off although nobody cancelled anything.
         package var cutsCallsOff = false
         package var onPage: @Sendable (Int) -> Void = { _ in }
@@ -93,7 +97,8 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         self.name = name
         state = State(
             account: Account(
-                id: AccountID(network: name, value: account), handle: account, isBot: true, address: account),
+                id: AccountID(network: name, value: account), handle: account, isBot: true,
+                address: account),
             capabilities: capabilities ?? .paper(name))
     }
 
@@ -121,7 +126,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     /// Adds posts at the newest end of a feed.
-    package func add(_ posts: [ObservedPost], to feed: Feed) { with { $0.feeds[feed, default: []] += posts } }
+    package func add(_ posts: [ObservedPost], to feed: Feed) {
+        with { $0.feeds[feed, default: []] += posts }
+    }
 
     package func verifyAccount() async throws -> Account {
         try check(.verifyAccount)
@@ -157,22 +164,29 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             let end = all.count
             let size = min(size ?? state.pageSize, state.pageSize)
             let hidden = max(0, end - (state.capabilities.depths[feed] ?? end))
-            let (range, isBackwards) = Self.range(position, hidden..<end, size, all: state.ignoresCursors)
+            let (range, isBackwards) = Self.range(
+                position, hidden..<end, size, all: state.ignoresCursors)
             var items = Array(all[range].reversed())
-            if let code = items.compactMap({ state.breaking[$0.address] }).first { throw error(code) }
+            if let code = items.compactMap({ state.breaking[$0.address] }).first {
+                throw error(code)
+            }
             var unreadable = items.filter { state.unreadable.contains($0.address) }.map {
                 UnreadableItem(address: $0.address, digest: "digest", cause: "not a post")
             }
             items.removeAll { state.unreadable.contains($0.address) }
             if items.map({ $0.post.text.utf8.count }).reduce(0, +) > state.largestAnswer {
                 guard items.count == 1 else { throw error(.tooLarge) }
-                unreadable += items.map { UnreadableItem(address: $0.address, digest: "large", cause: "too large") }
+                unreadable += items.map {
+                    UnreadableItem(address: $0.address, digest: "large", cause: "too large")
+                }
                 items = []
             }
             state.onPage(items.count)
             var page = FeedPage(
-                items: items, older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
-                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", received: range.count,
+                items: items,
+                older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
+                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)",
+                received: range.count,
                 unreadable: unreadable, rateLimit: state.rateLimit)
             if feed == .ownPosts, case .newer = position { page.repeated = state.shownAgain }
             return page
@@ -194,7 +208,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    package func isShownToAnybody(_ address: String) async throws -> Bool? { with { $0.isShownToAnybody } }
+    package func isShownToAnybody(_ address: String) async throws -> Bool? {
+        with { $0.isShownToAnybody }
+    }
 
     package func showsDeleted(_ address: String) async throws -> Bool { with { $0.showsDeleted } }
 
@@ -206,7 +222,8 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             try check(.publish)
             let number = with { $0.published.count }
             return PublishedPost(
-                id: PostID(network: name, value: "published-\(number)"), address: "published-\(number)",
+                id: PostID(network: name, value: "published-\(number)"),
+                address: "published-\(number)",
                 createdAt: draft.createdAt)
         } withdrawal: { [self] in
             with { $0.withdrawn += 1 }
@@ -221,7 +238,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     @discardableResult
-    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
         try check(.delete)
         return with { $0.deleted.insert(address).inserted ? .removed : .gone }
     }
@@ -262,7 +281,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         with { $0.lookedUp.append(address) }
         try check(.readPost)
-        if with({ $0.unreadable.contains(address) }) { throw error(.malformedResponse, .readPost, outcome: .refused) }
+        if with({ $0.unreadable.contains(address) }) {
+            throw error(.malformedResponse, .readPost, outcome: .refused)
+        }
         return with { state in state.feeds.values.joined().first { $0.address == address } }
     }
 
@@ -272,7 +293,9 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         try await page(.ownPosts, position, size: nil)
     }
 
-    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+    package func ownPosts(at addresses: [String]) async throws -> (
+        asked: [String], shown: [ObservedPost]
+    ) {
         try check(.readPost)
         let (price, book, now) = with { ($0.price ?? .zero, $0.book, $0.now()) }
         for count in XNetwork.halves(of: addresses.count, downTo: 1) {
@@ -289,7 +312,8 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
                     names.contains($0.address) && !state.leftOut.contains($0.address)
                 }
             }
-            try await book?.giveBack(price * (count - shown.count), for: .originals, reservedAt: now)
+            try await book?.giveBack(
+                price * (count - shown.count), for: .originals, reservedAt: now)
             return (asked, shown)
         }
         return ([], [])
@@ -298,14 +322,18 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         with { $0.lookedUp.append(identity.value) }
         try check(.readPost)
-        guard let known = with({ $0.known }) else { throw error(.capability, .readPost, outcome: .refused) }
+        guard let known = with({ $0.known }) else {
+            throw error(.capability, .readPost, outcome: .refused)
+        }
         return known[identity]
     }
 
     package func conversation(of post: ObservedPost) async throws -> String? {
         try check(.readConversation)
         try await with { $0.onThread }()
-        if let code = with({ $0.threads[post.address] }) { throw error(code, .readConversation, outcome: .refused) }
+        if let code = with({ $0.threads[post.address] }) {
+            throw error(code, .readConversation, outcome: .refused)
+        }
         return post.conversation
     }
 
@@ -314,9 +342,12 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         return with { $0.replies[address] ?? [] }
     }
 
-    package func price(ofReading items: Int, from feed: Feed) -> Money? { with { $0.price.map { $0 * items } } }
+    package func price(ofReading items: Int, from feed: Feed) -> Money? {
+        with { $0.price.map { $0 * items } }
+    }
 
-    private func check(_ operation: NetworkError.Operation, _ position: FeedPosition? = nil) throws {
+    private func check(_ operation: NetworkError.Operation, _ position: FeedPosition? = nil) throws
+    {
         let (failure, cutsOff) = with { state in
             state.calls.append(operation)
             return (state.failure, state.cutsCallsOff)
@@ -326,11 +357,13 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     package static let operations: [Feed: NetworkError.Operation] = [
-        .ownPosts: .readOwnPosts, .home: .readHome, .favorites: .readFavorites, .mentions: .readMentions,
+        .ownPosts: .readOwnPosts, .home: .readHome, .favorites: .readFavorites,
+        .mentions: .readMentions,
     ]
 
     package func error(
-        _ code: NetworkError.Code, _ operation: NetworkError.Operation = .readHome, retryAfter: Date? = nil,
+        _ code: NetworkError.Code, _ operation: NetworkError.Operation = .readHome,
+        retryAfter: Date? = nil,
         outcome: NetworkError.Outcome = .notSent
     ) -> NetworkError {
         NetworkError(
@@ -346,7 +379,8 @@ extension Capabilities {
         let isMastodon = network == .mastodon
         var capabilities = Capabilities(
             feeds: Set(Feed.allCases),
-            visibilities: isMastodon ? [.public, .unlisted, .private, .direct] : [.public, .unlisted],
+            visibilities: isMastodon
+                ? [.public, .unlisted, .private, .direct] : [.public, .unlisted],
             replies: isX ? .summoned : .anyone, replyNeedsMention: isMastodon,
             automaticFavorites: isMastodon ? .anyone : .consenting, supportsIdempotencyKey: !isX,
             requestDeadline: .seconds(30))

@@ -37,8 +37,8 @@ package final class Recorder<Value: Sendable>: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - known: How many such values are not waited for.
-    ///   - meanwhile: Called before whoever adds the value goes on, for what must not wait until the waiting task has its
-    ///     turn: on a busy machine much may happen before that.
+    ///   - meanwhile: Called before whoever adds the value goes on, for what must not wait until
+    ///     the waiting task has its turn: on a busy machine much may happen before that.
     ///   - isWanted: Says which values count.
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     package func wait(
@@ -66,7 +66,9 @@ package final class Recorder<Value: Sendable>: @unchecked Sendable {
             try Task.checkCancellation()
         } onCancel: {
             let waiter = lock.withLock { () -> Waiter? in
-                guard let index = waiters.firstIndex(where: { $0.number == number }) else { return nil }
+                guard let index = waiters.firstIndex(where: { $0.number == number }) else {
+                    return nil
+                }
                 return waiters.remove(at: index)
             }
             waiter?.continuation.resume(throwing: CancellationError())

@@ -52,7 +52,9 @@ package enum Sample {
     }
 
     /// A world of these days; the same configuration is written once.
-    package static func world(seed: UInt64 = 1, days: Int = 1, bot: NetworkName = .mastodon) async -> SandboxWorld {
+    package static func world(seed: UInt64 = 1, days: Int = 1, bot: NetworkName = .mastodon) async
+        -> SandboxWorld
+    {
         await worlds.world(seed: seed, days: days, bot: bot)
     }
 
@@ -65,7 +67,8 @@ package enum Sample {
             let key = "\(seed) \(days) \(bot.rawValue)"
             if let world = written[key] { return world }
             var configuration = SandboxWorld.Configuration(
-                seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone, humanPosts: Sample.served)
+                seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone,
+                humanPosts: Sample.served)
             configuration.olderPosts = Sample.older
             configuration.botNetwork = bot
             let world = SandboxWorld(configuration: configuration)

@@ -6,12 +6,14 @@ import Sandbox
 import Settings
 package import TestSupport
 
-/// Databases of a mirror that knows the human's past, made once for each network and copied for each test.
+/// Databases of a mirror that knows the human's past, made once for each network and copied for
+/// each test.
 package enum TrainedDatabase {
     private static let originals = Originals()
 
     /// Makes an SQLite database of a trained mirror in a folder.
-    package static func copy(into folder: TemporaryDirectory, on network: NetworkName) async throws {
+    package static func copy(into folder: TemporaryDirectory, on network: NetworkName) async throws
+    {
         // The newest changes may still be in the files beside it.
         try await originals.folder(network).copyFiles(into: folder)
     }
@@ -45,24 +47,31 @@ package enum TrainedDatabase {
                 ?? Task {
                     let folder = try TemporaryDirectory()
                     let url = try await MigratedDatabase.onPostgres()
-                    try await Self.make(["MIRROR_BOT_HOME": folder.path, "DATABASE_URL": url], on: network)
+                    try await Self.make(
+                        ["MIRROR_BOT_HOME": folder.path, "DATABASE_URL": url], on: network)
                     return url
                 }
             urls[network] = task
             return try await task.value
         }
 
-        private static func make(_ variables: [String: String], on network: NetworkName) async throws {
+        private static func make(_ variables: [String: String], on network: NetworkName)
+            async throws
+        {
             let mirror = try await HumanMirror.open(
                 try MirrorFixture.configuration(
-                    variables.merging(["MIRROR": MirrorFixture.mirror, "TIME_ZONE": Sample.zone.identifier]) { $1 }))
+                    variables.merging([
+                        "MIRROR": MirrorFixture.mirror, "TIME_ZONE": Sample.zone.identifier,
+                    ]) { $1 }))
             try await train(mirror, on: network)
             await mirror.close()
         }
     }
 
     /// Teaches a mirror the sample, in the names of the human's network.
-    package static func train(_ mirror: HumanMirror, on network: NetworkName = .mastodon) async throws {
+    package static func train(_ mirror: HumanMirror, on network: NetworkName = .mastodon)
+        async throws
+    {
         let folder = try TemporaryDirectory()
         let posts = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let examples = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
@@ -75,7 +84,9 @@ package enum TrainedDatabase {
             _ = try await scheduler.train(fromArchive: posts, localHost: nil) {
                 SandboxIdentity.carried($0, to: network)
             }
-            let classifier = ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in }
+            let classifier = ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) {
+                _ in
+            }
             _ = try await classifier.train(fromArchive: examples, localHost: nil, limit: nil)
         }
     }

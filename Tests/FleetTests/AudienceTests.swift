@@ -22,7 +22,9 @@ import Testing
         return ledger.deliveries
     }
 
-    @Test(arguments: [("default", nil), ("anyone", "public"), ("followers", "followers"), ("nobody", "nobody")])
+    @Test(arguments: [
+        ("default", nil), ("anyone", "public"), ("followers", "followers"), ("nobody", "nobody"),
+    ])
     func whoMayQuoteOnMastodon(setting: String, said: String?) async throws {
         let deliveries = try await deliveries(on: .mastodon, ["QUOTES": setting])
         #expect(!deliveries.isEmpty)
@@ -30,11 +32,14 @@ import Testing
     }
 
     @Test func whoMayQuoteAndAnswerOnBluesky() async throws {
-        let deliveries = try await deliveries(on: .bluesky, ["QUOTES": "nobody", "WHO_MAY_REPLY": "followers"])
+        let deliveries = try await deliveries(
+            on: .bluesky, ["QUOTES": "nobody", "WHO_MAY_REPLY": "followers"])
         #expect(deliveries.contains { $0.replyTo == nil })
         expect(deliveries) { $0.allSatisfy { $0.quoters == "nobody" } }
         // In somebody else's conversation they decide.
-        expect(deliveries) { $0.allSatisfy { $0.repliers == ($0.replyTo == nil ? ["follower"] : nil) } }
+        expect(deliveries) {
+            $0.allSatisfy { $0.repliers == ($0.replyTo == nil ? ["follower"] : nil) }
+        }
     }
 
     @Test func nothingIsSaidUnlessItIsSet() async throws {
@@ -47,20 +52,26 @@ import Testing
         ("x", "QUOTES", "anyone"), ("x", "QUOTES", "nobody"), ("bluesky", "QUOTES", "followers"),
         ("mastodon", "WHO_MAY_REPLY", "nobody"), ("x", "WHO_MAY_REPLY", "followers"),
     ])
-    func whatTheNetworkDoesNotKnowIsRefused(network: String, setting: String, value: String) throws {
+    func whatTheNetworkDoesNotKnowIsRefused(network: String, setting: String, value: String) throws
+    {
         let error = #expect(throws: ConfigurationError.self) {
-            try MirrorFixture.configuration(["MIRROR_BOT_HOME": "/srv/mirror", "NETWORK": network, setting: value])
+            try MirrorFixture.configuration([
+                "MIRROR_BOT_HOME": "/srv/mirror", "NETWORK": network, setting: value,
+            ])
         }
         #expect(error?.setting == setting)
     }
 
-    /// A login decides about the network where no setting does, and then about what that network knows.
+    /// A login decides about the network where no setting does, and then about what that network
+    /// knows.
     @Test func aLoginDecidesWhatItsNetworkKnows() throws {
         var configuration = try MirrorFixture.configuration(
             ["MIRROR_BOT_HOME": "/srv/mirror", "WHO_MAY_REPLY": "mentioned"])
         try configuration.mirror.adopt([.bot: .bluesky])
         #expect(configuration.mirror.replies == .mentioned)
-        let error = #expect(throws: ConfigurationError.self) { try configuration.mirror.adopt([.bot: .mastodon]) }
+        let error = #expect(throws: ConfigurationError.self) {
+            try configuration.mirror.adopt([.bot: .mastodon])
+        }
         #expect(error?.setting == "WHO_MAY_REPLY")
     }
 }

@@ -16,19 +16,23 @@ import Testing
     private func expectNothingTwice(_ fixture: MirrorFixture) async throws {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
         let texts = ledger.deliveries.filter { $0.replyTo == nil }.map(\.text)
         #expect(Set(texts).count == texts.count)
     }
 
     private func plans(_ fixture: MirrorFixture) -> [String] {
         fixture.log.values.filter { $0.contains("Plan made") }
-            .compactMap { $0.split(separator: " ").first { $0.hasPrefix("plan.day=") } }.map { String($0.dropFirst(9)) }
+            .compactMap { $0.split(separator: " ").first { $0.hasPrefix("plan.day=") } }.map {
+                String($0.dropFirst(9))
+            }
     }
 
     /// As on a laptop that was closed: the servers went on.
     @Test func makesNothingUpAfterADayOfSleep() async throws {
-        let fixture = try await MirrorFixture.start(days: 3, from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        let fixture = try await MirrorFixture.start(
+            days: 3, from: 6.5, variables: ["FAVORITE_MODE": "off"])
         try await fixture.live(until: 10)
         let missed = try await fixture.slots().filter { $0.state == .planned }
         #expect(!missed.isEmpty)
@@ -48,7 +52,9 @@ import Testing
         expect(today.filter { $0.expires < awake }) {
             $0.allSatisfy { $0.state == .skipped && $0.reason == "before-start" }
         }
-        let first = ledger.deliveries.filter { $0.replyTo == nil && $0.date >= awake && $0.date < awake + 600 }
+        let first = ledger.deliveries.filter {
+            $0.replyTo == nil && $0.date >= awake && $0.date < awake + 600
+        }
         #expect(first.count <= 1)
         expect(today) { $0.contains { $0.state == .done } }
         try await expectNothingTwice(fixture)
@@ -56,7 +62,8 @@ import Testing
 
     /// While the loops sleep: they wake at once, and go by what the clock shows.
     @Test func goesByAClockThatJumpsForward() async throws {
-        let fixture = try await MirrorFixture.start(days: 3, from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        let fixture = try await MirrorFixture.start(
+            days: 3, from: 6.5, variables: ["FAVORITE_MODE": "off"])
         try await fixture.live(
             until: 24 + 20, events: [(10, { fixture.clock.jump(by: 86_400) })])
         let jumped = Sample.hour(24 + 10)
@@ -78,7 +85,8 @@ import Testing
         try await fixture.live(until: 16, events: [(10, { fixture.clock.jump(by: -3_600) })])
         // Whoever waits for four o'clock has waited six hours at three.
         #expect(abs(fixture.clock.now.timeIntervalSince(Sample.hour(15))) < 0.01)
-        // Mentions come from the future now, and are answered when that has come, or the clock is right again.
+        // Mentions come from the future now, and are answered when that has come, or the clock is
+        // right again.
         let before = await fixture.sandbox.ledger.summary
         #expect(before.replies > 0)
         fixture.clock.jump(by: 3_600)
@@ -104,7 +112,9 @@ import Testing
         try await fixture.live(until: 24 + 12, events: [(24.5, { fixture.clock.jump(by: -3_600) })])
         #expect(plans(fixture) == [Sample.day, Sample.day.advanced(by: 1)].map(\.description))
         for day in 0...1 {
-            let slots = try await fixture.slots(ofDay: day).filter { $0.due < Sample.hour(24 + 11.8) }
+            let slots = try await fixture.slots(ofDay: day).filter {
+                $0.due < Sample.hour(24 + 11.8)
+            }
             expect(slots) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
             let favorites = try await fixture.actions(.favorite).filter {
                 LocalTime($0.due, in: Sample.zone).day == Sample.day.advanced(by: day)
@@ -116,8 +126,10 @@ import Testing
 
     /// A wrong time from a time server, and the right one again.
     @Test func aWrongTimeForAWhileLeavesNoPauseBehind() async throws {
-        let fixture = try await MirrorFixture.start(days: 2, from: 6.5, variables: ["FAVORITE_MODE": "off"])
-        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "900"])
+        let fixture = try await MirrorFixture.start(
+            days: 2, from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        let busy = SandboxFault.error(
+            status: 429, message: "Too many requests", headers: ["Retry-After": "900"])
         try await fixture.live(
             until: 24 + 16,
             events: [
@@ -135,7 +147,9 @@ import Testing
         let back = Sample.hour(10.25)
         let ledger = await fixture.sandbox.ledger
         expect(ledger.deliveries) { $0.contains { $0.replyTo != nil && $0.date > back + 1_800 } }
-        let slots = try await fixture.slots().filter { (back + 1_800..<Sample.hour(15.8)).contains($0.due) }
+        let slots = try await fixture.slots().filter {
+            (back + 1_800..<Sample.hour(15.8)).contains($0.due)
+        }
         // What the wrong time let expire stays so: what a clock says is all that there is to go by.
         expect(slots) { $0.allSatisfy { [.done, .expired].contains($0.state) } }
         try await expectNothingTwice(fixture)
@@ -143,7 +157,9 @@ import Testing
 
     @Test func sleepersWakeWhenTheClockShowsItOrTheirTimeHasPassed() async throws {
         let start = Sample.origin
-        for (jump, wakes) in [(3_600.0, start + 3_660), (-3_600, start - 3_600 + 600), (300, start + 600)] {
+        for (jump, wakes) in [
+            (3_600.0, start + 3_660), (-3_600, start - 3_600 + 600), (300, start + 600),
+        ] {
             let clock = VirtualClock(startingAt: start)
             clock.join()
             clock.join()
@@ -165,7 +181,8 @@ import Testing
                 network.error(.creditsDepleted, operation, retryAfter: Sample.hour(25))
             }
         }
-        let gate = AccountGate(network, account: "bot", now: { Sample.hour(24) }, logger: Logger(label: "test"))
+        let gate = AccountGate(
+            network, account: "bot", now: { Sample.hour(24) }, logger: Logger(label: "test"))
         await #expect(throws: NetworkError.self) { try await gate.page(.home, .newest) }
         #expect(gate.pause(of: .home, at: Sample.hour(24.9)) == Sample.hour(25))
         #expect(gate.pause(of: .home, at: Sample.hour(25)) == nil)

@@ -20,7 +20,8 @@ import Testing
 
     @Test func neverAnswersWhoIsOnTheDenyList() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
-        try await fixture.mirror.people.set(.deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
+        try await fixture.mirror.people.set(
+            .deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
         try await fixture.live(until: 13.5)
         let ledger = await fixture.sandbox.ledger
         let decided = try await fixture.actions(.reply).filter { $0.target?.author == Self.aoi }
@@ -38,19 +39,24 @@ import Testing
         _ = try await PeopleChanges(mirror: fixture.mirror).deny(server, now: fixture.clock.now)
         try await fixture.live(until: 13.5)
         let ledger = await fixture.sandbox.ledger
-        let decided = try await fixture.actions(.reply).filter { $0.target.map { server.covers($0.author) } ?? false }
+        let decided = try await fixture.actions(.reply).filter {
+            $0.target.map { server.covers($0.author) } ?? false
+        }
         expect(decided.filter { $0.reason == "denied" }.count) { $0 >= 3 }
         expect(decided) { $0.allSatisfy { $0.state == .skipped } }
         expect(ledger.notifications) {
             !$0.contains { server.covers(AccountID(network: .mastodon, value: $0.recipient)) }
         }
-        expect(ledger.favorites) { !$0.contains { server.covers(AccountID(network: .mastodon, value: $0.author)) } }
+        expect(ledger.favorites) {
+            !$0.contains { server.covers(AccountID(network: .mastodon, value: $0.author)) }
+        }
     }
 
     @Test func asksAgainRightBeforeItSends() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         // Nothing can be sent for hours, and by then somebody said no.
-        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "900"])
+        let busy = SandboxFault.error(
+            status: 429, message: "Too many requests", headers: ["Retry-After": "900"])
         fixture.sandbox.faults.failNext(busy, count: 1_000, method: "POST")
         try await fixture.live(
             until: 12.5,
@@ -58,7 +64,8 @@ import Testing
                 (
                     11.8,
                     {
-                        try await fixture.mirror.people.set(.deny, for: Self.aoi, at: fixture.clock.now)
+                        try await fixture.mirror.people.set(
+                            .deny, for: Self.aoi, at: fixture.clock.now)
                         fixture.sandbox.faults.clear()
                     }
                 )
@@ -71,9 +78,11 @@ import Testing
         #expect(ledger.summary.replies > 0)
     }
 
-    /// One who was denied, one who is linked to them, one who was forgotten, one whose server is denied and one whom
-    /// nothing is said of.
-    @Test(arguments: Engine.allCases) func whoIsDeniedIsAskedForAsTheRequestLeaves(_ engine: Engine) async throws {
+    /// One who was denied, one who is linked to them, one who was forgotten, one whose server is
+    /// denied and one whom nothing is said of.
+    @Test(arguments: Engine.allCases) func whoIsDeniedIsAskedForAsTheRequestLeaves(_ engine: Engine)
+        async throws
+    {
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
         let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
         try await mirror.storage.agree(to: "test")
@@ -84,22 +93,26 @@ import Testing
         try await mirror.people.link(people[0], people[1])
         var claimed: [Claimed] = []
         for person in people {
-            let target = Action.Target(post: "https://home.example/\(person.value)", author: person, address: "1")
+            let target = Action.Target(
+                post: "https://home.example/\(person.value)", author: person, address: "1")
             let decided = try await store.propose(
                 Intent(.favorite(target), due: now, expires: now + 900), now: now)
             claimed.append(try await store.claim(decided.action, now: now))
         }
         try await mirror.people.set(.deny, for: people[0], at: now)
         _ = try await mirror.people.forget([people[2]], now: now)
-        _ = try await mirror.people.deny(try #require(ServerName(reference: "*@far.example")), at: now)
+        _ = try await mirror.people.deny(
+            try #require(ServerName(reference: "*@far.example")), at: now)
         for action in claimed.dropLast() {
             let error = await #expect(throws: OutboxError.self) {
-                try await store.beginSending(action, lookUp: now + 60, deadline: .seconds(30), now: now)
+                try await store.beginSending(
+                    action, lookUp: now + 60, deadline: .seconds(30), now: now)
             }
             #expect(error?.code == .denied)
         }
         try await expect(
-            store.beginSending(claimed[4], lookUp: now + 60, deadline: .seconds(30), now: now).state, equals: .sending)
+            store.beginSending(claimed[4], lookUp: now + 60, deadline: .seconds(30), now: now)
+                .state, equals: .sending)
     }
 
     // MARK: What was decided a while ago
@@ -112,15 +125,21 @@ import Testing
         let post = paperPost("theirs", on: .mastodon)
         paper.bot.add([post], to: .home)
         let parts = try await paper.parts()
-        let target = Action.Target(post: post.post.id.value, author: post.post.author, address: post.address)
+        let target = Action.Target(
+            post: post.post.id.value, author: post.post.author, address: post.address)
         let now = paper.clock.now
         let intent = Intent(.favorite(target), due: now, expires: now + 2 * 86_400)
         return (paper, parts, try await parts.store.propose(intent, now: now).action.subject)
     }
 
     /// What a person approves may have been suggested days ago.
-    @Test(arguments: [("", false, nil), ("", true, "target-gone"), ("no machines please #nobot", false, "opted-out")])
-    func whatWasDecidedLongAgoIsLookedAtOnceMore(bio: String, isGone: Bool, reason: String?) async throws {
+    @Test(arguments: [
+        ("", false, nil), ("", true, "target-gone"),
+        ("no machines please #nobot", false, "opted-out"),
+    ])
+    func whatWasDecidedLongAgoIsLookedAtOnceMore(bio: String, isGone: Bool, reason: String?)
+        async throws
+    {
         let (paper, parts, subject) = try await favorite()
         paper.bot.with { state in
             state.feeds[.home] = isGone ? [] : [paperPost("theirs", on: .mastodon, bio: bio)]
@@ -185,7 +204,8 @@ import Testing
     }
 
     @Test func followsTheHumansDeletions() async throws {
-        let fixture = try await MirrorFixture.start(isTrained: false, variables: ["MIN_AGE_DAYS": "0"])
+        let fixture = try await MirrorFixture.start(
+            isTrained: false, variables: ["MIN_AGE_DAYS": "0"])
         let human = try await fixture.mirror.requiredNetwork(of: .human)
         let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }
         _ = try await trainer.train(from: human)
@@ -224,14 +244,17 @@ import Testing
         let skipped = slots.filter { $0.state == .skipped }
         #expect(!skipped.isEmpty)
         expect(skipped) { $0.allSatisfy { $0.reason == "no-text" } }
-        for action in try await fixture.actions() where action.state == .done && action.kind != .favorite {
+        for action in try await fixture.actions()
+        where action.state == .done && action.kind != .favorite {
             try await expect(fixture.source(of: action).createdAt) { $0 > Sample.origin }
         }
         await expect(fixture.sandbox.ledger.summary.unsolicited, equals: 0)
     }
 
     @Test func staysWithinItsCaps() async throws {
-        let variables = ["FAVORITES_PER_DAY": "2", "REPLIES_PER_PERSON": "1", "REPLIES_PER_THREAD": "2"]
+        let variables = [
+            "FAVORITES_PER_DAY": "2", "REPLIES_PER_PERSON": "1", "REPLIES_PER_THREAD": "2",
+        ]
         let fixture = try await MirrorFixture.start(from: 8.5, variables: variables)
         try await fixture.live(until: 15)
         let ledger = await fixture.sandbox.ledger
@@ -244,7 +267,10 @@ import Testing
     }
 
     @Test func sendsNothingToAnybodyWhenCapsAreZero() async throws {
-        let variables = ["FAVORITES_PER_DAY": "0", "REPLIES_PER_PERSON": "0", "QUIET_HOURS": "00:00-12:00,12:01-24:00"]
+        let variables = [
+            "FAVORITES_PER_DAY": "0", "REPLIES_PER_PERSON": "0",
+            "QUIET_HOURS": "00:00-12:00,12:01-24:00",
+        ]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         try await fixture.live(until: 13)
         let ledger = await fixture.sandbox.ledger
@@ -252,6 +278,8 @@ import Testing
         #expect(ledger.notifications.isEmpty)
         let slots = try await fixture.slots()
         #expect(slots.count <= 1)
-        expect(slots) { $0.allSatisfy { LocalTime($0.due, in: Sample.zone).minute.description == "12:00" } }
+        expect(slots) {
+            $0.allSatisfy { LocalTime($0.due, in: Sample.zone).minute.description == "12:00" }
+        }
     }
 }

@@ -18,8 +18,12 @@ import Testing
     private static func refusal(_ network: NetworkName) -> SandboxFault {
         switch network {
         case .mastodon: .error(status: 401, message: "The access token is invalid")
-        case .x: json(#"{"title":"Unauthorized","detail":"Unauthorized","type":"about:blank","status":401}"#)
-        default: json(#"{"error":"AuthenticationRequired","message":"Invalid identifier or password"}"#)
+        case .x:
+            json(
+                #"{"title":"Unauthorized","detail":"Unauthorized","type":"about:blank","status":401}"#
+            )
+        default:
+            json(#"{"error":"AuthenticationRequired","message":"Invalid identifier or password"}"#)
         }
     }
 
@@ -36,7 +40,9 @@ import Testing
     }
 
     /// Enough refusals that a client's own second try is refused too.
-    @Test(arguments: NetworkName.allCases) func aMomentOfRefusalsEndsNothing(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func aMomentOfRefusalsEndsNothing(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(
             from: 6.5, human: network, bot: network, variables: ["FAVORITE_MODE": "off"])
         let refusal = Self.refusal(network)
@@ -49,7 +55,8 @@ import Testing
         expect(slots) { $0.contains { $0.due > Sample.hour(9) } }
         expect(slots) { $0.allSatisfy { $0.state == .done } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
         // What is over is no longer told.
         try await expect(idle(fixture)) { !$0.contains { $0.contains("credentials") } }
     }
@@ -66,7 +73,8 @@ import Testing
         await expect(fixture.sandbox.ledger.duplicates) { $0.isEmpty }
     }
 
-    /// Nothing is begun while it is not known whether the network takes it, and what cannot wait says why it ended.
+    /// Nothing is begun while it is not known whether the network takes it, and what cannot wait
+    /// says why it ended.
     @Test func whatIsRefusedForMinutesEndsTheWorker() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
         let first = try await fixture.firstSlot()
@@ -93,7 +101,8 @@ import Testing
         try await expect(idle(fixture).first) {
             $0?.hasPrefix("nothing is sent: the network refuses the bot's") == true
         }
-        // A worker that is started meanwhile waits for the same minutes, for these credentials were good before.
+        // A worker that is started meanwhile waits for the same minutes, for these credentials were
+        // good before.
         let again = await #expect(throws: NetworkError.self) { try await fixture.live(until: 24) }
         #expect(again?.code == .unauthorized)
         #expect(fixture.clock.now.timeIntervalSince(first.due) >= 2 * 750 - 60)
@@ -116,14 +125,18 @@ import Testing
         // A single pass, too, is somebody's who waits.
         try await fixture.live(until: 7.5)
         fixture.sandbox.faults.failNext(Self.refusal(.mastodon), count: 1)
-        let second = await #expect(throws: NetworkError.self) { try await fixture.worker().runOnce() }
+        let second = await #expect(throws: NetworkError.self) {
+            try await fixture.worker().runOnce()
+        }
         #expect(second?.code == .unauthorized)
     }
 
     @Test func aTokenThatMayReadButNotWriteEndsIt() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
-        let scope = SandboxFault.error(status: 403, message: "This action is outside the authorized scopes")
-        fixture.sandbox.faults.failNext(scope, count: 1_000, method: "POST", path: "/api/v1/statuses")
+        let scope = SandboxFault.error(
+            status: 403, message: "This action is outside the authorized scopes")
+        fixture.sandbox.faults.failNext(
+            scope, count: 1_000, method: "POST", path: "/api/v1/statuses")
         let error = await #expect(throws: NetworkError.self) { try await fixture.live(until: 24) }
         #expect(error?.code == .missingScope)
         #expect(count(fixture, "Credentials refused") == 6)
@@ -144,7 +157,8 @@ import Testing
                     7,
                     {
                         archived.add(try await fixture.mirror.archive.count())
-                        fixture.sandbox.faults.failNext(Self.refusal(.x), count: 10_000, path: "/2/")
+                        fixture.sandbox.faults.failNext(
+                            Self.refusal(.x), count: 10_000, path: "/2/")
                     }
                 ),
                 (
@@ -159,7 +173,9 @@ import Testing
             ])
         #expect(archived.values.count == 2)
         #expect(archived.values.first == archived.values.last)
-        expect(told.values) { $0.contains { $0.hasPrefix("nothing new is learned: the network refuses the human's") } }
+        expect(told.values) {
+            $0.contains { $0.hasPrefix("nothing new is learned: the network refuses the human's") }
+        }
         expect(told.values) { !$0.contains { $0.contains("the bot's credentials") } }
         let refused = Sample.hour(7)..<Sample.hour(14)
         let ledger = await fixture.sandbox.ledger
@@ -167,7 +183,8 @@ import Testing
         expect(slots) { $0.contains { refused.contains($0.due) } }
         expect(slots) { $0.allSatisfy { $0.state == .done } }
         expect(ledger.favorites) { $0.contains { refused.contains($0.date) } }
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
         // An hour is the longest wait.
         #expect((8..<16).contains(count(fixture, "Credentials refused")))
         #expect(count(fixture, "Credentials accepted again") == 1)
@@ -191,7 +208,9 @@ import Testing
         let posted = ledger.deliveries.count
         let next = try #require(try await fixture.slots().first { $0.state == .planned })
         try await fixture.wait(until: next.due + 60)
-        let error = await #expect(throws: NetworkError.self) { try await fixture.worker().runOnce() }
+        let error = await #expect(throws: NetworkError.self) {
+            try await fixture.worker().runOnce()
+        }
         expect(error) { $0?.stopsActor == true }
         await expect(fixture.sandbox.ledger.deliveries.count) { $0 > posted }
     }
@@ -200,12 +219,15 @@ import Testing
     @Test func aRedirectIsNotFollowedAndMayPass() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
         let elsewhere = SandboxFault.answer(
-            status: 302, contentType: "text/html", body: "", headers: ["Location": "http://127.0.0.1:1/maintenance"])
+            status: 302, contentType: "text/html", body: "",
+            headers: ["Location": "http://127.0.0.1:1/maintenance"])
         try await fixture.live(
             until: 12.5, events: [(9, { fixture.sandbox.faults.failNext(elsewhere, count: 5) })])
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
-        try await expect(fixture.slots().filter { $0.due < Sample.hour(12.4) }) { $0.allSatisfy { $0.state == .done } }
+        try await expect(fixture.slots().filter { $0.due < Sample.hour(12.4) }) {
+            $0.allSatisfy { $0.state == .done }
+        }
     }
 }

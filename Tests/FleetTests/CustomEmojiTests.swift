@@ -24,31 +24,42 @@ import Testing
         emoji: Set<String> = [], failing: NetworkError.Operation? = nil
     ) async throws -> (PaperMirror, Action) {
         let paper = try await PaperMirror(
-            bot: network, human: human, variables: ["FITNESS": "off", "X_ACKNOWLEDGE_POLICY": "yes"])
+            bot: network, human: human,
+            variables: ["FITNESS": "off", "X_ACKNOWLEDGE_POLICY": "yes"])
         paper.bot.with { $0.emoji = emoji }
         paper.bot.fail(failing)
         let post = Post(
-            id: PostID(network: human, value: "1"), author: AccountID(network: human, value: "human"),
+            id: PostID(network: human, value: "1"),
+            author: AccountID(network: human, value: "human"),
             text: text, createdAt: PaperMirror.now - 86_400 * 60, address: "address-1")
         try await paper.archive([post])
-        paper.human?.add([paperPost("1", by: "human", on: human, text, at: post.createdAt)], to: .ownPosts)
+        paper.human?.add(
+            [paperPost("1", by: "human", on: human, text, at: post.createdAt)], to: .ownPosts)
         let parts = try await paper.parts()
         let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
         let wording = Action.Wording(
             source: post.id, text: text, language: nil, visibility: .unlisted, warning: nil)
         let intent = Intent(
-            .post(Slot.Name(day: day, number: 1), wording), state: .planned, due: now, expires: now + 900)
+            .post(Slot.Name(day: day, number: 1), wording), state: .planned, due: now,
+            expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.post])
-        return (paper, try #require(try await parts.planner.store.action(.post, subject: intent.payload.subject)))
+        return (
+            paper,
+            try #require(
+                try await parts.planner.store.action(.post, subject: intent.payload.subject))
+        )
     }
 
     @Test(arguments: [
-        (NetworkName.mastodon, "", "so happy today"), (.mastodon, "blobcat", "so :blobcat: happy today"),
-        (.mastodon, "blobcat other", Self.text), (.bluesky, "", "so happy today"), (.x, "", "so happy today"),
+        (NetworkName.mastodon, "", "so happy today"),
+        (.mastodon, "blobcat", "so :blobcat: happy today"),
+        (.mastodon, "blobcat other", Self.text), (.bluesky, "", "so happy today"),
+        (.x, "", "so happy today"),
     ])
-    func whatTheServerLacksIsLeftOut(network: NetworkName, emoji: String, text: String) async throws {
+    func whatTheServerLacksIsLeftOut(network: NetworkName, emoji: String, text: String) async throws
+    {
         let (paper, action) = try await publish(
             on: network, emoji: Set(emoji.split(separator: " ").map(String.init)))
         #expect(action.state == .done)
@@ -58,7 +69,9 @@ import Testing
     }
 
     /// Elsewhere `:name:` is what it looks like.
-    @Test(arguments: [NetworkName.x, .bluesky]) func aTextFromElsewhereStaysAsItIs(human: NetworkName) async throws {
+    @Test(arguments: [NetworkName.x, .bluesky]) func aTextFromElsewhereStaysAsItIs(
+        human: NetworkName
+    ) async throws {
         let (paper, _) = try await publish(from: human, on: .mastodon)
         #expect(paper.bot.with { $0.published.map(\.text) } == [Self.text])
         #expect(!paper.bot.with { $0.calls.contains(.readEmoji) })

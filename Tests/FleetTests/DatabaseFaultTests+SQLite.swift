@@ -15,12 +15,16 @@ import Testing
         try await MirrorFixture.start(from: hour, variables: ["FAVORITES_PER_DAY": "1000"])
     }
 
-    private static func hours(_ from: Double, _ to: Double) -> Range<Date> { Sample.hour(from)..<Sample.hour(to) }
+    private static func hours(_ from: Double, _ to: Double) -> Range<Date> {
+        Sample.hour(from)..<Sample.hour(to)
+    }
 
     @Test func survivesADiskThatIsFullForAnHour() async throws {
         let fixture = try await start()
         try await fixture.live(until: 13, events: [(9, fixture.fillDisk), (10, fixture.makeRoom)])
-        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("make room") } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Pass failed") && $0.contains("make room") }
+        }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -33,8 +37,12 @@ import Testing
                 (9, { try FileManager.default.moveItem(atPath: path, toPath: path + ".away") }),
                 (10, { try FileManager.default.moveItem(atPath: path + ".away", toPath: path) }),
             ])
-        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("put it back") } }
-        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { !Self.hours(9, 10).contains($0.date) } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Pass failed") && $0.contains("put it back") }
+        }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.allSatisfy { !Self.hours(9, 10).contains($0.date) }
+        }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -42,8 +50,9 @@ import Testing
         let fixture = try await start()
         let other = try await fixture.reopened()
         let gate = DispatchSemaphore(value: 0)
-        // Each call that waits for the lock does so for ten real seconds: the first that gives up is enough. Cancelling
-        // lets go too, should the worker end without a word: the mirror could not be closed.
+        // Each call that waits for the lock does so for ten real seconds: the first that gives up
+        // is enough. Cancelling lets go too, should the worker end without a word: the mirror could
+        // not be closed.
         let watching = Task { [log = fixture.log] in
             // Before the next call begins to wait.
             try? await log.wait(meanwhile: { gate.signal() }) { Self.tellsOfTheHolder($0) }
@@ -97,7 +106,9 @@ import Testing
                 ])
         }
         #expect(error?.code == .replaced)
-        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date <= Sample.hour(9) } }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.allSatisfy { $0.date <= Sample.hour(9) }
+        }
     }
 }
 

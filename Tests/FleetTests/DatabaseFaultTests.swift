@@ -12,19 +12,21 @@ import Testing
 
 /// Half a day of a mirror in which the Postgres server does what servers do.
 ///
-/// The worker goes on by itself, does nothing twice, and loses nothing that was not too late by then.
+/// The worker goes on by itself, does nothing twice, and loses nothing that was not too late by
+/// then.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct DatabaseFaultTests {
     /// A mirror whose way to its own database leads through a relay.
     ///
     /// - Parameters:
-    ///   - own: A server of the test's own, on which the mirror is trained; nil for a copy of a trained one's database on the
-    ///     server that all tests share.
+    ///   - own: A server of the test's own, on which the mirror is trained; nil for a copy of a
+    ///     trained one's database on the server that all tests share.
     ///   - hour: When the test begins.
     ///   - settings: What the database's URL ends with.
     /// - Returns: The mirror, the relay, and the database.
     /// - Throws: What went wrong.
     private func start(
-        on own: PostgresServer? = nil, from hour: Double = 6.5, settings: String = PostgresServer.patience
+        on own: PostgresServer? = nil, from hour: Double = 6.5,
+        settings: String = PostgresServer.patience
     ) async throws -> (fixture: MirrorFixture, relay: Relay, database: String) {
         let (server, database) =
             if let own {
@@ -35,7 +37,10 @@ import Testing
         let relay = try Relay(to: server.port)
         let fixture = try await MirrorFixture.start(
             .postgres, from: hour, isTrained: own != nil,
-            variables: ["DATABASE_URL": server.url(database, through: relay) + settings, "FAVORITES_PER_DAY": "1000"],
+            variables: [
+                "DATABASE_URL": server.url(database, through: relay) + settings,
+                "FAVORITES_PER_DAY": "1000",
+            ],
             // Faults are counted by statements and answers, which a strict engine would double.
             opening: { try await Storage.open($0) })
         // Not before the fixture's own end: closing it talks to the server.
@@ -55,7 +60,9 @@ import Testing
                 (10, { try await server.restart() }),
                 (11.3, { try await server.restart(ending) }),
             ])
-        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { !Self.hours(9, 10).contains($0.date) } }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.allSatisfy { !Self.hours(9, 10).contains($0.date) }
+        }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
         await server.stop()
     }
@@ -65,7 +72,8 @@ import Testing
         let (fixture, relay, database) = try await start()
         let connections = relay.connections
         // Sessions end by themselves too, in the middle of a transaction or at its commit.
-        try await server.chaos(in: database, every: 60, "PERFORM pg_terminate_backend(pg_backend_pid())")
+        try await server.chaos(
+            in: database, every: 60, "PERFORM pg_terminate_backend(pg_backend_pid())")
         try await fixture.live(
             until: 13,
             events: stride(from: 7.0, to: 12.5, by: 0.4).enumerated().map { number, hour in
@@ -81,7 +89,8 @@ import Testing
                 )
             })
         try await server.calm(database)
-        // What was cut between two statements is not even noticed by a pass; each of the 14 cuts needs a new connection.
+        // What was cut between two statements is not even noticed by a pass; each of the 14 cuts
+        // needs a new connection.
         #expect(relay.connections - connections >= 14)
         try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
     }
@@ -103,7 +112,8 @@ import Testing
         let pooler = try await PoolerServer.start(before: server)
         let database = try await TrainedDatabase.onPostgres(.mastodon)
         let fixture = try await MirrorFixture.start(
-            .postgres, isTrained: false, variables: ["DATABASE_URL": pooler.url(database), "FAVORITES_PER_DAY": "1000"])
+            .postgres, isTrained: false,
+            variables: ["DATABASE_URL": pooler.url(database), "FAVORITES_PER_DAY": "1000"])
         OpenMirrors.current?.add { withExtendedLifetime(pooler) {} }
         try await fixture.live(until: 24)
         try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
@@ -118,7 +128,8 @@ import Testing
     @Test func survivesAStandbyThatTakesOver() async throws {
         let pair = try await PostgresPair.start()
         let fixture = try await MirrorFixture.start(
-            .postgres, from: 6.5, variables: ["DATABASE_URL": pair.makeDatabase(), "FAVORITES_PER_DAY": "1000"])
+            .postgres, from: 6.5,
+            variables: ["DATABASE_URL": pair.makeDatabase(), "FAVORITES_PER_DAY": "1000"])
         try await fixture.live(
             until: 13,
             events: [
@@ -131,11 +142,18 @@ import Testing
     @Test func survivesTransactionsThatOthersMakeImpossible() async throws {
         let server = try await PostgresServer.shared()
         let (fixture, _, database) = try await start()
-        try await server.chaos(in: database, every: 75, "RAISE EXCEPTION 'no' USING ERRCODE = '40001'")
+        try await server.chaos(
+            in: database, every: 75, "RAISE EXCEPTION 'no' USING ERRCODE = '40001'")
         try await fixture.live(
             until: 12,
             events: [
-                (9, { try await server.chaos(in: database, every: 80, "RAISE EXCEPTION 'no' USING ERRCODE = '40P01'") })
+                (
+                    9,
+                    {
+                        try await server.chaos(
+                            in: database, every: 80, "RAISE EXCEPTION 'no' USING ERRCODE = '40P01'")
+                    }
+                )
             ])
         try await server.calm(database)
         try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
@@ -150,13 +168,19 @@ import Testing
                 (
                     9,
                     {
-                        try await server.set("default_transaction_read_only", to: "on", in: database)
+                        try await server.set(
+                            "default_transaction_read_only", to: "on", in: database)
                         try await server.terminateConnections(to: database)
                     }
                 ),
-                (10, { try await server.set("default_transaction_read_only", to: nil, in: database) }),
+                (
+                    10,
+                    { try await server.set("default_transaction_read_only", to: nil, in: database) }
+                ),
             ])
-        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("25006") } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Pass failed") && $0.contains("25006") }
+        }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -171,12 +195,15 @@ import Testing
                     9,
                     {
                         try await server.chaos(
-                            in: database, every: 1, "RAISE EXCEPTION 'no' USING ERRCODE = '\(sqlState)'")
+                            in: database, every: 1,
+                            "RAISE EXCEPTION 'no' USING ERRCODE = '\(sqlState)'")
                     }
                 ),
                 (10, { try await server.calm(database) }),
             ])
-        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains(sqlState) } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Pass failed") && $0.contains(sqlState) }
+        }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -186,10 +213,17 @@ import Testing
         try await fixture.live(
             until: 12,
             events: [
-                (9, { try await server.chaos(in: database, every: 1, "RAISE EXCEPTION 'no' USING ERRCODE = '42501'") }),
+                (
+                    9,
+                    {
+                        try await server.chaos(
+                            in: database, every: 1, "RAISE EXCEPTION 'no' USING ERRCODE = '42501'")
+                    }
+                ),
                 (9.15, { try await server.calm(database) }),
             ])
-        try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 9.15)], isDisturbed: false)
+        try await fixture.expectNothingTwiceOrLost(
+            outages: [Self.hours(9, 9.15)], isDisturbed: false)
     }
 
     @Test func endsWhenTheDatabaseRefusesItForGoodAndTheNextWorkerGoesOn() async throws {
@@ -203,7 +237,8 @@ import Testing
                         9,
                         {
                             try await server.chaos(
-                                in: database, every: 1, "RAISE EXCEPTION 'no' USING ERRCODE = '42501'")
+                                in: database, every: 1,
+                                "RAISE EXCEPTION 'no' USING ERRCODE = '42501'")
                         }
                     )
                 ])
@@ -215,11 +250,13 @@ import Testing
         // The lease could not be given back; its holder is silent now.
         try await fixture.leases.free()
         try await fixture.live(until: 12)
-        try await fixture.expectNothingTwiceOrLost(outages: [Sample.hour(9)..<end], isDisturbed: false)
+        try await fixture.expectNothingTwiceOrLost(
+            outages: [Sample.hour(9)..<end], isDisturbed: false)
     }
 
     @Test func survivesAServerThatHangsForAMinute() async throws {
-        // Waiting for the server takes real time, again and again while the clock of the mirror stands still.
+        // Waiting for the server takes real time, again and again while the clock of the mirror
+        // stands still.
         let (fixture, relay, _) = try await start(from: 8, settings: "?connect_timeout=1")
         try await fixture.live(
             until: 11,
@@ -227,24 +264,31 @@ import Testing
                 (
                     9,
                     {
-                        // New connections find nobody; the ones that wait are cut, as the kernel does in the end.
+                        // New connections find nobody; the ones that wait are cut, as the kernel
+                        // does in the end.
                         relay.behave(.silent)
                         relay.cut()
                     }
                 ),
                 (9.02, { relay.behave(.pass) }),
             ])
-        try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 9.02)], isDisturbed: false)
+        try await fixture.expectNothingTwiceOrLost(
+            outages: [Self.hours(9, 9.02)], isDisturbed: false)
     }
 
-    private static func hours(_ from: Double, _ to: Double) -> Range<Date> { Sample.hour(from)..<Sample.hour(to) }
+    private static func hours(_ from: Double, _ to: Double) -> Range<Date> {
+        Sample.hour(from)..<Sample.hour(to)
+    }
 }
 
 extension PostgresServer {
-    /// Does something at every `period`-th change of a table of the mirror, in the middle of the transaction.
+    /// Does something at every `period`-th change of a table of the mirror, in the middle of the
+    /// transaction.
     func chaos(in database: String, every period: Int, _ statement: String) async throws {
         try await calm(database)
-        let changes = ["actions", "plans", "leases", "workers", "feeds", "examples", "counters", "posts"].map { table in
+        let changes = [
+            "actions", "plans", "leases", "workers", "feeds", "examples", "counters", "posts",
+        ].map { table in
             """
             CREATE TRIGGER chaos BEFORE INSERT OR UPDATE ON \(table) FOR EACH STATEMENT EXECUTE FUNCTION chaos();
             """
@@ -263,7 +307,9 @@ extension PostgresServer {
 
     /// Ends what ``chaos(in:every:_:)`` began.
     func calm(_ database: String) async throws {
-        try await run("SET client_min_messages = error; DROP FUNCTION IF EXISTS chaos() CASCADE", database: database)
+        try await run(
+            "SET client_min_messages = error; DROP FUNCTION IF EXISTS chaos() CASCADE",
+            database: database)
     }
 }
 
@@ -282,12 +328,16 @@ extension MirrorFixture {
         #expect(summary.replies > 0)
         #expect(summary.replies == summary.expectedReplies)
         #expect(ledger.duplicates.isEmpty)
-        // Every slot was filled, unless it was due while nothing could be done, or so late before that no try was left.
-        let slots = try await slots().filter { $0.due < clock.now - 60 && $0.reason != "before-start" }
+        // Every slot was filled, unless it was due while nothing could be done, or so late before
+        // that no try was left.
+        let slots = try await slots().filter {
+            $0.due < clock.now - 60 && $0.reason != "before-start"
+        }
         #expect(!slots.isEmpty)
         for slot in slots where slot.state != .done {
             let isExcused = outages.contains { $0.overlaps(slot.due..<slot.expires) }
-            #expect(slot.state == .expired, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
+            #expect(
+                slot.state == .expired, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
             #expect(isExcused, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
         }
         let texts = ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted()
@@ -295,7 +345,9 @@ extension MirrorFixture {
         let replies = try await actions(.reply)
         #expect(replies.count { $0.state == .done } == summary.replies)
         let favorites = try await actions(.favorite).filter { $0.state == .done }
-        #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
+        #expect(
+            favorites.compactMap(\.target?.address).sorted()
+                == ledger.favorites.map(\.postID).sorted())
         try await expect(leaseHolder(), equals: nil)
         let plans = try await mirror.storage.lenient.query("SELECT local_day FROM plans")
         #expect(plans.count == 1)

@@ -50,7 +50,8 @@ import Testing
         // What came meanwhile is judged then, as long as it is young enough, and is learned.
         let ids = ledger.favorites.compactMap { Int64($0.postID) }
         expect(ids) { $0.contains { missing.contains(Date(milliseconds: $0 >> 16)) } }
-        #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         let status = try await fixture.mirror.favorites().status()
         #expect(status.seen > Sample.exampleCount)
         #expect(status.counts == .current)
@@ -71,7 +72,9 @@ import Testing
         expect(later.favorites) { !$0.contains { $0.date > Sample.hour(12.2) } }
         expect(later.deliveries) { $0.contains { $0.date > Sample.hour(12) } }
         let report = try await StatusReporter(mirror: next).report(now: fixture.clock.now)
-        expect(report.idle) { $0.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") } }
+        expect(report.idle) {
+            $0.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") }
+        }
     }
 
     @Test func aSinglePassDoesTheRest() async throws {

@@ -13,7 +13,9 @@ import Testing
 
 /// Runs that decide and tell, and leave no trace.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct DryRunTests {
-    @Test(arguments: Engine.allCases) func tellsWhatItWouldSendAndKeepsNothing(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func tellsWhatItWouldSendAndKeepsNothing(_ engine: Engine)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(engine, from: 9)
         try await fixture.live(until: 10.5)
         // Time for mentions, posts to favorite and a slot to wait for the next worker.
@@ -37,7 +39,8 @@ import Testing
         let texts = sent.deliveries.dropFirst(ledger.deliveries.count).map(\.text)
         #expect(texts.sorted() == told.values.compactMap(\.text).sorted())
         let favorites = sent.favorites.dropFirst(ledger.favorites.count).map(\.postID)
-        let toldFavorites = told.values.filter { $0.kind == .favorite }.compactMap(\.target?.address)
+        let toldFavorites = told.values.filter { $0.kind == .favorite }.compactMap(
+            \.target?.address)
         #expect(favorites.sorted() == toldFavorites.sorted())
     }
 

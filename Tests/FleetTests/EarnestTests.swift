@@ -12,7 +12,8 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// What was found when the mirror was attacked where nobody had attacked it before, on networks on paper.
+/// What was found when the mirror was attacked where nobody had attacked it before, on networks on
+/// paper.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct EarnestTests {
     private static let human = AccountID(network: .mastodon, value: "human")
     private static let friend = AccountID(network: .mastodon, value: "friend")
@@ -21,7 +22,8 @@ import Testing
         Post(
             id: PostID(network: .mastodon, value: "thought-\(number)"), author: human,
             text: text ?? "thought number \(number) of many about the harbour",
-            createdAt: PaperMirror.now - Double(daysAgo) * 86_400 - Double(number), address: "address-thought-\(number)"
+            createdAt: PaperMirror.now - Double(daysAgo) * 86_400 - Double(number),
+            address: "address-thought-\(number)"
         )
     }
 
@@ -45,14 +47,18 @@ import Testing
     }
 
     private func storePlan(_ slots: [Intent], _ parts: WorkerParts) async throws {
-        let plan = StoredPlan(day: day, timeZone: PaperMirror.zone.identifier, seed: "1", made: PaperMirror.now)
+        let plan = StoredPlan(
+            day: day, timeZone: PaperMirror.zone.identifier, seed: "1", made: PaperMirror.now)
         _ = try await parts.store.store(plan, slots: slots)
     }
 
     // MARK: The first post as others see it
 
-    /// Who has no login is asked once; where such a person is not shown the post, the mirror waits for its operator.
-    @Test(arguments: [true, false, nil] as [Bool?]) func theFirstPostIsLookedAtWithoutALogin(isShown: Bool?)
+    /// Who has no login is asked once; where such a person is not shown the post, the mirror waits
+    /// for its operator.
+    @Test(arguments: [true, false, nil] as [Bool?]) func theFirstPostIsLookedAtWithoutALogin(
+        isShown: Bool?
+    )
         async throws
     {
         let paper = try await PaperMirror(bot: .mastodon)
@@ -60,7 +66,8 @@ import Testing
         let parts = try await paper.parts()
         paper.bot.with { $0.isShownToAnybody = isShown }
         // The bot itself sees what it has published.
-        var copy = paperPost("copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)
+        var copy = paperPost(
+            "copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)
         copy.address = "published-1"
         paper.bot.add([copy], to: .ownPosts)
         try await storePlan([slot(1, of: Self.thought(1)), slot(2, of: Self.thought(2))], parts)
@@ -68,7 +75,8 @@ import Testing
         try await expect(action(1, in: paper).state, equals: .done)
         let pause = try await paper.mirror.table.pause(at: paper.clock.now)
         #expect((pause?.reason == FirstPostLook.reason) == (isShown == false))
-        let kept = try await paper.mirror.probes.findings(of: paper.bot.with { $0.account.id })?.kept
+        let kept = try await paper.mirror.probes.findings(of: paper.bot.with { $0.account.id })?
+            .kept
         // What nobody could tell is not kept.
         #expect(kept?[.open] == isShown.map(Bool?.some))
         // A person has looked at it: the same is not asked again.
@@ -94,7 +102,10 @@ import Testing
         try await expect(action(1, in: paper).state, equals: .sending)
         paper.bot.fail(nil)
         paper.bot.add(
-            [paperPost("copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)], to: .ownPosts)
+            [
+                paperPost(
+                    "copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)
+            ], to: .ownPosts)
         try await paper.mirror.table.pause(until: nil, reason: nil, now: paper.clock.now)
         let store = paper.mirror.outbox(lease: nil)
         let id = try await action(1, in: paper).id
@@ -108,7 +119,8 @@ import Testing
         try await expect(recall.next(), equals: nil)
     }
 
-    /// What is not found at once may arrive late: it is looked for again when its answer could no longer come.
+    /// What is not found at once may arrive late: it is looked for again when its answer could no
+    /// longer come.
     @Test func whatArrivesLateIsTakenBackToo() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         try await paper.archive([Self.thought(1)])
@@ -125,7 +137,10 @@ import Testing
         let next = try #require(try await recall.next())
         #expect(next > paper.clock.now)
         paper.bot.add(
-            [paperPost("copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)], to: .ownPosts)
+            [
+                paperPost(
+                    "copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)
+            ], to: .ownPosts)
         try await paper.clock.sleep(until: next)
         _ = try await recall.carryOut()
         #expect(paper.bot.with { $0.deleted } == ["address-copy"])
@@ -167,7 +182,9 @@ import Testing
     }
 
     /// A person who moves a slot chooses its time; one who pins it, its text.
-    @Test(arguments: [false, true]) func aMovedSlotWhoseOriginalWentKeepsItsTime(isPinnedToo: Bool) async throws {
+    @Test(arguments: [false, true]) func aMovedSlotWhoseOriginalWentKeepsItsTime(isPinnedToo: Bool)
+        async throws
+    {
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let posts = (0..<30).map { Self.thought($0) }
         try await paper.archive(posts)
@@ -223,7 +240,8 @@ import Testing
         try await paper.archive((0..<9).map { Self.thought($0) })
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: Self.thought(1), isPinned: true)], parts)
-        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).never("thought-1", now: paper.clock.now)
+        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).never(
+            "thought-1", now: paper.clock.now)
         try await parts.courier.deliverDue([.post])
         let ended = try await action(1, in: paper)
         #expect(ended.state == .skipped)
@@ -232,7 +250,9 @@ import Testing
 
     // MARK: The same text twice
 
-    @Test(arguments: [true, false]) func aTextThatAPersonSendsNowIsNotSentAgainByItsSlot(isPinned: Bool) async throws {
+    @Test(arguments: [true, false]) func aTextThatAPersonSendsNowIsNotSentAgainByItsSlot(
+        isPinned: Bool
+    ) async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         try await paper.archive((0..<30).map { Self.thought($0) })
         let parts = try await paper.parts()
@@ -247,7 +267,9 @@ import Testing
         #expect(texts.first == Self.thought(1).text)
         #expect(texts.count { $0 == Self.thought(1).text } == 1)
         #expect(texts.count == (isPinned ? 1 : 2))
-        if isPinned { try await expect(action(1, in: paper).reason, equals: Action.Reason.saidMeanwhile) }
+        if isPinned {
+            try await expect(action(1, in: paper).reason, equals: Action.Reason.saidMeanwhile)
+        }
     }
 
     // MARK: A server that is dead
@@ -257,10 +279,12 @@ import Testing
         try await paper.archive((0..<30).map { Self.thought($0) })
         let parts = try await paper.parts()
         try await storePlan(
-            (1...6).map { slot($0, of: Self.thought($0), due: PaperMirror.now + Double($0) * 120) }, parts)
+            (1...6).map { slot($0, of: Self.thought($0), due: PaperMirror.now + Double($0) * 120) },
+            parts)
         paper.bot.with { state in
             state.failure = { [bot = paper.bot] operation, _ in
-                bot.error(.transport, operation, outcome: operation == .publish ? .unknown : .notSent)
+                bot.error(
+                    .transport, operation, outcome: operation == .publish ? .unknown : .notSent)
             }
         }
         for _ in 0..<30 {
@@ -271,7 +295,8 @@ import Testing
         // One answer is enough.
         paper.bot.fail(nil)
         try await storePlan([], parts)
-        _ = try await parts.store.propose(slot(9, of: Self.thought(9), due: paper.clock.now), now: paper.clock.now)
+        _ = try await parts.store.propose(
+            slot(9, of: Self.thought(9), due: paper.clock.now), now: paper.clock.now)
         try await paper.wait(400)
         try await parts.courier.deliverDue([.post])
         #expect(paper.bot.with { $0.published.count } > 1)
@@ -285,7 +310,8 @@ import Testing
         try await storePlan((1...8).map { slot($0, of: Self.thought($0)) }, parts)
         // As several workers may leave them that died one after the other.
         for number in 1...8 {
-            let claimed = try await parts.store.claim(try await action(number, in: paper), now: paper.clock.now)
+            let claimed = try await parts.store.claim(
+                try await action(number, in: paper), now: paper.clock.now)
             _ = try await parts.store.beginSending(
                 claimed, lookUp: paper.clock.now + 90, deadline: .seconds(30), now: paper.clock.now)
         }
@@ -305,11 +331,14 @@ import Testing
 
     // MARK: Clocks
 
-    @Test(arguments: [7_200.0, -7_200, 90, -90]) func mentionsAreHeardByTheNetworksClock(lead: TimeInterval)
+    @Test(arguments: [7_200.0, -7_200, 90, -90]) func mentionsAreHeardByTheNetworksClock(
+        lead: TimeInterval
+    )
         async throws
     {
         let paper = try await PaperMirror(bot: .mastodon, variables: ["REPLIES_PER_PERSON": "100"])
-        try await paper.archive((0..<9).map { pastReply("r\($0)", to: Self.friend, "thank you number \($0)") })
+        try await paper.archive(
+            (0..<9).map { pastReply("r\($0)", to: Self.friend, "thank you number \($0)") })
         paper.bot.with { $0.clockLead = lead }
         /// The network's clock.
         let present = paper.clock.now - lead
@@ -325,7 +354,8 @@ import Testing
         #expect(decided.map(\.state) == [.done])
     }
 
-    /// A start whose network does not answer begins when the network tells the time, and reaches back to its first try.
+    /// A start whose network does not answer begins when the network tells the time, and reaches
+    /// back to its first try.
     @Test func aStartThatHasToWaitListensFromItsFirstTry() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         let gates = Gates()
@@ -340,7 +370,8 @@ import Testing
 
     // MARK: Threads that hang
 
-    /// Somebody whose threads hang holds nobody else up, and takes a few seconds of each minute at most.
+    /// Somebody whose threads hang holds nobody else up, and takes a few seconds of each minute at
+    /// most.
     @Test func aThreadThatHangsDelaysNobodyElse() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         let other = AccountID(network: .mastodon, value: "other")
@@ -359,15 +390,19 @@ import Testing
         }
         paper.bot.add(
             (0..<15).map {
-                paperPost("m\($0)", on: .mastodon, at: PaperMirror.now + Double($0) / 10, replyTo: "x\($0)")
+                paperPost(
+                    "m\($0)", on: .mastodon, at: PaperMirror.now + Double($0) / 10,
+                    replyTo: "x\($0)")
             }
-                + [paperPost("innocent", by: "other", on: .mastodon, at: PaperMirror.now + 2)], to: .mentions)
+                + [paperPost("innocent", by: "other", on: .mastodon, at: PaperMirror.now + 2)],
+            to: .mentions)
         try await paper.wait(5)
         let began = paper.clock.now
         _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
         #expect(paper.clock.now.timeIntervalSince(began) <= 20)
         #expect(asked.values.count <= 2)
-        let innocent = try #require(try await paper.actions(.reply).first { $0.subject == "innocent" })
+        let innocent = try #require(
+            try await paper.actions(.reply).first { $0.subject == "innocent" })
         #expect(innocent.state == .done)
         #expect(innocent.created == began)
         // Each of them gets a row in the end, and the caps hold.
@@ -392,13 +427,16 @@ import Testing
         network.with { state in
             state.failure = { [network] asked, _ in
                 asked == operation
-                    ? network.error(.rateLimited, asked, retryAfter: PaperMirror.now + 300, outcome: .refused) : nil
+                    ? network.error(
+                        .rateLimited, asked, retryAfter: PaperMirror.now + 300, outcome: .refused)
+                    : nil
             }
         }
         switch operation {
         case .readPost: _ = try? await gate.lookUp("a")
         case .readConversation: _ = try? await gate.conversation(of: paperPost("a", on: .mastodon))
-        case .favorite: try? await gate.favorite(FavoriteDraft(address: "a", key: "k", createdAt: clock.now))
+        case .favorite:
+            try? await gate.favorite(FavoriteDraft(address: "a", key: "k", createdAt: clock.now))
         default: _ = try? await gate.page(.home, .newest)
         }
         let calls = network.with { $0.calls.count }
@@ -425,7 +463,9 @@ import Testing
         paper.human?.add(
             posts.map {
                 var shown = paperPost("", by: "human", on: .mastodon, $0.text, at: $0.createdAt)
-                (shown.post.id, shown.address, shown.post.address) = ($0.id, $0.address ?? "", $0.address)
+                (shown.post.id, shown.address, shown.post.address) = (
+                    $0.id, $0.address ?? "", $0.address
+                )
                 return shown
             }, to: .ownPosts)
         let parts = try await paper.parts()
@@ -456,7 +496,9 @@ import Testing
 
     @Test func oneOfManyThatIsDeniedIsTakenBack() async throws {
         let (paper, parts) = try await copies(of: 3)
-        paper.human?.with { state in state.feeds[.ownPosts]?.removeAll { $0.post.id == Self.thought(0).id } }
+        paper.human?.with { state in
+            state.feeds[.ownPosts]?.removeAll { $0.post.id == Self.thought(0).id }
+        }
         for _ in 0..<10 {
             try await paper.wait(700)
             _ = try await parts.originals.look()
@@ -470,7 +512,9 @@ import Testing
     /// A restart does not begin the ten minutes anew.
     @Test func aDenialSurvivesARestart() async throws {
         let (paper, parts) = try await copies(of: 3)
-        paper.human?.with { state in state.feeds[.ownPosts]?.removeAll { $0.post.id == Self.thought(0).id } }
+        paper.human?.with { state in
+            state.feeds[.ownPosts]?.removeAll { $0.post.id == Self.thought(0).id }
+        }
         try await paper.wait(3_700)
         _ = try await parts.originals.look()
         try await expect(paper.mirror.archive.count(), equals: 3)
@@ -486,14 +530,18 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let post = Self.thought(1)
         try await paper.archive([post])
-        var shown = paperPost("", by: "human", on: .mastodon, "something else entirely", at: post.createdAt)
-        (shown.post.id, shown.address, shown.post.address) = (post.id, post.address ?? "", post.address)
+        var shown = paperPost(
+            "", by: "human", on: .mastodon, "something else entirely", at: post.createdAt)
+        (shown.post.id, shown.address, shown.post.address) = (
+            post.id, post.address ?? "", post.address
+        )
         paper.human?.add([shown], to: .ownPosts)
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: post)], parts)
         try await parts.courier.deliverDue([.post])
         #expect(paper.bot.with { !$0.published.contains { $0.text == post.text } })
-        try await expect(paper.mirror.archive.post(post.id)?.text, equals: "something else entirely")
+        try await expect(
+            paper.mirror.archive.post(post.id)?.text, equals: "something else entirely")
     }
 
     // MARK: Before anything is learned
@@ -515,7 +563,9 @@ import Testing
         let report = try await StatusReporter(mirror: paper.mirror).report(now: paper.clock.now)
         #expect(report.verdict?.state != .healthy)
         expect(report.idle) { $0.contains { $0.contains("train scheduler") } }
-        expect(report.setup ?? []) { $0.contains { $0.command.hasPrefix("mirror-bot train scheduler") && !$0.isDone } }
+        expect(report.setup ?? []) {
+            $0.contains { $0.command.hasPrefix("mirror-bot train scheduler") && !$0.isDone }
+        }
         // Once it is known the day is planned, and who asked meanwhile is answered.
         _ = try await paper.mirror.table.notePast(.whole, now: paper.clock.now)
         try await passes.makePlan()
@@ -534,7 +584,9 @@ import Testing
         let passes = Passes(parts: parts)
         let (tomorrow, minute) = (day.advanced(by: 1), parts.planner.minuteToPlanAhead(of: day))
         try #require((1_320..<1_425).contains(minute))
-        let begin = paper.clock.now - Double(LocalTime(paper.clock.now, in: PaperMirror.zone).minute.value) * 60
+        let begin =
+            paper.clock.now - Double(LocalTime(paper.clock.now, in: PaperMirror.zone).minute.value)
+            * 60
         try await paper.clock.sleep(until: begin + Double(minute - 1) * 60)
         try await expect(passes.makePlan(), equals: false)
         try await expect(parts.store.plan(for: tomorrow), equals: nil)
@@ -551,8 +603,9 @@ import Testing
     }
 
     /// What is young is used for want of others only where there are no others.
-    @Test(arguments: [KnownPast.some, .whole]) func youngTextsAreForWhoseWholePastIsKnown(past: KnownPast) async throws
-    {
+    @Test(arguments: [KnownPast.some, .whole]) func youngTextsAreForWhoseWholePastIsKnown(
+        past: KnownPast
+    ) async throws {
         let paper = try await PaperMirror(bot: .mastodon, variables: ["MIN_AGE_DAYS": "30"])
         try await paper.archive((0..<40).map { Self.thought($0, daysAgo: 2) })
         try await paper.mirror.table.forgetPast()

@@ -32,17 +32,21 @@ import Testing
         let replies = try await fixture.actions(.reply)
         expect(slots) { $0.allSatisfy { $0.state == .done } }
         #expect(
-            ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted() == slots.compactMap(\.text).sorted())
+            ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted()
+                == slots.compactMap(\.text).sorted())
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
         #expect(replies.count { $0.state == .done } == ledger.summary.replies)
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
     }
 
     @Test func findsWhatWasPublishedWhenAnswersAreLost() async throws {
         let fixture = try await posting(.dropAnswer, count: 4)
         try await expectEverythingSentOnce(fixture)
         let settled = try await fixture.actions().filter { $0.state == .done }
-        expect(settled) { $0.allSatisfy { $0.attempts == 1 && $0.remoteID != nil && $0.remoteAddress != nil } }
+        expect(settled) {
+            $0.allSatisfy { $0.attempts == 1 && $0.remoteID != nil && $0.remoteAddress != nil }
+        }
         // The look-up comes after the request's deadline and a margin.
         let found = try #require(settled.first { $0.kind == .post })
         #expect(found.updated.timeIntervalSince(found.due) >= 60)
@@ -67,14 +71,18 @@ import Testing
     @Test func findsFavoritesWhoseAnswersWereLost() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
         // With the slash at its end the path is that of favorites alone.
-        fixture.sandbox.faults.failNext(.dropAnswer, count: 2, method: "POST", path: Self.statuses + "/")
-        fixture.sandbox.faults.failNext(.dropRequest, count: 1, method: "POST", path: Self.statuses + "/")
+        fixture.sandbox.faults.failNext(
+            .dropAnswer, count: 2, method: "POST", path: Self.statuses + "/")
+        fixture.sandbox.faults.failNext(
+            .dropRequest, count: 1, method: "POST", path: Self.statuses + "/")
         try await fixture.live(until: 14)
         let ledger = await fixture.sandbox.ledger
         let favorites = try await fixture.actions(.favorite)
         #expect(favorites.count > 3)
         expect(favorites) { $0.allSatisfy { $0.state == .done } }
-        #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
+        #expect(
+            favorites.compactMap(\.target?.address).sorted()
+                == ledger.favorites.map(\.postID).sorted())
         #expect(favorites.count { $0.attempts == 2 } == 1)
         #expect(ledger.duplicates.isEmpty)
     }
@@ -82,7 +90,9 @@ import Testing
     @Test func looksBeforeItSendsAgainToABrokenServer() async throws {
         let fixture = try await posting(.html(status: 500))
         try await expectEverythingSentOnce(fixture)
-        try await expect(fixture.actions()) { $0.contains { $0.attempts == 2 && $0.state == .done } }
+        try await expect(fixture.actions()) {
+            $0.contains { $0.attempts == 2 && $0.state == .done }
+        }
     }
 
     @Test func givesUpUnconfirmedWhatABrokenServerNeverTakes() async throws {
@@ -90,13 +100,16 @@ import Testing
         let tried = try await fixture.slots().filter { $0.expires < Sample.hour(11.9) }
         #expect(!tried.isEmpty)
         expect(tried) {
-            $0.allSatisfy { $0.state == .failed && $0.reason == "unconfirmed" && (2...5).contains($0.attempts) }
+            $0.allSatisfy {
+                $0.state == .failed && $0.reason == "unconfirmed" && (2...5).contains($0.attempts)
+            }
         }
         await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
     }
 
     @Test func waitsAsLongAsTheServerAsks() async throws {
-        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "300"])
+        let busy = SandboxFault.error(
+            status: 429, message: "Too many requests", headers: ["Retry-After": "300"])
         let fixture = try await posting(busy)
         try await expectEverythingSentOnce(fixture)
         let late = try #require(try await fixture.actions().first { $0.attempts == 2 })
@@ -106,7 +119,8 @@ import Testing
     }
 
     @Test func letsASlotExpireRatherThanSendItTooLate() async throws {
-        let closed = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "3600"])
+        let closed = SandboxFault.error(
+            status: 429, message: "Too many requests", headers: ["Retry-After": "3600"])
         let fixture = try await posting(closed, count: 2)
         let slot = try #require(try await fixture.slots().first)
         #expect(slot.state == .expired)
@@ -152,7 +166,13 @@ import Testing
         try await fixture.live(
             until: 12.5,
             events: [
-                (10, { fixture.sandbox.faults.failNext(.html(status: 503), count: 40, method: "GET") }),
+                (
+                    10,
+                    {
+                        fixture.sandbox.faults.failNext(
+                            .html(status: 503), count: 40, method: "GET")
+                    }
+                ),
                 (10.5, { fixture.sandbox.faults.failNext(.dropRequest, count: 10, method: "GET") }),
             ])
         let summary = await fixture.sandbox.ledger.summary

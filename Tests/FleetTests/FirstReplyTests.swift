@@ -13,7 +13,8 @@ import Testing
 @testable import Mirroring
 @testable import Networks
 
-/// Whether the first reply to a person says once that a bot repeats old words, and nothing else does.
+/// Whether the first reply to a person says once that a bot repeats old words, and nothing else
+/// does.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct FirstReplyTests {
     private func run(_ parts: WorkerParts) async throws {
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
@@ -27,7 +28,8 @@ import Testing
         _ network: NetworkName, _ variables: [String: String] = [:],
         answers: [String] = [words, "and all the best to you too"]
     ) async throws -> PaperMirror {
-        let paper = try await PaperMirror(bot: network, variables: Self.usual.merging(variables) { $1 })
+        let paper = try await PaperMirror(
+            bot: network, variables: Self.usual.merging(variables) { $1 })
         let friend = AccountID(network: network, value: "friend")
         try await paper.archive(
             answers.enumerated().map { pastReply("r\($0)", to: friend, $1, daysAgo: 100 + $0) })
@@ -36,12 +38,15 @@ import Testing
 
     private func mention(_ paper: PaperMirror, _ id: String, language: String? = nil) {
         var post = paperPost(
-            id, on: paper.bot.name, "hello bot, how is your garden", at: paper.clock.now, mentions: ["bot"])
+            id, on: paper.bot.name, "hello bot, how is your garden", at: paper.clock.now,
+            mentions: ["bot"])
         post.post.language = language
         paper.bot.add([post], to: .mentions)
     }
 
-    private func published(_ paper: PaperMirror) -> [String] { paper.bot.with { $0.published.map(\.text) } }
+    private func published(_ paper: PaperMirror) -> [String] {
+        paper.bot.with { $0.published.map(\.text) }
+    }
 
     private func isNote(_ text: String) -> Bool { text.contains("\n\n(Bot") }
 
@@ -111,8 +116,11 @@ import Testing
     }
 
     /// A reply whose answer was lost is found by all that was sent, and not sent again.
-    @Test(arguments: [NetworkName.x, .bluesky]) func aLostReplyIsFoundWithItsNote(_ network: NetworkName) async throws {
-        let paper = try await known(network, ["FIRST_REPLY_NOTE": "on", "X_ACKNOWLEDGE_POLICY": "yes"])
+    @Test(arguments: [NetworkName.x, .bluesky]) func aLostReplyIsFoundWithItsNote(
+        _ network: NetworkName
+    ) async throws {
+        let paper = try await known(
+            network, ["FIRST_REPLY_NOTE": "on", "X_ACKNOWLEDGE_POLICY": "yes"])
         let parts = try await paper.parts()
         mention(paper, "m1")
         paper.bot.fail(.publish, .transport, outcome: .unknown)

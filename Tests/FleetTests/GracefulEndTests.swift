@@ -19,7 +19,8 @@ import Testing
     /// Soon over, where what was begun goes on until it is cancelled.
     private static let moment: Duration = .milliseconds(500)
 
-    /// Runs a worker as the program does, ends it when `moment` returns, and returns when it has ended.
+    /// Runs a worker as the program does, ends it when `moment` returns, and returns when it has
+    /// ended.
     ///
     /// - Parameters:
     ///   - fixture: The mirror; its clock goes on when the worker has ended.
@@ -27,13 +28,15 @@ import Testing
     ///   - moment: Joins the clock, so that it stands still from then on, and returns.
     /// - Throws: What the worker or `moment` throws.
     private func end(
-        _ fixture: MirrorFixture, grace: Duration = forever, when moment: @escaping @Sendable () async throws -> Void
+        _ fixture: MirrorFixture, grace: Duration = forever,
+        when moment: @escaping @Sendable () async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in LogRecorder(lines: fixture.log) }
         var configuration = ServiceGroupConfiguration(
             services: [
                 .init(
-                    service: MirrorFleet(of: fixture.worker()), successTerminationBehavior: .gracefullyShutdownGroup,
+                    service: MirrorFleet(of: fixture.worker()),
+                    successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup)
             ], logger: logger)
         configuration.maximumGracefulShutdownDuration = grace
@@ -49,7 +52,9 @@ import Testing
 
     /// Ends a worker at the moment in which a line is logged.
     private func end(_ fixture: MirrorFixture, at line: String) async throws {
-        try await end(fixture) { try await fixture.log.wait(meanwhile: { fixture.clock.join() }) { $0.contains(line) } }
+        try await end(fixture) {
+            try await fixture.log.wait(meanwhile: { fixture.clock.join() }) { $0.contains(line) }
+        }
     }
 
     /// Waits until more faults than `known` hit a request, and lets the clock stand still.
@@ -85,14 +90,19 @@ import Testing
     }
 
     private func start(rehearsal: Rehearsal = .off) async throws -> MirrorFixture {
-        try await MirrorFixture.start(from: 6.5, variables: ["FAVORITES_PER_DAY": "100"], rehearsal: rehearsal)
+        try await MirrorFixture.start(
+            from: 6.5, variables: ["FAVORITES_PER_DAY": "100"], rehearsal: rehearsal)
     }
 
-    @Test(arguments: [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144]) func atAnyRequest(number: Int) async throws {
+    @Test(arguments: [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144]) func atAnyRequest(number: Int)
+        async throws
+    {
         let fixture = try await start()
         let known = fixture.requests.values.count
         try await end(fixture) {
-            try await fixture.requests.wait(forMore: known + number - 1, meanwhile: { fixture.clock.join() }) { _ in
+            try await fixture.requests.wait(
+                forMore: known + number - 1, meanwhile: { fixture.clock.join() }
+            ) { _ in
                 true
             }
         }
@@ -109,15 +119,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("GET", "/api/v1/accounts/verify_credentials"), ("GET", "/api/v2/instance"), ("GET", "/api/v1/notifications"),
-        ("GET", "/api/v1/timelines/home"), ("GET", "/api/v1/favourites"), ("GET", "/api/v1/statuses/"),
+        ("GET", "/api/v1/accounts/verify_credentials"), ("GET", "/api/v2/instance"),
+        ("GET", "/api/v1/notifications"),
+        ("GET", "/api/v1/timelines/home"), ("GET", "/api/v1/favourites"),
+        ("GET", "/api/v1/statuses/"),
         ("POST", "/api/v1/statuses"), ("POST", "/api/v1/statuses/"),
     ])
     func whileAServerHangs(method: String, path: String) async throws {
         let fixture = try await start()
         fixture.sandbox.faults.failNext(.hang, count: 1_000, method: method, path: path)
-        // A question is given up at once, and what may have acted is waited for as long as there is time.
-        try await end(fixture, grace: method == "POST" ? Self.moment : Self.forever) { try await wait(in: fixture) }
+        // A question is given up at once, and what may have acted is waited for as long as there is
+        // time.
+        try await end(fixture, grace: method == "POST" ? Self.moment : Self.forever) {
+            try await wait(in: fixture)
+        }
         expectNoTimeout(fixture)
         try await expect(fixture.leaseHolder(), equals: nil)
         try await expectNothingLost(fixture)
@@ -154,7 +169,8 @@ import Testing
     @Test func whileAnotherWorkerHoldsTheMirror() async throws {
         let fixture = try await start(rehearsal: .meeting)
         let other = try #require(
-            try await fixture.leases.take(owner: "other", after: try await fixture.leases.record(), now: 0))
+            try await fixture.leases.take(
+                owner: "other", after: try await fixture.leases.record(), now: 0))
         try await end(fixture, at: "Another worker holds")
         try await expect(fixture.leaseHolder(), equals: "other")
         try await fixture.leases.release(other, now: 0)
@@ -166,8 +182,11 @@ import Testing
         "NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
     /// Somebody else's transaction holds up every change.
-    @Test(arguments: Engine.allCases) func whileTheDatabaseDoesNotAnswer(engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, from: 6.5, variables: ["FAVORITES_PER_DAY": "100"])
+    @Test(arguments: Engine.allCases) func whileTheDatabaseDoesNotAnswer(engine: Engine)
+        async throws
+    {
+        let fixture = try await MirrorFixture.start(
+            engine, from: 6.5, variables: ["FAVORITES_PER_DAY": "100"])
         let other = try await fixture.reopened()
         let (held, released) = (Recorder<Int>(), DispatchSemaphore(value: 0))
         let holding = Recorder<Task<Void, any Error>>()
@@ -179,7 +198,8 @@ import Testing
                     try await other.storage.lenient.transaction { connection in
                         if engine == .postgres {
                             try connection.execute(
-                                "LOCK TABLE actions, leases, feeds, people IN ACCESS EXCLUSIVE MODE")
+                                "LOCK TABLE actions, leases, feeds, people IN ACCESS EXCLUSIVE MODE"
+                            )
                         }
                         held.add(1)
                         released.wait()
@@ -187,21 +207,27 @@ import Testing
                 })
             try await held.wait { _ in true }
             if engine == .postgres {
-                while try await other.storage.query("SELECT pid FROM pg_locks WHERE \(unsafe: Self.waitsHere)").isEmpty
-                {}
+                while try await other.storage.query(
+                    "SELECT pid FROM pg_locks WHERE \(unsafe: Self.waitsHere)"
+                ).isEmpty {}
             } else {
-                // Nobody tells that a change waits for the lock. Usually one does by then; nothing is expected of that.
+                // Nobody tells that a change waits for the lock. Usually one does by then; nothing
+                // is expected of that.
                 try await ContinuousClock().sleep(for: .milliseconds(300))
             }
             fixture.clock.join()
         }
-        // The database is held until after this; what waits for it would do so for a minute on Postgres.
+        // The database is held until after this; what waits for it would do so for a minute on
+        // Postgres.
         #expect(ContinuousClock.now - began < .seconds(50))
         released.signal()
         for task in holding.values { try await task.value }
         // Nobody could give the lease back.
-        if let holder = try await fixture.leaseHolder(), let record = try await fixture.leases.record() {
-            let lease = try #require(try await fixture.leases.take(owner: holder, after: record, now: 0))
+        if let holder = try await fixture.leaseHolder(),
+            let record = try await fixture.leases.record()
+        {
+            let lease = try #require(
+                try await fixture.leases.take(owner: holder, after: record, now: 0))
             try await fixture.leases.release(lease, now: 0)
         }
         try await expectNothingLost(fixture)

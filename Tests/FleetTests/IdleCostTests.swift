@@ -16,8 +16,10 @@ import Testing
 /// Each of these passes queries the database, which ten thousand mirrors may share.
 @Suite(.mirrors) struct IdleCostTests {
     private let thought = Post(
-        id: PostID(network: .mastodon, value: "0"), author: AccountID(network: .mastodon, value: "human"),
-        text: "thought number 0 of many", createdAt: PaperMirror.now - 86_400 * 50, address: "address-0")
+        id: PostID(network: .mastodon, value: "0"),
+        author: AccountID(network: .mastodon, value: "human"),
+        text: "thought number 0 of many", createdAt: PaperMirror.now - 86_400 * 50,
+        address: "address-0")
 
     /// A mirror at two in the afternoon.
     ///
@@ -36,7 +38,8 @@ import Testing
         let now = paper.clock.now
         let slot = Slot.Name(day: LocalTime(now, in: PaperMirror.zone).day, number: 1)
         let wording = Action.Wording(source: thought.id, text: thought.text, visibility: .unlisted)
-        _ = try await parts.store.propose(Intent(.post(slot, wording), due: now, expires: now + 900), now: now)
+        _ = try await parts.store.propose(
+            Intent(.post(slot, wording), due: now, expires: now + 900), now: now)
     }
 
     @Test func thePublisherWaitsForHoursWhileNothingIsOpen() async throws {
@@ -78,15 +81,18 @@ import Testing
         try await expect(passes.publish(), equals: paper.clock.now + 900)
     }
 
-    /// A reply that was decided before a worker ended waits until the next one has read the mentions.
+    /// A reply that was decided before a worker ended waits until the next one has read the
+    /// mentions.
     @Test func aReplyThatWaitsIsLookedAtSooner() async throws {
         let (paper, parts) = try await paper()
         let now = paper.clock.now
         let friend = AccountID(network: .mastodon, value: "friend")
-        let target = Action.Target(post: "https://far.example/1", author: friend, address: "1", name: nil, text: "hi")
+        let target = Action.Target(
+            post: "https://far.example/1", author: friend, address: "1", name: nil, text: "hi")
         let wording = Action.Wording(source: thought.id, text: "thank you", visibility: .unlisted)
         let reply = Action.Reply(to: target, thread: "1", wording: wording)
-        _ = try await parts.store.propose(Intent(.reply(reply), due: now, expires: now + 900), now: now)
+        _ = try await parts.store.propose(
+            Intent(.reply(reply), due: now, expires: now + 900), now: now)
         let passes = Passes(parts: parts)
         _ = try await passes.publish()
         try await expect(passes.publish(), equals: now + 900)

@@ -17,12 +17,15 @@ import Testing
     private static let text = "why I left the city (https://blog.example/left), at last"
 
     @Test(arguments: [(NetworkName.bluesky, ["why I left the city"]), (.mastodon, []), (.x, [])])
-    func leadToTheAddressWhereTheNetworkLetsThem(network: NetworkName, words: [String]) async throws {
+    func leadToTheAddressWhereTheNetworkLetsThem(network: NetworkName, words: [String]) async throws
+    {
         let paper = try await PaperMirror(
-            bot: network, variables: ["FITNESS": "off", "LINKS": "on", "X_ACKNOWLEDGE_POLICY": "yes"])
+            bot: network,
+            variables: ["FITNESS": "off", "LINKS": "on", "X_ACKNOWLEDGE_POLICY": "yes"])
         paper.bot.with { $0.capabilities.linksWords = network == .bluesky }
         var post = Post(
-            id: PostID(network: .mastodon, value: "1"), author: AccountID(network: .mastodon, value: "human"),
+            id: PostID(network: .mastodon, value: "1"),
+            author: AccountID(network: .mastodon, value: "human"),
             text: Self.text, createdAt: PaperMirror.now - 86_400 * 60)
         post.linkWords = ["why I left the city"]
         try await paper.archive([post])
@@ -32,7 +35,9 @@ import Testing
         let day = LocalTime(now, in: PaperMirror.zone).day
         let wording = Action.Wording(source: post.id, text: Self.text, visibility: .unlisted)
         _ = try await parts.planner.store.propose(
-            Intent(.post(Slot.Name(day: day, number: 1), wording), state: .planned, due: now, expires: now + 900),
+            Intent(
+                .post(Slot.Name(day: day, number: 1), wording), state: .planned, due: now,
+                expires: now + 900),
             now: now)
         try await parts.courier.deliverDue([.post])
         let drafts = paper.bot.with { $0.published }
@@ -44,7 +49,8 @@ import Testing
     @Test func areLearnedByAnotherSighting() async throws {
         let paper = try await PaperMirror(bot: .bluesky)
         var post = Post(
-            id: PostID(network: .mastodon, value: "1"), author: AccountID(network: .mastodon, value: "human"),
+            id: PostID(network: .mastodon, value: "1"),
+            author: AccountID(network: .mastodon, value: "human"),
             text: Self.text, createdAt: PaperMirror.now - 86_400 * 60)
         try await paper.archive([post])
         post.linkWords = ["why I left the city"]

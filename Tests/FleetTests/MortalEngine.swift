@@ -19,7 +19,9 @@ final class MortalEngine: StorageEngine, @unchecked Sendable {
     func run<Value: Sendable>(
         _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        guard isAlive(for: unit) else { throw StorageError(.unavailable, "ask the database", because: "it is over") }
+        guard isAlive(for: unit) else {
+            throw StorageError(.unavailable, "ask the database", because: "it is over")
+        }
         return try await engine.run(unit, body)
     }
 
@@ -35,7 +37,9 @@ final class MortalEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await engine.scratch(of: mirror)
+    }
 
     func backup(to path: String) async throws { try await engine.backup(to: path) }
 

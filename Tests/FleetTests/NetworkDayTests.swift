@@ -20,12 +20,16 @@ import Testing
         #expect(ledger.summary.unsolicited == 0)
         #expect(ledger.summary.duplicateSends == 0)
         #expect(ledger.summary.errors == 0)
-        expect(fixture.log.values) { !$0.contains { $0.contains("Pass failed") || $0.contains("Start failed") } }
+        expect(fixture.log.values) {
+            !$0.contains { $0.contains("Pass failed") || $0.contains("Start failed") }
+        }
         for slot in try await fixture.slots() { #expect(slot.state == .done || slot.reason != nil) }
         return ledger
     }
 
-    @Test(arguments: [NetworkName.x, .bluesky]) func livesADayOnTheNetwork(network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.x, .bluesky]) func livesADayOnTheNetwork(network: NetworkName)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(human: network, bot: network)
         let ledger = try await live(fixture)
         #expect(ledger.summary.replies > 0)
@@ -47,7 +51,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (NetworkName.x, NetworkName.mastodon), (.bluesky, .mastodon), (.mastodon, .bluesky), (.bluesky, .x),
+        (NetworkName.x, NetworkName.mastodon), (.bluesky, .mastodon), (.mastodon, .bluesky),
+        (.bluesky, .x),
     ])
     func carriesAHumanToAnotherNetwork(human: NetworkName, bot: NetworkName) async throws {
         let fixture = try await MirrorFixture.start(human: human, bot: bot)

@@ -22,11 +22,13 @@ import Testing
     }
 
     private func action(
-        _ kind: ActionKind, text: String? = "thank you", target: String? = nil, on network: NetworkName = .bluesky
+        _ kind: ActionKind, text: String? = "thank you", target: String? = nil,
+        on network: NetworkName = .bluesky
     ) -> Action {
         let wording = text.map {
             Action.Wording(
-                source: PostID(network: network, value: "old"), text: $0, language: "ja", visibility: .unlisted)
+                source: PostID(network: network, value: "old"), text: $0, language: "ja",
+                visibility: .unlisted)
         }
         let about = Action.Target(
             post: target ?? "s", author: AccountID(network: network, value: "somebody"),
@@ -35,11 +37,14 @@ import Testing
         let payload: Action.Payload =
             switch kind {
             case .post: .post(Slot.Name(day: .earliest, number: 1), wording)
-            case .reply: .reply(Action.Reply(to: about, bystanders: bystanders, thread: "s", wording: wording))
+            case .reply:
+                .reply(
+                    Action.Reply(to: about, bystanders: bystanders, thread: "s", wording: wording))
             case .favorite: .favorite(about)
             }
         var action = Action(
-            Intent(payload, state: .sending, due: Self.sending - 30, expires: Self.sending + 900), of: "test",
+            Intent(payload, state: .sending, due: Self.sending - 30, expires: Self.sending + 900),
+            of: "test",
             at: Self.sending)
         (action.key, action.sending, action.attempts) = ("k1", Self.sending, 1)
         return action
@@ -59,7 +64,8 @@ import Testing
             drafts.first
                 == Draft(
                     text: "thank you", replyTo: "address-m",
-                    bystanders: [AccountID(network: .bluesky, value: "did:plc:other")], visibility: .unlisted,
+                    bystanders: [AccountID(network: .bluesky, value: "did:plc:other")],
+                    visibility: .unlisted,
                     language: "ja", key: "k1", createdAt: Self.sending))
         let favorite = action(.favorite, text: nil, target: "p")
         _ = await deliverer(network).send(favorite)
@@ -70,25 +76,34 @@ import Testing
 
     @Test(arguments: [
         (NetworkError.Code.transport, NetworkError.Outcome.notSent, "notSent transport"),
-        (.transport, .unknown, "unknown transport"), (.unavailable, .unknown, "unknown unavailable"),
-        (.malformedResponse, .unknown, "unknown malformed-response"), (.rateLimited, .refused, "notSent rate-limited"),
-        (.overBudget, .notSent, "notSent over-budget"), (.creditsDepleted, .refused, "notSent credits-depleted"),
+        (.transport, .unknown, "unknown transport"),
+        (.unavailable, .unknown, "unknown unavailable"),
+        (.malformedResponse, .unknown, "unknown malformed-response"),
+        (.rateLimited, .refused, "notSent rate-limited"),
+        (.overBudget, .notSent, "notSent over-budget"),
+        (.creditsDepleted, .refused, "notSent credits-depleted"),
         (.capReached, .refused, "notSent cap-reached"), (.conflict, .refused, "notSent conflict"),
         (.duplicate, .refused, "duplicate"), (.rejected, .refused, "refused rejected"),
         (.forbidden, .refused, "refused forbidden"), (.tooLong, .refused, "refused too-long"),
         (.capability, .notSent, "refused capability"), (.notFound, .refused, "refused not-found"),
-        (.unauthorized, .refused, "notSent unauthorized"), (.missingScope, .refused, "notSent missing-scope"),
+        (.unauthorized, .refused, "notSent unauthorized"),
+        (.missingScope, .refused, "notSent missing-scope"),
     ])
-    func answersBecomeOutcomes(code: NetworkError.Code, outcome: NetworkError.Outcome, expected: String) async {
+    func answersBecomeOutcomes(
+        code: NetworkError.Code, outcome: NetworkError.Outcome, expected: String
+    ) async {
         let network = PaperNetwork(.x)
-        network.with { $0.failure = { operation, _ in network.error(code, operation, outcome: outcome) } }
+        network.with {
+            $0.failure = { operation, _ in network.error(code, operation, outcome: outcome) }
+        }
         let result = await deliverer(network).send(action(.post))
         #expect(describe(result) == expected)
     }
 
     @Test(arguments: [
         (NetworkError.Code.rateLimited, RetryRule.Cause.tooBusy), (.unavailable, .serverTrouble),
-        (.malformedResponse, .serverTrouble), (.transport, .unreachable), (.overBudget, .limit), (.capReached, .limit),
+        (.malformedResponse, .serverTrouble), (.transport, .unreachable), (.overBudget, .limit),
+        (.capReached, .limit),
         (.creditsDepleted, .limit), (.conflict, .conflict), (.unauthorized, .credentials),
         (.missingScope, .credentials), (.accountDisabled, .credentials), (.rejected, .other),
     ])
@@ -99,8 +114,11 @@ import Testing
     /// A person can read what the network said, and nothing that is secret.
     @Test func aRefusalCarriesItsReasonForPeople() async throws {
         let network = PaperNetwork(.x)
-        network.with { $0.failure = { operation, _ in network.error(.rejected, operation, outcome: .refused) } }
-        guard case .refused(let reason, let detail) = await deliverer(network).send(action(.post)) else {
+        network.with {
+            $0.failure = { operation, _ in network.error(.rejected, operation, outcome: .refused) }
+        }
+        guard case .refused(let reason, let detail) = await deliverer(network).send(action(.post))
+        else {
             Issue.record("a refusal is final")
             return
         }
@@ -112,7 +130,8 @@ import Testing
     @Test func whatLacksATextOrATargetIsNeverSent() async {
         let network = PaperNetwork(.bluesky)
         for broken in [
-            action(.post, text: nil), action(.post, text: ""), action(.reply), action(.reply, text: nil, target: "m"),
+            action(.post, text: nil), action(.post, text: ""), action(.reply),
+            action(.reply, text: nil, target: "m"),
             action(.favorite, text: nil),
         ] {
             expect(describe(await deliverer(network).send(broken)), equals: "refused incomplete")
@@ -144,17 +163,22 @@ import Testing
     ) async -> String? {
         let network = PaperNetwork(name)
         network.add(posts, to: .ownPosts)
-        guard case .found(let id, _) = await deliverer(network).lookUp(action, since: Self.sending, among: []) else {
+        guard
+            case .found(let id, _) = await deliverer(network).lookUp(
+                action, since: Self.sending, among: [])
+        else {
             return nil
         }
         return id
     }
 
     private func own(
-        _ id: String, _ text: String = "thank you", at offset: TimeInterval = 5, replyTo: String? = nil,
+        _ id: String, _ text: String = "thank you", at offset: TimeInterval = 5,
+        replyTo: String? = nil,
         address: String? = nil, on network: NetworkName = .bluesky
     ) -> ObservedPost {
-        var post = paperPost(id, by: "bot", on: network, text, at: Self.sending + offset, replyTo: replyTo)
+        var post = paperPost(
+            id, by: "bot", on: network, text, at: Self.sending + offset, replyTo: replyTo)
         if let address { post.replyToAddress = address }
         return post
     }
@@ -165,7 +189,8 @@ import Testing
         await expect(find([own("1", replyTo: "other")], reply, on: .bluesky), equals: nil)
         await expect(find([own("1")], reply, on: .bluesky), equals: nil)
         await expect(find([own("1", "thanks", replyTo: "m")], reply, on: .bluesky), equals: nil)
-        await expect(find([own("1", replyTo: "m"), own("2")], action(.post), on: .bluesky), equals: "2")
+        await expect(
+            find([own("1", replyTo: "m"), own("2")], action(.post), on: .bluesky), equals: "2")
         await expect(find([own("1", replyTo: "m")], action(.post), on: .bluesky), equals: nil)
         await expect(find([own("1", at: -4_000)], action(.post), on: .bluesky), equals: nil)
     }
@@ -173,8 +198,12 @@ import Testing
     @Test func aNewVersionOfTheAnsweredPostIsTheSamePost() async {
         let reply = action(.reply, target: "m")
         // The address names the version, the identity does not.
-        await expect(find([own("1", replyTo: "m", address: "address-m newer")], reply, on: .bluesky), equals: "1")
-        await expect(find([own("1", replyTo: "n", address: "address-n newer")], reply, on: .bluesky), equals: nil)
+        await expect(
+            find([own("1", replyTo: "m", address: "address-m newer")], reply, on: .bluesky),
+            equals: "1")
+        await expect(
+            find([own("1", replyTo: "n", address: "address-n newer")], reply, on: .bluesky),
+            equals: nil)
     }
 
     @Test func anAnswerThatLostWhatItAnsweredIsFoundWhereItsTextNamesSomebody() async {
@@ -183,19 +212,25 @@ import Testing
         await expect(find([orphan], reply, on: .mastodon), equals: "1")
         await expect(find([own("1", "@ren thank you")], reply, on: .bluesky), equals: nil)
         // A standalone post is never a reply's.
-        await expect(find([own("1", replyTo: "m", on: .mastodon)], action(.post), on: .mastodon), equals: nil)
+        await expect(
+            find([own("1", replyTo: "m", on: .mastodon)], action(.post), on: .mastodon), equals: nil
+        )
     }
 
     @Test func aHostThatBecameALinkIsRecognised() async {
         let post = action(.post, text: "I read example.com today")
         await expect(find([own("1", "I read http://example.com today")], post, on: .x), equals: "1")
-        await expect(find([own("1", "I read http://example.com tomorrow")], post, on: .x), equals: nil)
+        await expect(
+            find([own("1", "I read http://example.com tomorrow")], post, on: .x), equals: nil)
     }
 
     @Test func anUnreachableNetworkIsNotAnAbsentPost() async {
         let network = PaperNetwork(.x)
         let later = Self.sending + 600
-        network.with { $0.failure = { operation, _ in network.error(.overBudget, operation, retryAfter: later) } }
+        network.with {
+            $0.failure = { operation, _ in network.error(.overBudget, operation, retryAfter: later)
+            }
+        }
         let outcome = await deliverer(network).lookUp(action(.post), since: Self.sending, among: [])
         guard case .unavailable(let reason, let cause, let retry) = outcome else {
             Issue.record("a look-up that cannot be paid for tells nothing")

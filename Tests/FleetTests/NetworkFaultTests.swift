@@ -27,7 +27,8 @@ import Testing
             from: 6.5, human: network, bot: network, variables: ["FAVORITE_MODE": "off"])
         // The first pass labels the account and stores the plan.
         #expect(try await fixture.worker().runOnce())
-        fixture.sandbox.faults.failNext(fault, count: count, method: "POST", path: Self.publishing(network))
+        fixture.sandbox.faults.failNext(
+            fault, count: count, method: "POST", path: Self.publishing(network))
         try await fixture.live(until: 12.5)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
@@ -41,7 +42,9 @@ import Testing
     ) async throws {
         let (slots, ledger) = try await morning(on: network, .dropAnswer, count: 3)
         #expect(!slots.isEmpty)
-        expect(slots) { $0.allSatisfy { $0.state == .done && $0.attempts == 1 && $0.remoteID != nil } }
+        expect(slots) {
+            $0.allSatisfy { $0.state == .done && $0.attempts == 1 && $0.remoteID != nil }
+        }
         let sent = Set(ledger.deliveries.map(\.text))
         expect(slots) { $0.allSatisfy { sent.contains($0.text ?? "") } }
     }
@@ -107,7 +110,8 @@ import Testing
         // A quarter of the budget is for older posts.
         #expect(spent.total >= Money(microdollars: 200_000))
         #expect(spent.total <= Money(microdollars: 450_000))
-        expect(Int(await fixture.sandbox.ledger.spentMicrodollars), equals: spent.total.microdollars)
+        expect(
+            Int(await fixture.sandbox.ledger.spentMicrodollars), equals: spent.total.microdollars)
         let oldest = try await fixture.mirror.archive.span()?.oldest
         // In the next month more.
         try await fixture.wait(until: Sample.origin + 31 * 86_400)

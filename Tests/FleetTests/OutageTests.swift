@@ -36,9 +36,12 @@ import Testing
                 answer(
                     429,
                     [
-                        "Retry-After": "99999999999999999999", "X-RateLimit-Reset": "-1", "RateLimit-Reset": "9e99",
-                        "x-rate-limit-reset": "18446744073709551616", "X-RateLimit-Remaining": "-9223372036854775809",
-                        "RateLimit-Remaining": "NaN", "x-rate-limit-remaining": "\u{7F}", "Date": "yesterday",
+                        "Retry-After": "99999999999999999999", "X-RateLimit-Reset": "-1",
+                        "RateLimit-Reset": "9e99",
+                        "x-rate-limit-reset": "18446744073709551616",
+                        "X-RateLimit-Remaining": "-9223372036854775809",
+                        "RateLimit-Remaining": "NaN", "x-rate-limit-remaining": "\u{7F}",
+                        "Date": "yesterday",
                     ]), acts: false),
             Trouble("a redirect to itself", answer(307, ["Location": "/"]), acts: false, count: 4),
         ]
@@ -47,7 +50,8 @@ import Testing
             (testDescription, self.fault, self.acts, self.count) = (name, fault, acts, count)
         }
 
-        private static func answer(_ status: Int, _ headers: [String: String] = [:]) -> SandboxFault {
+        private static func answer(_ status: Int, _ headers: [String: String] = [:]) -> SandboxFault
+        {
             .answer(status: status, contentType: "application/json", body: "", headers: headers)
         }
     }
@@ -69,13 +73,17 @@ import Testing
     }
 
     /// Nothing twice, and everything that was due has an end with a reason.
-    private func expectOrder(_ fixture: MirrorFixture, on network: NetworkName) async throws -> [Action] {
+    private func expectOrder(_ fixture: MirrorFixture, on network: NetworkName) async throws
+        -> [Action]
+    {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
         #expect(ledger.summary.duplicateSends == 0)
         #expect(ledger.summary.unsolicited == 0)
         let actions = try await fixture.actions()
-        let settled = actions.filter { $0.due < fixture.clock.now - 3_600 && $0.state != .suggested }
+        let settled = actions.filter {
+            $0.due < fixture.clock.now - 3_600 && $0.state != .suggested
+        }
         #expect(!settled.isEmpty)
         for action in settled {
             #expect([.done, .skipped, .failed, .expired].contains(action.state), "\(action)")
@@ -84,7 +92,8 @@ import Testing
         return settled
     }
 
-    /// First the answers to questions are broken, whatever is asked, and then those to posts and replies.
+    /// First the answers to questions are broken, whatever is asked, and then those to posts and
+    /// replies.
     @Test(arguments: NetworkName.allCases, Trouble.all)
     func sendsNothingTwiceAndLosesNothing(network: NetworkName, trouble: Trouble) async throws {
         let fixture = try await fixture(on: network)
@@ -98,7 +107,8 @@ import Testing
             ])
         #expect(faults.applied == trouble.count + 3)
         let posts = try await expectOrder(fixture, on: network).filter { $0.kind == .post }
-        // What the server did is found, on X too; what it did not is sent, where that can be done twice.
+        // What the server did is found, on X too; what it did not is sent, where that can be done
+        // twice.
         let sent = Set(await fixture.sandbox.ledger.deliveries.map(\.text))
         for post in posts {
             #expect((post.state == .done) == sent.contains(post.text ?? ""), "\(post)")
@@ -107,7 +117,9 @@ import Testing
         expect(posts) { $0.contains { $0.state == .done && $0.due > Sample.hour(9) } }
     }
 
-    @Test(arguments: NetworkName.allCases) func survivesAnHourWithoutItsServer(network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func survivesAnHourWithoutItsServer(network: NetworkName)
+        async throws
+    {
         let fixture = try await fixture(on: network)
         try await fixture.live(
             until: 13.75,
@@ -117,7 +129,8 @@ import Testing
             ])
         expect(fixture.log.values) { $0.contains { $0.hasPrefix("warning Pass failed") } }
         let settled = try await expectOrder(fixture, on: network)
-        // Nothing that was refused a connection counts as sent, and what expired meanwhile is not made up for.
+        // Nothing that was refused a connection counts as sent, and what expired meanwhile is not
+        // made up for.
         for slot in settled where slot.kind == .post {
             let isHit = (Sample.hour(8.75)..<Sample.hour(10)).contains(slot.due)
             #expect(slot.state == .done || isHit && slot.state == .expired, "\(slot)")
@@ -130,7 +143,9 @@ import Testing
         #expect(summary.replies == summary.expectedReplies)
     }
 
-    @Test(arguments: NetworkName.allCases) func survivesAnHourOfErrors(network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func survivesAnHourOfErrors(network: NetworkName)
+        async throws
+    {
         let fixture = try await fixture(on: network)
         try await fixture.live(
             until: 13.75,
@@ -139,14 +154,18 @@ import Testing
                 (10, { fixture.sandbox.faults.clearPlanned() }),
             ])
         let settled = try await expectOrder(fixture, on: network)
-        expect(settled) { $0.contains { $0.kind == .post && $0.state == .done && $0.due > Sample.hour(10) } }
+        expect(settled) {
+            $0.contains { $0.kind == .post && $0.state == .done && $0.due > Sample.hour(10) }
+        }
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
     }
 
-    /// Half a minute long in real time: that is how long a request may take; the whole answer would take a quarter of an
-    /// hour.
-    @Test(arguments: NetworkName.allCases) func doesNotWaitForAnAnswerThatDrips(network: NetworkName) async throws {
+    /// Half a minute long in real time: that is how long a request may take; the whole answer would
+    /// take a quarter of an hour.
+    @Test(arguments: NetworkName.allCases) func doesNotWaitForAnAnswerThatDrips(
+        network: NetworkName
+    ) async throws {
         let fixture = try await fixture(on: network)
         fixture.sandbox.faults.failNext(
             .drip(bytesPerSecond: 1), method: "POST", path: Self.publishing(network))
@@ -173,7 +192,9 @@ import Testing
         let mirror = try await fixture.reopened(changing: ["HUMAN_API_BASE_URL": address])
         try await fixture.worker(on: mirror).run(until: Sample.hour(12.5))
         let code = server == nil ? "resolve" : "certificate"
-        expect(fixture.log.values) { $0.contains { $0.contains("going on with the known one") && $0.contains(code) } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("going on with the known one") && $0.contains(code) }
+        }
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)

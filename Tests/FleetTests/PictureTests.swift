@@ -27,10 +27,13 @@ import Testing
     ) async throws -> (MirrorFixture, Action) {
         let fixture = try await MirrorFixture.start(
             from: 12, bot: network,
-            variables: ["MEDIA": "own", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0"].merging(variables) { $1 })
+            variables: ["MEDIA": "own", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0"].merging(variables)
+            { $1 })
         let archive = fixture.mirror.archive
         var post = try #require(
-            try await archive.standalonePosts().first { !$0.hasMedia && $0.text.count < 100 && !$0.isSensitive })
+            try await archive.standalonePosts().first {
+                !$0.hasMedia && $0.text.count < 100 && !$0.isSensitive
+            })
         // Of nobody whom the server could be asked about.
         post.id = PostID(network: .mastodon, value: "https://elsewhere.example/pictured")
         (post.address, post.text) = (nil, "A walk in the hills.")
@@ -45,7 +48,9 @@ import Testing
         try #require(try await fixture.slots().first { $0.id == action.id })
     }
 
-    @Test(arguments: NetworkName.allCases) func aPostGoesOutWithItsPicture(network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func aPostGoesOutWithItsPicture(network: NetworkName)
+        async throws
+    {
         let (fixture, action) = try await start(on: network)
         #expect(action.wording?.pictures.map(\.alt) == ["a hill"])
         let before = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
@@ -55,10 +60,14 @@ import Testing
         let ended = try await ending(of: action, fixture)
         #expect(ended.state == .done)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.map(\.alt) } == [["a hill"]])
+        #expect(
+            ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.map(\.alt) } == [
+                ["a hill"]
+            ])
         #expect(ledger.uploads.map(\.size) == [Self.png.count])
         #expect(ledger.summary.errors == 0)
-        let explained = try await ExplainReporter(mirror: fixture.mirror).report(on: action.id, now: fixture.clock.now)
+        let explained = try await ExplainReporter(mirror: fixture.mirror).report(
+            on: action.id, now: fixture.clock.now)
         #expect(explained.pictures == [.init(alt: "a hill", isUploaded: true)])
         let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
         #expect(status.archive.pictures?.files == 1)
@@ -66,7 +75,8 @@ import Testing
 
     /// The post, and not the picture, is looked for; what is sent again has the same picture.
     @Test(arguments: NetworkName.allCases, [true, false])
-    func aLostAnswerNeitherLosesNorDoublesThePost(network: NetworkName, hasActed: Bool) async throws {
+    func aLostAnswerNeitherLosesNorDoublesThePost(network: NetworkName, hasActed: Bool) async throws
+    {
         let (fixture, action) = try await start(on: network)
         let path =
             switch network {
@@ -74,7 +84,8 @@ import Testing
             case .x: "/2/tweets"
             default: "/xrpc/com.atproto.repo.putRecord"
             }
-        fixture.sandbox.faults.failNext(hasActed ? .dropAnswer : .dropRequest, method: "POST", path: path)
+        fixture.sandbox.faults.failNext(
+            hasActed ? .dropAnswer : .dropRequest, method: "POST", path: path)
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.text == action.text }
@@ -85,8 +96,9 @@ import Testing
         await expect(fixture.sandbox.ledger.uploads.count, equals: 1)
     }
 
-    @Test(arguments: NetworkName.allCases) func aLostUploadLeavesAtMostAPictureBehind(network: NetworkName) async throws
-    {
+    @Test(arguments: NetworkName.allCases) func aLostUploadLeavesAtMostAPictureBehind(
+        network: NetworkName
+    ) async throws {
         let (fixture, action) = try await start(on: network)
         let path =
             switch network {
@@ -98,7 +110,8 @@ import Testing
         try await fixture.live(until: 13)
         try await expect(ending(of: action, fixture).state, equals: .done)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.count } == [1])
+        #expect(
+            ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.count } == [1])
         #expect(ledger.uploads.count == 2)
     }
 
@@ -123,7 +136,8 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, Action.Reason.pictureGone), ("https://127.0.0.1:1/a.png", Action.Reason.pictureUnasked),
+            (nil, Action.Reason.pictureGone),
+            ("https://127.0.0.1:1/a.png", Action.Reason.pictureUnasked),
         ] as [(String?, String)])
     func aPictureThatIsGoneLeavesThePostOutForGood(_ url: String?, _ reason: String) async throws {
         let (fixture, action) = try await start(on: .mastodon, isKept: false, url: url)
@@ -162,7 +176,8 @@ import Testing
     }
 
     @Test func aSensitivePictureIsSentAsOne() async throws {
-        let (fixture, first) = try await start(on: .mastodon, variables: ["CONTENT_WARNINGS": "carry"])
+        let (fixture, first) = try await start(
+            on: .mastodon, variables: ["CONTENT_WARNINGS": "carry"])
         let id = try #require(first.wording?.source)
         try await fixture.mirror.storage.lenient.execute(
             "UPDATE posts SET sensitive = TRUE WHERE post_id = \(id.value)")
@@ -193,12 +208,17 @@ import Testing
             from: 12, isTrained: false, human: network, bot: network,
             variables: ["MEDIA": "own", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0"])
         // The human's login on Mastodon may only read.
-        let account = try await fixture.mirror.requiredNetwork(of: network == .mastodon ? .bot : .human)
-        let name = try await account.upload(PictureUpload(bytes: Self.png, format: .png, alt: "a hill")).name
+        let account = try await fixture.mirror.requiredNetwork(
+            of: network == .mastodon ? .bot : .human)
+        let name = try await account.upload(
+            PictureUpload(bytes: Self.png, format: .png, alt: "a hill")
+        ).name
         let text = "A walk in the hills."
         _ = try await account.publish(
             Draft(
-                text: text, pictures: [PictureReference(name: name, picture: Picture(alt: "a hill"))], key: "first",
+                text: text,
+                pictures: [PictureReference(name: name, picture: Picture(alt: "a hill"))],
+                key: "first",
                 createdAt: fixture.clock.now))
         let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }
         _ = try await trainer.train(from: account)

@@ -32,9 +32,12 @@ import Testing
         expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo == nil } }
         expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo != nil } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
-        #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         // What came meanwhile is still judged, as long as it is young enough.
-        let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
+        let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap {
+            Int64($0.postID)
+        }
         expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
         let status = try await fixture.mirror.favorites().status()
         #expect(status.counts == .current)
@@ -61,13 +64,17 @@ import Testing
         }
     }
 
-    @Test(arguments: Damage.allCases) func judgesAsIfNothingHadHappened(_ damage: Damage) async throws {
+    @Test(arguments: Damage.allCases) func judgesAsIfNothingHadHappened(_ damage: Damage)
+        async throws
+    {
         let untouched = try await Self.untouched.value
         let server = try await RedisServer.start()
         let variables = ["REDIS_URL": server.url, "FAVORITES_PER_DAY": "1000"]
         let fixture = try await MirrorFixture.start(from: 8, variables: variables)
         try await fixture.live(
-            until: 13, events: [9.1, 10.3, 11.7].map { hour in (hour, { try await damage.happen(to: server) }) })
+            until: 13,
+            events: [9.1, 10.3, 11.7].map { hour in (hour, { try await damage.happen(to: server) })
+            })
         let favorites = await fixture.sandbox.ledger.favorites
         #expect(favorites.map(\.postID) == untouched.favorites)
         try await expect(fixture.explanations(), equals: untouched.explanations)
@@ -79,7 +86,8 @@ import Testing
     /// What a mirror does whose counts nothing happens to; they are in the database.
     private static let untouched = Task {
         try await OpenMirrors.$current.withValue(OpenMirrors()) {
-            let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITES_PER_DAY": "1000"])
+            let fixture = try await MirrorFixture.start(
+                from: 8, variables: ["FAVORITES_PER_DAY": "1000"])
             try await fixture.live(until: 13)
             let favorites = await fixture.sandbox.ledger.favorites.map(\.postID)
             let explanations = try await fixture.explanations()
@@ -130,7 +138,8 @@ import Testing
         try await fixture.live(
             until: 15,
             events: [
-                (10, { try await trouble.begin(at: server) }), (13, { try await trouble.end(at: server) }),
+                (10, { try await trouble.begin(at: server) }),
+                (13, { try await trouble.end(at: server) }),
             ])
         let ledger = await fixture.sandbox.ledger
         // A look a moment before may have found counts that were still current.
@@ -139,10 +148,15 @@ import Testing
         expect(ledger.favorites) { $0.contains { $0.date > outage.upperBound } }
         expect(ledger.deliveries) { $0.contains { outage.contains($0.date) } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
-        #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
-        let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
+        #expect(
+            ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
+        let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap {
+            Int64($0.postID)
+        }
         expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
-        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) } }
+        expect(fixture.log.values) {
+            $0.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) }
+        }
         try await expect(fixture.mirror.favorites().status()) { $0.counts == .current }
         await server.stop()
     }

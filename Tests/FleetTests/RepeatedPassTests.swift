@@ -16,9 +16,11 @@ import Testing
 @Suite struct RepeatedPassTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)
 
-    /// Runs a pass in rounds on a virtual clock; what `pass` returns is when it wants to be called again.
+    /// Runs a pass in rounds on a virtual clock; what `pass` returns is when it wants to be called
+    /// again.
     private func run(
-        log: Recorder<String> = Recorder(), _ pass: @escaping @Sendable (_ number: Int, _ now: Date) throws -> Date?
+        log: Recorder<String> = Recorder(),
+        _ pass: @escaping @Sendable (_ number: Int, _ now: Date) throws -> Date?
     ) async throws -> [TimeInterval] {
         let clock = VirtualClock(startingAt: Self.start)
         clock.join()
@@ -26,7 +28,8 @@ import Testing
         let errors = Recorder<any Error>()
         let rounds = Rounds(limit: 1, clock: clock)
         let repeated = RepeatedPass(
-            name: "test", clock: clock, logger: Logger(label: "test") { _ in LogRecorder(lines: log) }
+            name: "test", clock: clock,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) }
         ) {
             let now = clock.now
             calls.add(now)
@@ -77,7 +80,9 @@ import Testing
         }
         let lines = log.values
         #expect(lines.count == 11)
-        expect(lines.first) { $0?.hasPrefix("warning Pass failed, trying again error=out of luck feed=test") == true }
+        expect(lines.first) {
+            $0?.hasPrefix("warning Pass failed, trying again error=out of luck feed=test") == true
+        }
         expect(lines.last) { $0?.contains("retry.attempt=11") == true }
     }
 
@@ -120,7 +125,8 @@ import Testing
 
     /// Databases refuse whom they know while they fail over.
     @Test func toleratesADatabaseThatRefusesItForAQuarterOfAnHour() async throws {
-        let refusal = StorageError(.authentication, "connect", because: "password authentication failed")
+        let refusal = StorageError(
+            .authentication, "connect", because: "password authentication failed")
         let calls = try await run { number, now in
             switch number {
             case 1...4, 6...9: throw refusal
@@ -142,7 +148,8 @@ import Testing
 
     @Test(
         arguments: [
-            .rateLimited, .unavailable, .transport, .malformedResponse, .notFound, .forbidden, .rejected, .unauthorized,
+            .rateLimited, .unavailable, .transport, .malformedResponse, .notFound, .forbidden,
+            .rejected, .unauthorized,
         ]
             as [NetworkError.Code])
     func goesOnAfterWhatMayPass(_ code: NetworkError.Code) async throws {
@@ -170,7 +177,8 @@ import Testing
 
     private static func error(_ code: NetworkError.Code, retryAfter: Date? = nil) -> NetworkError {
         NetworkError(
-            code: code, network: .mastodon, host: "sandbox.example", operation: .readHome, retryAfter: retryAfter,
+            code: code, network: .mastodon, host: "sandbox.example", operation: .readHome,
+            retryAfter: retryAfter,
             outcome: .refused)
     }
 

@@ -56,7 +56,8 @@ import Testing
     @Test func letsOneWorkerActAtATime() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, rehearsal: .meeting)
         let leases = fixture.leases
-        let other = try #require(try await leases.take(owner: "other", after: try await leases.record(), now: 0))
+        let other = try #require(
+            try await leases.take(owner: "other", after: try await leases.record(), now: 0))
         let worker = fixture.worker()
         let waiting = Task { try await worker.run(until: Sample.hour(8)) }
         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
@@ -83,9 +84,12 @@ import Testing
                     11,
                     {
                         takeover.add(Task { try await second.run(until: Sample.hour(12.5)) })
-                        try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
+                        try await fixture.log.wait {
+                            $0.contains("Another worker holds this mirror")
+                        }
                         // Whoever takes over goes by the settings of then.
-                        try await fixture.mirror.set(["FAVORITE_MODE": "off"], now: fixture.clock.now)
+                        try await fixture.mirror.set(
+                            ["FAVORITE_MODE": "off"], now: fixture.clock.now)
                     }
                 )
             ])
@@ -117,7 +121,8 @@ import Testing
                             // Unless a beat comes between.
                             while thief.values.isEmpty {
                                 let record = try await fixture.leases.record()
-                                let taken = try await fixture.leases.take(owner: "thief", after: record, now: 0)
+                                let taken = try await fixture.leases.take(
+                                    owner: "thief", after: record, now: 0)
                                 if let taken { thief.add(taken) }
                             }
                         }
@@ -127,7 +132,9 @@ import Testing
         try await fixture.log.wait { $0.contains("Lease lost to another worker") }
         let stolen = try #require(thief.values.first)
         try await expect(fixture.leaseHolder(), equals: "thief")
-        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date <= Sample.hour(9) } }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.allSatisfy { $0.date <= Sample.hour(9) }
+        }
         try await fixture.leases.release(stolen, now: 0)
         try await robbed.value
         try await expect(fixture.leaseHolder(), equals: nil)
@@ -144,12 +151,14 @@ import Testing
                 (
                     11,
                     {
-                        try await fixture.mirror.set(["FAVORITE_MODE": "off"], now: fixture.clock.now)
+                        try await fixture.mirror.set(
+                            ["FAVORITE_MODE": "off"], now: fixture.clock.now)
                         var stolen: Lease?
                         // Unless a beat comes between.
                         while stolen == nil {
                             let record = try await fixture.leases.record()
-                            stolen = try await fixture.leases.take(owner: "thief", after: record, now: 0)
+                            stolen = try await fixture.leases.take(
+                                owner: "thief", after: record, now: 0)
                         }
                         try await fixture.leases.release(try #require(stolen), now: 0)
                         try await fixture.log.wait { $0.contains("Lease lost to another worker") }
@@ -179,7 +188,9 @@ import Testing
         try await expect(fixture.leaseHolder(), equals: nil)
         #expect(fixture.clock.now == Sample.hour(9))
         expect(fixture.log.values) { $0.contains { $0.contains("Worker stopped") } }
-        try await expect(fixture.actions()) { $0.allSatisfy { $0.state != .claimed && $0.state != .sending } }
+        try await expect(fixture.actions()) {
+            $0.allSatisfy { $0.state != .claimed && $0.state != .sending }
+        }
     }
 
     @Test func onePassSendsWhatIsDueAndNoMore() async throws {
@@ -197,7 +208,9 @@ import Testing
         // Much later the missed slots are too old, and mentions are still answered.
         try await fixture.wait(until: Sample.hour(20))
         #expect(try await worker.runOnce())
-        let later = try await fixture.slots().filter { $0.due > first.due && $0.expires < Sample.hour(20) }
+        let later = try await fixture.slots().filter {
+            $0.due > first.due && $0.expires < Sample.hour(20)
+        }
         #expect(!later.isEmpty)
         expect(later) { $0.allSatisfy { $0.state == .expired && $0.reason == "too-late" } }
         let summary = await fixture.sandbox.ledger.summary
@@ -209,7 +222,8 @@ import Testing
     @Test func onePassDoesNothingWhileAnotherWorkerHoldsTheMirror() async throws {
         let fixture = try await MirrorFixture.start(from: 12, rehearsal: .meeting)
         let leases = fixture.leases
-        let other = try #require(try await leases.take(owner: "other", after: try await leases.record(), now: 0))
+        let other = try #require(
+            try await leases.take(owner: "other", after: try await leases.record(), now: 0))
         // A holder that lives shows it by a beat.
         let beating = Task {
             while !Task.isCancelled {

@@ -14,7 +14,8 @@ import Testing
 @testable import Mirroring
 @testable import Networks
 
-/// How a mirror ends: one last post, a line in the profile, silence, and nothing left that could break it.
+/// How a mirror ends: one last post, a line in the profile, silence, and nothing left that could
+/// break it.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct RetirementTests {
     private static let last = "Thank you for all these mornings. This mirror ends here."
     private static let onX = ["X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "50"]
@@ -24,7 +25,8 @@ import Testing
         opening: (StorageLocation) async throws -> any StorageEngine = OpenMirrors.open
     ) async throws -> MirrorFixture {
         let fixture = try await MirrorFixture.start(
-            engine, from: hour, human: network, bot: network, variables: network == .x ? Self.onX : [:],
+            engine, from: hour, human: network, bot: network,
+            variables: network == .x ? Self.onX : [:],
             opening: opening)
         try await fixture.mirror.storage.execute(
             """
@@ -53,7 +55,9 @@ import Testing
 
     // MARK: The whole way
 
-    @Test(arguments: NetworkName.allCases) func theLastPostIsTheLast(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func theLastPostIsTheLast(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await start(on: network)
         let desk = desk(fixture)
         try await liveToTheEnd(
@@ -88,8 +92,12 @@ import Testing
             expect(retirement.profileNote) { $0?.contains("only a person") == true }
         }
         // What waited says why it did not leave.
-        let planned = try await fixture.actions(.post).filter { $0.due > Sample.hour(12) && $0.text != Self.last }
-        expect(planned) { !$0.isEmpty && $0.allSatisfy { $0.state == .skipped && $0.reason == "retired" } }
+        let planned = try await fixture.actions(.post).filter {
+            $0.due > Sample.hour(12) && $0.text != Self.last
+        }
+        expect(planned) {
+            !$0.isEmpty && $0.allSatisfy { $0.state == .skipped && $0.reason == "retired" }
+        }
         let health = try await fixture.mirror.health(now: fixture.clock.now)
         #expect(health.obstacles.map(\.code) == [.retired])
         #expect(health.verdict.isWell)
@@ -99,10 +107,13 @@ import Testing
         try await liveToTheEnd(fixture, until: 24)
         #expect(fixture.requests.values.count == asked)
         try await expect(
-            MirrorTable.versionsOfLiving(in: fixture.mirror.storage, now: fixture.clock.now), equals: [:])
+            MirrorTable.versionsOfLiving(in: fixture.mirror.storage, now: fixture.clock.now),
+            equals: [:])
     }
 
-    @Test(arguments: NetworkName.allCases) func everythingElseIsTakenBack(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func everythingElseIsTakenBack(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await start(on: network)
         let desk = desk(fixture)
         try await liveToTheEnd(
@@ -155,7 +166,9 @@ import Testing
         let kept = try await desk.perform(CancelRetirement())
         #expect(kept.isNew)
         try await fixture.live(until: 16)
-        await expect(fixture.sandbox.ledger.deliveries) { $0.contains { $0.date > Sample.hour(12) } }
+        await expect(fixture.sandbox.ledger.deliveries) {
+            $0.contains { $0.date > Sample.hour(12) }
+        }
         await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.text != Self.last } }
         // And it ends at the date of another wish, without anybody's doing.
         _ = try await desk.perform(RetireMirror(date: "2h", last: Self.last))
@@ -165,7 +178,8 @@ import Testing
         expect(late.map(\.date)) { $0.allSatisfy { $0 < Sample.hour(18) + 120 } }
     }
 
-    /// From the date on nothing else leaves, even if no worker has noticed it, or a clock is set back afterwards.
+    /// From the date on nothing else leaves, even if no worker has noticed it, or a clock is set
+    /// back afterwards.
     @Test func whatIsDueAfterTheDateNeverLeaves() async throws {
         let fixture = try await start()
         _ = try await fixture.firstSlot()
@@ -200,7 +214,9 @@ import Testing
         ("names no archived post", RetireMirror(last: "https://home.example/@haruka/1")),
     ]) func whatCannotBeIsRefused(_ words: String, _ wish: RetireMirror) async throws {
         let fixture = try await start()
-        let refusal = await #expect(throws: ChangeRefusal.self) { try await desk(fixture).perform(wish) }
+        let refusal = await #expect(throws: ChangeRefusal.self) {
+            try await desk(fixture).perform(wish)
+        }
         expect(refusal?.description) { $0?.contains(words) == true }
         try await expect(fixture.mirror.table.record().retirement, equals: nil)
     }
@@ -208,7 +224,8 @@ import Testing
     /// Nobody is notified by it.
     @Test func theLastPostNamesNobody() async throws {
         let fixture = try await start()
-        let change = try await desk(fixture).perform(RetireMirror(last: "Good bye @aoi and thank you"))
+        let change = try await desk(fixture).perform(
+            RetireMirror(last: "Good bye @aoi and thank you"))
         #expect(change.last == "Good bye aoi and thank you")
     }
 
@@ -222,14 +239,16 @@ import Testing
         let again = try await desk.perform(PersonRequest(wish, seen: seen))
         #expect(again.isNew == false)
         let refusal = await #expect(throws: ChangeRefusal.self) {
-            try await desk.perform(PersonRequest(RetireMirror(date: "30d", takesBack: true), seen: seen))
+            try await desk.perform(
+                PersonRequest(RetireMirror(date: "30d", takesBack: true), seen: seen))
         }
         #expect(refusal?.code == .changed)
     }
 
     // MARK: What gets in the way
 
-    /// A worker that is killed after any change is followed by one that goes on, and the last post is sent once.
+    /// A worker that is killed after any change is followed by one that goes on, and the last post
+    /// is sent once.
     @Test(arguments: NetworkName.allCases, 0..<3)
     func aKilledWorkerIsFollowedByOneThatGoesOn(_ network: NetworkName, _ seed: Int) async throws {
         let engines = Recorder<MortalEngine>()
@@ -255,16 +274,21 @@ import Testing
             try await fixture.wait(until: fixture.clock.now + 100)
             record = try await fixture.mirror.table.record()
         }
-        #expect(record.retirement?.isOver == true, "after \(lives) lives: \(String(describing: record.retirement))")
+        #expect(
+            record.retirement?.isOver == true,
+            "after \(lives) lives: \(String(describing: record.retirement))")
         #expect(lives > 3)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.deliveries.dropFirst(before).map(\.text) == [Self.last])
         #expect(ledger.duplicates.isEmpty)
-        #expect(Set(ledger.deliveries.prefix(before).map(\.id)).isSubset(of: Set(ledger.removals.map(\.postID))))
+        #expect(
+            Set(ledger.deliveries.prefix(before).map(\.id)).isSubset(
+                of: Set(ledger.removals.map(\.postID))))
         try await expect(logins(fixture), equals: 0)
     }
 
-    /// A pause holds the end up as it holds up all else, and a worker that looks once carries it out too.
+    /// A pause holds the end up as it holds up all else, and a worker that looks once carries it
+    /// out too.
     @Test func aPauseHoldsItUp() async throws {
         let fixture = try await start()
         let desk = desk(fixture)
@@ -302,7 +326,8 @@ import Testing
         try await liveToTheEnd(fixture)
         try await fixture.mirror.storage.execute("UPDATE leases SET released = \(true)")
         let configuration = try fixture.configuration()
-        _ = try await Restoration(configuration, clock: fixture.clock).restore(copies.path("backup.sqlite"))
+        _ = try await Restoration(configuration, clock: fixture.clock).restore(
+            copies.path("backup.sqlite"))
         try await expect(fixture.mirror.table.record().retirement?.isOver, equals: true)
         try await expect(logins(fixture), equals: 0)
     }

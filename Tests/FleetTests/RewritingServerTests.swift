@@ -15,17 +15,22 @@ import Testing
 @testable import Outbox
 @testable import Settings
 
-/// Lost answers on servers that make other texts of what they get, leave posts out of their lists, and publish again
-/// what is sent again.
+/// Lost answers on servers that make other texts of what they get, leave posts out of their lists,
+/// and publish again what is sent again.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct RewritingServerTests {
     /// Each is rewritten, or would be somewhere, in another manner.
     private static let texts = [
-        "*Never* again without an umbrella", "I said _never_ and I meant it", "`make test` took an hour",
-        "What a morning :-)", "What an evening :-(", "Tea first ;-) and then the world", "**Bold** words for a Monday",
+        "*Never* again without an umbrella", "I said _never_ and I meant it",
+        "`make test` took an hour",
+        "What a morning :-)", "What an evening :-(", "Tea first ;-) and then the world",
+        "**Bold** words for a Monday",
         "a line\nand *another* one\n\nand a last", "> somebody once said\nsomething like this",
-        "# Title of a day\nwith a sentence", "~~yesterday~~ tomorrow I shall run", "I <3 trains :beer:",
-        "Look at https://elsewhere.example/notes/7_a_b and *smile*", "https://elsewhere.example/cat.png a cat of 2026",
-        "snake_case_names are _fine_", "2*3*4 is 24", "東京の*朝*は寒い :-D", "@nobody said __underlined__ words",
+        "# Title of a day\nwith a sentence", "~~yesterday~~ tomorrow I shall run",
+        "I <3 trains :beer:",
+        "Look at https://elsewhere.example/notes/7_a_b and *smile*",
+        "https://elsewhere.example/cat.png a cat of 2026",
+        "snake_case_names are _fine_", "2*3*4 is 24", "東京の*朝*は寒い :-D",
+        "@nobody said __underlined__ words",
         "plain words only", "```\nlet x = 1\n```\nthat was code", "100% of _all_ #cats & *dogs*",
     ]
 
@@ -40,33 +45,44 @@ import Testing
         init(_ habits: MastodonHabits) async throws {
             let closing = try #require(OpenMirrors.current)
             let clock = VirtualClock(startingAt: Sample.hour(8))
-            let sandbox = try await Sandbox.start(world: await Sample.world(), rateLimits: .unlimited) {
+            let sandbox = try await Sandbox.start(
+                world: await Sample.world(), rateLimits: .unlimited
+            ) {
                 clock.steadyNow
             }
             closing.add { await sandbox.stop() }
             sandbox.faults.mastodon = habits
-            let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open(clock: clock)
+            let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon))
+                .open(clock: clock)
             try await mirror.storage.agree(to: "test")
             if habits.software == .wordpress {
-                // Somebody has measured that it keeps the visibility of posts, so that it is not refused.
+                // Somebody has measured that it keeps the visibility of posts, so that it is not
+                // refused.
                 let account = try await mirror.requiredNetwork(of: .bot).verifyAccount()
                 try await mirror.bind(human: nil, bot: account, now: clock.now)
                 try await mirror.probes.note([.visibility: true], of: account.id, now: clock.now)
             }
             let network = try await mirror.requiredNetwork(of: .bot)
             let leases = LeaseTable(storage: mirror.storage, mirror: "test")
-            let lease = try #require(try await leases.take(owner: "test", after: try await leases.record(), now: 0))
+            let lease = try #require(
+                try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             store = mirror.outbox(lease: lease)
             delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
             (self.sandbox, self.clock, self.network) = (sandbox, clock, network)
         }
 
-        func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+        func wait(_ seconds: TimeInterval) async throws {
+            try await clock.sleep(until: clock.now + seconds)
+        }
 
-        /// Sends a text as a slot of its own; the fault, if any, meets the request that publishes it.
-        func send(_ text: String, as number: Int, _ fault: SandboxFault? = nil) async throws -> Action {
+        /// Sends a text as a slot of its own; the fault, if any, meets the request that publishes
+        /// it.
+        func send(_ text: String, as number: Int, _ fault: SandboxFault? = nil) async throws
+            -> Action
+        {
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "source-\(number)"), text: text, language: "en",
+                source: PostID(network: .mastodon, value: "source-\(number)"), text: text,
+                language: "en",
                 visibility: .unlisted)
             let slot = Intent(
                 .post(Slot.Name(day: Sample.day, number: number), wording), due: clock.now,
@@ -77,17 +93,23 @@ import Testing
         /// Answers a post that somebody has written.
         func answer(_ visibility: Visibility, _ fault: SandboxFault) async throws -> Action {
             let speaker = try #require(sandbox.world.configuration.friends.first)
-            let said = try #require(await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
+            let said = try #require(
+                await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
             // Friendica tells of it with the next run of its worker.
             try await wait(60)
             let post = try #require(
-                try await network.page(.mentions, .newest).items.first { $0.post.id.value == said.identity })
+                try await network.page(.mentions, .newest).items.first {
+                    $0.post.id.value == said.identity
+                })
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "source-1"), text: "@\(speaker) good evening",
+                source: PostID(network: .mastodon, value: "source-1"),
+                text: "@\(speaker) good evening",
                 language: "en", visibility: visibility)
-            let target = Action.Target(post: post.post.id.value, author: post.author.id, address: post.address)
+            let target = Action.Target(
+                post: post.post.id.value, author: post.author.id, address: post.address)
             let reply = Intent(
-                .reply(Action.Reply(to: target, thread: post.post.id.value, wording: wording)), due: clock.now,
+                .reply(Action.Reply(to: target, thread: post.post.id.value, wording: wording)),
+                due: clock.now,
                 expires: clock.now + 86_400)
             return try await send(reply, fault)
         }
@@ -95,28 +117,37 @@ import Testing
         /// Favorites a post that somebody has written.
         func favorite(_ fault: SandboxFault) async throws -> Action {
             let speaker = try #require(sandbox.world.configuration.friends.first)
-            let said = try #require(await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
+            let said = try #require(
+                await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
             let post = try #require(
-                try await network.page(.mentions, .newest).items.first { $0.post.id.value == said.identity })
-            let target = Action.Target(post: post.post.id.value, author: post.author.id, address: post.address)
+                try await network.page(.mentions, .newest).items.first {
+                    $0.post.id.value == said.identity
+                })
+            let target = Action.Target(
+                post: post.post.id.value, author: post.author.id, address: post.address)
             return try await send(
                 Intent(.favorite(target), due: clock.now, expires: clock.now + 86_400), fault)
         }
 
         private func send(_ intent: Intent, _ fault: SandboxFault?) async throws -> Action {
             let action = try await store.propose(intent, now: clock.now).action
-            if let fault { sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses") }
+            if let fault {
+                sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses")
+            }
             return try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
         }
 
-        /// Lets time pass until nothing is undecided any more, and returns every action in its order.
+        /// Lets time pass until nothing is undecided any more, and returns every action in its
+        /// order.
         func settled() async throws -> [Action] {
             for _ in 0..<8 {
                 try await wait(240)
                 _ = try await delivery.reconcile(now: { [clock] in clock.now })
             }
             let actions = try await store.recent(1_000)
-            return actions.sorted { ($0.subject.count, $0.subject) < ($1.subject.count, $1.subject) }
+            return actions.sorted {
+                ($0.subject.count, $0.subject) < ($1.subject.count, $1.subject)
+            }
         }
     }
 
@@ -136,13 +167,16 @@ import Testing
         let sent = try await place.favorite(.dropRequest)
         #expect(sent.state == .sending)
         place.sandbox.faults.failNext(
-            .error(status: 404, message: "Not now"), method: "GET", path: "/api/v1/statuses", needsLogin: true)
+            .error(status: 404, message: "Not now"), method: "GET", path: "/api/v1/statuses",
+            needsLogin: true)
         let ended = try #require(try await place.settled().first)
         #expect(ended.state == .failed && ended.isUnconfirmed)
         #expect(place.sandbox.faults.applied == 2)
     }
 
-    @Test(arguments: servers) func noLostAnswerPublishesATextTwice(server: MastodonHabits) async throws {
+    @Test(arguments: servers) func noLostAnswerPublishesATextTwice(server: MastodonHabits)
+        async throws
+    {
         let place = try await Place(server)
         for (number, text) in Self.texts.enumerated() {
             let sent = try await place.send(text, as: number + 1, .dropAnswer)
@@ -160,20 +194,28 @@ import Testing
         }
     }
 
-    @Test(arguments: servers) func aTextThatNeverArrivedIsSentAgain(server: MastodonHabits) async throws {
+    @Test(arguments: servers) func aTextThatNeverArrivedIsSentAgain(server: MastodonHabits)
+        async throws
+    {
         let place = try await Place(server)
         for (number, text) in Self.texts.prefix(6).enumerated() {
-            _ = try await place.send(text, as: number + 1, number.isMultiple(of: 2) ? .dropRequest : nil)
+            _ = try await place.send(
+                text, as: number + 1, number.isMultiple(of: 2) ? .dropRequest : nil)
             _ = try await place.settled()
         }
         let actions = try await place.settled()
         expect(actions) { $0.allSatisfy { $0.state == .done } }
-        expect(Set(await place.sandbox.ledger.deliveries.map(\.text)), equals: Set(Self.texts.prefix(6)))
+        expect(
+            Set(await place.sandbox.ledger.deliveries.map(\.text)),
+            equals: Set(Self.texts.prefix(6)))
         await expect(place.sandbox.ledger.duplicates) { $0.isEmpty }
     }
 
-    /// The second text never arrived, and the server's page shows the first one as it would show the second.
-    @Test(arguments: servers) func ofTwoTextsThatLookTheSameNoneIsSentAgain(server: MastodonHabits) async throws {
+    /// The second text never arrived, and the server's page shows the first one as it would show
+    /// the second.
+    @Test(arguments: servers) func ofTwoTextsThatLookTheSameNoneIsSentAgain(server: MastodonHabits)
+        async throws
+    {
         let place = try await Place(server)
         _ = try await place.send("Good *morning* :-)", as: 1, .dropAnswer)
         _ = try await place.send("_Good morning_", as: 2, .dropRequest)
@@ -186,7 +228,9 @@ import Testing
         }
     }
 
-    @Test(arguments: servers) func ofTwoThatLookTheSameAndBothArrivedBothAreFound(server: MastodonHabits) async throws {
+    @Test(arguments: servers) func ofTwoThatLookTheSameAndBothArrivedBothAreFound(
+        server: MastodonHabits
+    ) async throws {
         let place = try await Place(server)
         _ = try await place.send("Good *morning* :-)", as: 1, .dropAnswer)
         _ = try await place.send("_Good morning_", as: 2, .dropAnswer)
@@ -196,17 +240,23 @@ import Testing
         await expect(place.sandbox.ledger.deliveries.count, equals: 2)
     }
 
-    @Test(arguments: servers) func picturesAloneAreNeverSentAgain(server: MastodonHabits) async throws {
+    @Test(arguments: servers) func picturesAloneAreNeverSentAgain(server: MastodonHabits)
+        async throws
+    {
         let place = try await Place(server)
         _ = try await place.send(":-) <3 :-)", as: 1, .dropAnswer)
         _ = try await place.send("🌧🌧🌧", as: 2, .dropRequest)
         let actions = try await place.settled()
         await expect(place.sandbox.ledger.deliveries.count, equals: 1)
-        expect(actions) { $0.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed } }
+        expect(actions) {
+            $0.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed }
+        }
     }
 
     /// Whatever a server may make of a text: what nobody here can account for may be it.
-    @Test(arguments: servers) func nothingIsSentAgainBesideAPostThatNobodyKnows(server: MastodonHabits) async throws {
+    @Test(arguments: servers) func nothingIsSentAgainBesideAPostThatNobodyKnows(
+        server: MastodonHabits
+    ) async throws {
         let place = try await Place(server)
         _ = try await place.send("Once upon a time", as: 1, .dropAnswer)
         try await place.store.storage.transaction { connection in
@@ -231,7 +281,8 @@ import Testing
 
     // MARK: Lists that hold less than there is
 
-    /// The list of these servers lacks what is for few; what stands below the answered post does not.
+    /// The list of these servers lacks what is for few; what stands below the answered post does
+    /// not.
     @Test(arguments: [MastodonHabits.takahe, .snac], [Visibility.unlisted, .private, .direct])
     func anAnswerThatTheListLacksIsFoundBelowWhatItAnswers(
         server: MastodonHabits, visibility: Visibility
@@ -250,7 +301,9 @@ import Testing
 
     /// Absence there tells nothing, so that such an answer is never sent again; an unlisted one is.
     @Test(arguments: [MastodonHabits.takahe, .snac], [Visibility.unlisted, .private, .direct])
-    func anAnswerThatTheListWouldLackIsNotSentAgain(server: MastodonHabits, visibility: Visibility) async throws {
+    func anAnswerThatTheListWouldLackIsNotSentAgain(server: MastodonHabits, visibility: Visibility)
+        async throws
+    {
         let place = try await Place(server)
         _ = try await place.answer(visibility, .dropRequest)
         let actions = try await place.settled()
@@ -264,7 +317,9 @@ import Testing
 
     /// Where the list holds all, its word counts.
     @Test(arguments: [MastodonHabits.gotosocial, .friendica], [Visibility.private, .direct])
-    func anAnswerThatTheListWouldHoldIsSentAgain(server: MastodonHabits, visibility: Visibility) async throws {
+    func anAnswerThatTheListWouldHoldIsSentAgain(server: MastodonHabits, visibility: Visibility)
+        async throws
+    {
         let place = try await Place(server)
         _ = try await place.answer(visibility, .dropRequest)
         expect(try await place.settled().map(\.state), equals: [.done])
@@ -298,10 +353,14 @@ import Testing
         try await expect(place.network.lookUp(address)?.address, equals: nil)
     }
 
-    /// WordPress refuses a hidden post with 401 and shows a public one; GoToSocial refuses every post so.
+    /// WordPress refuses a hidden post with 401 and shows a public one; GoToSocial refuses every
+    /// post so.
     @Test(
-        arguments: [(.wordpress, false), (.gotosocial, nil), (.mastodon, true)] as [(MastodonHabits, Bool?)])
-    func aRefusalIsComparedWithThatOfAPublicPost(server: MastodonHabits, isShown: Bool?) async throws {
+        arguments: [(.wordpress, false), (.gotosocial, nil), (.mastodon, true)]
+            as [(MastodonHabits, Bool?)])
+    func aRefusalIsComparedWithThatOfAPublicPost(server: MastodonHabits, isShown: Bool?)
+        async throws
+    {
         let place = try await Place(server)
         let post = try await place.send("good morning", as: 1)
         let address = try #require(post.remoteAddress)

@@ -34,7 +34,9 @@ import Testing
     }
 
     /// A pass that notes when it begins, every so many seconds.
-    private func pass(_ name: String, _ lane: Rounds.Lane = .bot, every interval: TimeInterval) -> Rounds.Pass {
+    private func pass(_ name: String, _ lane: Rounds.Lane = .bot, every interval: TimeInterval)
+        -> Rounds.Pass
+    {
         Rounds.Pass(name: name, lane: lane) { [self] in
             note(name)
             return clock.now + interval
@@ -42,7 +44,9 @@ import Testing
     }
 
     /// A pass that waits for a server for so many seconds, each time.
-    private func hanging(_ name: String, _ lane: Rounds.Lane = .bot, for seconds: TimeInterval) -> Rounds.Pass {
+    private func hanging(_ name: String, _ lane: Rounds.Lane = .bot, for seconds: TimeInterval)
+        -> Rounds.Pass
+    {
         Rounds.Pass(name: name, lane: lane) { [self] in
             note("\(name) begins")
             try await clock.sleep(until: clock.now + seconds)
@@ -63,10 +67,15 @@ import Testing
         let rounds = Rounds(limit: 8, clock: clock)
         let group = rounds.group { _ in }
         rounds.add(
-            [hanging("slow", .human, for: 50), pass("human", .human, every: 100), pass("bot", every: 20)], to: group)
+            [
+                hanging("slow", .human, for: 50), pass("human", .human, every: 100),
+                pass("bot", every: 20),
+            ], to: group)
         await run(rounds, for: 55)
         #expect(
-            events.values == ["0 slow begins", "0 bot", "20 bot", "40 bot", "50 slow ends", "50 human"])
+            events.values == [
+                "0 slow begins", "0 bot", "20 bot", "40 bot", "50 slow ends", "50 human",
+            ])
     }
 
     /// As many mirrors as may run at once wait for a server that does not answer.
@@ -84,7 +93,8 @@ import Testing
         rounds.add([well], to: rounds.group { _ in })
         await run(rounds, for: 130)
         #expect(events.values.prefix(2) == ["0 hung 1 begins", "0 hung 2 begins"])
-        #expect(events.values.contains("1 hung 3 begins") && events.values.contains("2 hung 5 begins"))
+        #expect(
+            events.values.contains("1 hung 3 begins") && events.values.contains("2 hung 5 begins"))
         // The first time behind five who all began in its place, later at its time.
         #expect(events.values.filter { $0.hasSuffix("well") } == ["2 well", "62 well", "122 well"])
         #expect(lateness.values == [2, 0, 0])
@@ -194,7 +204,9 @@ import Testing
         await run(rounds, for: 75)
         // While it ran, and when it waited; which of two lanes is first at one time is not said.
         #expect(
-            events.values.sorted() == ["0 b", "0 slow", "30 b", "30 slow", "5 slow", "60 b", "60 slow"])
+            events.values.sorted() == [
+                "0 b", "0 slow", "30 b", "30 slow", "5 slow", "60 b", "60 slow",
+            ])
     }
 
     @Test func aPassMayBeHurriedToATimeAndNeverDelayed() async {
@@ -249,7 +261,9 @@ import Testing
         let service = ServiceGroup(
             configuration: .init(
                 services: [
-                    .init(service: RunningRounds(rounds: rounds), successTerminationBehavior: .gracefullyShutdownGroup)
+                    .init(
+                        service: RunningRounds(rounds: rounds),
+                        successTerminationBehavior: .gracefullyShutdownGroup)
                 ],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         ended.add(service)

@@ -15,16 +15,23 @@ import Testing
 /// What is kept of the rules of the bot's server, and when a person is told of a change.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ServerRuleTests {
     private static let week: TimeInterval = 7 * 86_400
-    private static let rules = ["Be kind.", "Bots post at most 12 times a day. They post unlisted."]
+    private static let rules = [
+        "Be kind.", "Bots post at most 12 times a day. They post unlisted.",
+    ]
 
     private func news(_ paper: PaperMirror) async throws -> Int {
-        try await HealthReader(paper.mirror.installation).reading(of: paper.mirror, now: paper.clock.now)
-            .facts.changedRules
+        try await HealthReader(paper.mirror.installation).reading(
+            of: paper.mirror, now: paper.clock.now
+        )
+        .facts.changedRules
     }
 
-    private func reads(_ paper: PaperMirror) -> Int { paper.bot.with { $0.calls.count { $0 == .readRules } } }
+    private func reads(_ paper: PaperMirror) -> Int {
+        paper.bot.with { $0.calls.count { $0 == .readRules } }
+    }
 
-    @Test(arguments: Engine.allCases) func aWorkerReadsThemOnceAWeek(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aWorkerReadsThemOnceAWeek(_ engine: Engine) async throws
+    {
         let paper = try await PaperMirror(engine, bot: .mastodon)
         paper.bot.with { $0.statements = Self.rules }
         for day in 0..<15 {
@@ -57,11 +64,14 @@ import Testing
         try await expect(news(paper), equals: 2)
         let account = try #require(try await paper.mirror.table.record().bot)
         func shown() async throws -> ServerRuleReport {
-            try await paper.mirror.showServerRules(of: paper.bot, account: account, now: paper.clock.now)
+            try await paper.mirror.showServerRules(
+                of: paper.bot, account: account, now: paper.clock.now)
         }
         let first = try await shown()
         expect(first.rules.map(\.state), equals: [.new, .new])
-        expect(first.rules.flatMap(\.proposals).compactMap(\.command), equals: ["mirror-bot set MAX_PER_DAY=12"])
+        expect(
+            first.rules.flatMap(\.proposals).compactMap(\.command),
+            equals: ["mirror-bot set MAX_PER_DAY=12"])
         try await expect(news(paper), equals: 0)
         try await expect(shown().rules.map(\.state), equals: [.known, .known])
         // Nothing was decided for the person.
@@ -95,10 +105,12 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon)
         let table = paper.mirror.serverRules
         let (first, second) = (
-            AccountID(network: .mastodon, value: "bot@a.example"), AccountID(network: .mastodon, value: "bot@b.example")
+            AccountID(network: .mastodon, value: "bot@a.example"),
+            AccountID(network: .mastodon, value: "bot@b.example")
         )
         _ = try await table.note(["No bots."], of: first, isShown: true, now: paper.clock.now)
-        let look = try await table.note(["Bots welcome."], of: second, isShown: false, now: paper.clock.now)
+        let look = try await table.note(
+            ["Bots welcome."], of: second, isShown: false, now: paper.clock.now)
         expect(look.sentences.map(\.text), equals: ["Bots welcome."])
         try await expect(table.lastLook(of: first), equals: nil)
     }

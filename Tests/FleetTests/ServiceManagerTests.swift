@@ -17,7 +17,9 @@ import Testing
     }
 
     private func manager(_ environment: [String: String] = [:]) throws -> ServiceManager {
-        try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path].merging(environment) { $1 }))
+        try #require(
+            ServiceManager(
+                environment: ["NOTIFY_SOCKET": listener.path].merging(environment) { $1 }))
     }
 
     @Test(arguments: [.ready, .alive, .stopping] as [ServiceManager.Word])
@@ -27,11 +29,14 @@ import Testing
     }
 
     @Test func anUnheardWordIsNoError() throws {
-        let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": folder.path("nobody")]))
+        let manager = try #require(
+            ServiceManager(environment: ["NOTIFY_SOCKET": folder.path("nobody")]))
         #expect(!manager.tell(.ready))
     }
 
-    @Test(arguments: ["", "/", "@", "notify", "vsock:2:1234", "/" + String(repeating: "n", count: 200)])
+    @Test(arguments: [
+        "", "/", "@", "notify", "vsock:2:1234", "/" + String(repeating: "n", count: 200),
+    ])
     func whatIsNoAddressIsNobody(_ name: String) {
         #expect(ServiceManager(environment: ["NOTIFY_SOCKET": name]) == nil)
         #expect(ServiceManager(environment: [:]) == nil)
@@ -47,7 +52,8 @@ import Testing
 
     @Test(
         arguments: [
-            (["WATCHDOG_USEC": "60000000"], .seconds(60)), (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"], nil),
+            (["WATCHDOG_USEC": "60000000"], .seconds(60)),
+            (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"], nil),
             (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "\(getpid())"], .seconds(60)),
             (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
         ] as [([String: String], Duration?)])
@@ -55,9 +61,11 @@ import Testing
         try expect(manager(environment).patience, equals: patience)
     }
 
-    /// Says what the manager hears when a sign is due so many seconds after `begun`; nil for nothing.
-    private func sign(of manager: ServiceManager, after seconds: Int, _ begun: ContinuousClock.Instant) async -> String?
-    {
+    /// Says what the manager hears when a sign is due so many seconds after `begun`; nil for
+    /// nothing.
+    private func sign(
+        of manager: ServiceManager, after seconds: Int, _ begun: ContinuousClock.Instant
+    ) async -> String? {
         manager.giveSign(at: begun + .seconds(seconds))
         manager.tell(.ready)
         guard let first = await listener.next(), first != "READY=1" else { return nil }

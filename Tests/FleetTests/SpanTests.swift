@@ -22,7 +22,8 @@ import Tracing
     private func paper(_ variables: [String: String] = [:]) async throws -> PaperMirror {
         let paper = try await PaperMirror(bot: .mastodon, variables: variables)
         let person = AccountID(network: .mastodon, value: "friend")
-        try await paper.archive((0..<9).map { pastReply("r\($0)", to: person, "thank you for the cake \($0)") })
+        try await paper.archive(
+            (0..<9).map { pastReply("r\($0)", to: person, "thank you for the cake \($0)") })
         return paper
     }
 
@@ -46,8 +47,12 @@ import Tracing
         for span in spans {
             var text = ""
             dump(span, to: &text)
-            for word in Self.words { #expect(!text.contains(word), "\(word) in \(text)", sourceLocation: location) }
-            #expect(span.errors.isEmpty && span.events.isEmpty && span.links.isEmpty, sourceLocation: location)
+            for word in Self.words {
+                #expect(!text.contains(word), "\(word) in \(text)", sourceLocation: location)
+            }
+            #expect(
+                span.errors.isEmpty && span.events.isEmpty && span.links.isEmpty,
+                sourceLocation: location)
         }
     }
 
@@ -56,7 +61,8 @@ import Tracing
         let parts = try await paper.parts()
         let mentions = try #require(parts.feeds.mentions)
         _ = try await Passes(parts: parts).mentions(mentions)
-        paper.bot.add([paperPost("m", on: .mastodon, "Gooseberry?", at: PaperMirror.now + 1)], to: .mentions)
+        paper.bot.add(
+            [paperPost("m", on: .mastodon, "Gooseberry?", at: PaperMirror.now + 1)], to: .mentions)
         try await paper.wait(5)
         let spans = try await traced { _ = try await Passes(parts: parts).mentions(mentions) }
         #expect(paper.bot.with { $0.published.count } == 1)
@@ -69,16 +75,20 @@ import Tracing
         #expect(decide.parentSpanID == observe.spanID)
         #expect(deliver.parentSpanID == decide.spanID)
         let common = ["mirror_bot.mirror": "test", "server.address": "paper.example"]
-        expect(attributes(observe), equals: common.merging(["mirror_bot.kind": "bot-mentions"]) { $1 })
+        expect(
+            attributes(observe), equals: common.merging(["mirror_bot.kind": "bot-mentions"]) { $1 })
         expect(attributes(decide), equals: common.merging(["mirror_bot.kind": "reply"]) { $1 })
         expect(
             attributes(deliver),
-            equals: common.merging(["mirror_bot.kind": "reply", "mirror_bot.outcome": "done"]) { $1 })
+            equals: common.merging(["mirror_bot.kind": "reply", "mirror_bot.outcome": "done"]) {
+                $1
+            })
         #expect(spans.allSatisfy { $0.status == nil })
         expectSilence(spans)
     }
 
-    /// A slot was planned in another hour, perhaps by another process: its sending is a trace of its own.
+    /// A slot was planned in another hour, perhaps by another process: its sending is a trace of
+    /// its own.
     @Test func aPlanIsDecidedOnceAndItsSlotIsSentForItself() async throws {
         let paper = try await paper()
         let author = AccountID(network: .mastodon, value: "human")
@@ -88,7 +98,8 @@ import Tracing
                 let hours = number % 4 + 1 - 24 * (number / 4 + 1)
                 return Post(
                     id: PostID(network: .mastodon, value: "p\(number)"), author: author,
-                    text: "Gooseberry cake \(number)", createdAt: PaperMirror.now + Double(hours) * 3_600)
+                    text: "Gooseberry cake \(number)",
+                    createdAt: PaperMirror.now + Double(hours) * 3_600)
             })
         let parts = try await paper.parts()
         let passes = Passes(parts: parts)
@@ -98,7 +109,9 @@ import Tracing
         #expect(planning.map(\.operationName) == ["decide"])
         #expect(planning.first.map(attributes)?["mirror_bot.kind"] == "post")
         let next = try #require(
-            try await paper.actions(.post).first { $0.state == .planned && $0.due > paper.clock.now })
+            try await paper.actions(.post).first {
+                $0.state == .planned && $0.due > paper.clock.now
+            })
         try await paper.wait(next.due.timeIntervalSince(paper.clock.now) + 1)
         let sending = try await traced { try await parts.courier.deliverDue([.post]) }
         #expect(sending.map(\.operationName) == ["deliver"])
@@ -117,7 +130,8 @@ import Tracing
             state.failure = { operation, _ in
                 operation == .readMentions
                     ? NetworkError(
-                        code: .unavailable, network: .mastodon, host: "paper.example", operation: operation,
+                        code: .unavailable, network: .mastodon, host: "paper.example",
+                        operation: operation,
                         detail: "the friend's Gooseberry cake", outcome: .notSent) : nil
             }
         }

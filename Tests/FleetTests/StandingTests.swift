@@ -23,7 +23,8 @@ import Testing
 
     private func start(on network: NetworkName, days: Int = 1) async throws -> MirrorFixture {
         try await MirrorFixture.start(
-            days: days, from: 6, human: network, bot: network, variables: network == .x ? Self.onX : [:])
+            days: days, from: 6, human: network, bot: network,
+            variables: network == .x ? Self.onX : [:])
     }
 
     private func codes(_ fixture: MirrorFixture) async throws -> [Obstacle.Code] {
@@ -31,7 +32,9 @@ import Testing
     }
 
     /// A suspension holds the mirror within hours, and ends with it.
-    @Test(arguments: NetworkName.allCases) func aSuspensionHoldsTheMirror(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func aSuspensionHoldsTheMirror(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await start(on: network, days: 2)
         let sandbox = fixture.sandbox
         let table = fixture.mirror.table
@@ -49,7 +52,9 @@ import Testing
                         let health = try await fixture.mirror.health(now: fixture.clock.now)
                         #expect(!health.verdict.isWell)
                         let ledger = await sandbox.ledger
-                        expect(ledger.deliveries.map(\.date)) { $0.allSatisfy { $0 <= standing.since + 60 } }
+                        expect(ledger.deliveries.map(\.date)) {
+                            $0.allSatisfy { $0 <= standing.since + 60 }
+                        }
                         sandbox.faults.humanStanding = .active
                     }
                 ),
@@ -103,7 +108,8 @@ import Testing
         let fixture = try await start(on: .mastodon)
         let sandbox = fixture.sandbox
         try await fixture.live(
-            until: 14, events: [(8, { sandbox.faults.humanStanding = .moved(to: "umi@elsewhere.example") })])
+            until: 14,
+            events: [(8, { sandbox.faults.humanStanding = .moved(to: "umi@elsewhere.example") })])
         let standing = try #require(try await fixture.mirror.table.record().standing)
         #expect(standing.state == .moved(to: "umi@elsewhere.example"))
         #expect(!standing.isHold)
@@ -115,9 +121,11 @@ import Testing
         #expect(!health.obstacles.contains { $0.code == .humanAway })
     }
 
-    /// All copies are proposed to be taken back once the network has said twice that the account is gone, and none goes
-    /// without a person.
-    @Test(arguments: NetworkName.allCases) func aDeletionAsksAPerson(_ network: NetworkName) async throws {
+    /// All copies are proposed to be taken back once the network has said twice that the account is
+    /// gone, and none goes without a person.
+    @Test(arguments: NetworkName.allCases) func aDeletionAsksAPerson(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await start(on: network, days: 3)
         let sandbox = fixture.sandbox
         let store = fixture.mirror.outbox(lease: nil)
@@ -128,7 +136,8 @@ import Testing
                 (
                     36,
                     {
-                        let standing = try #require(try await fixture.mirror.table.record().standing)
+                        let standing = try #require(
+                            try await fixture.mirror.table.record().standing)
                         #expect(standing.state == .deleted)
                         #expect(standing.confirmed == nil)
                         try await expect(store.proposedUndos()) { $0.isEmpty }
@@ -148,14 +157,19 @@ import Testing
     }
 
     /// What each network says of the account, as the mirror's own client reads it.
-    @Test(arguments: NetworkName.allCases) func eachNetworkSaysIt(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func eachNetworkSaysIt(_ network: NetworkName)
+        async throws
+    {
         let fixture = try await start(on: network)
         let human = try #require(try await fixture.mirror.network(of: .human))
         let account = try await human.verifyAccount().id
         let onMastodon = network == .mastodon
         let cases: [(SandboxStanding, AccountStanding)] = [
             (.memorial, onMastodon ? .memorial : .active), (.suspended, .suspended),
-            (.moved(to: "umi@elsewhere.example"), onMastodon ? .moved(to: "umi@elsewhere.example") : .active),
+            (
+                .moved(to: "umi@elsewhere.example"),
+                onMastodon ? .moved(to: "umi@elsewhere.example") : .active
+            ),
             (.deactivated, network == .bluesky ? .deactivated : .active), (.deleted, .deleted),
             (.active, .active),
         ]
@@ -169,7 +183,8 @@ import Testing
 
     // MARK: On paper
 
-    /// One look a day, by the table also for the next process; sooner while the credentials are refused.
+    /// One look a day, by the table also for the next process; sooner while the credentials are
+    /// refused.
     @Test func aWorkerLooksOnceADay() async throws {
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let human = try #require(paper.human)

@@ -54,7 +54,8 @@ import Testing
     /// Of a mirror that the server's statistics do not know any index looks as good to it.
     private static let mirrors = "('test'), ('other'), ('\(MirrorFixture.mirror)')"
 
-    /// Fills the tables of mirrors, so that the server does not find it easier to read them as a whole.
+    /// Fills the tables of mirrors, so that the server does not find it easier to read them as a
+    /// whole.
     private static let history = [
         """
         INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, source_network,
@@ -100,24 +101,29 @@ import Testing
             "log_min_messages": "log",
         ])
         let database = try await server.makeDatabase()
-        let fixture = try await MirrorFixture.start(.postgres, from: 9, variables: ["DATABASE_URL": database])
+        let fixture = try await MirrorFixture.start(
+            .postgres, from: 9, variables: ["DATABASE_URL": database])
         for statement in Self.history { try await server.run(statement, database: database) }
         let before = server.log.utf8.count
         try await fixture.live(until: 12)
         #expect(try await fixture.worker().runOnce())
-        let lease = try await fixture.leases.take(owner: "test", after: fixture.leases.record(), now: 0)
-        let outbox = OutboxStore(storage: fixture.mirror.storage, mirror: MirrorFixture.mirror, lease: lease)
+        let lease = try await fixture.leases.take(
+            owner: "test", after: fixture.leases.record(), now: 0)
+        let outbox = OutboxStore(
+            storage: fixture.mirror.storage, mirror: MirrorFixture.mirror, lease: lease)
         // What the worker asks for only now and then.
         _ = try await outbox.clean(before: Date(timeIntervalSince1970: 1))
         _ = try await outbox.newestChange()
         _ = try await outbox.dueUndos(now: fixture.clock.now)
-        _ = try await outbox.nextRoom([.post], within: Pace(count: 30, period: 1_800), now: fixture.clock.now)
+        _ = try await outbox.nextRoom(
+            [.post], within: Pace(count: 30, period: 1_800), now: fixture.clock.now)
         var question = OutboxStore.Question(midnight: fixture.clock.now, memory: fixture.clock.now)
         (question.subjects, question.parents, question.threads) = (["h3"], ["r3"], ["t1"])
         question.accounts = [AccountID(network: .mastodon, value: "u1")]
         _ = try await outbox.write { [question] in try outbox.earlierReplies(question, on: $0) }
         _ = try await fixture.mirror.archive.networksOfReplies()
-        let reports = Self.reports(String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self))
+        let reports = Self.reports(
+            String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self))
         #expect(reports.count > 200)
         let complaints = Set(reports.flatMap(Self.complaints))
         #expect(complaints.isEmpty, "\(complaints.sorted().joined(separator: "\n\n"))")
@@ -130,7 +136,8 @@ import Testing
         let server = try await PostgresServer.start()
         let pooler = try await PoolerServer.start(before: server)
         let url = pooler.url(try await server.makeDatabase())
-        let fixture = try await MirrorFixture.start(.postgres, from: 9, variables: ["DATABASE_URL": url])
+        let fixture = try await MirrorFixture.start(
+            .postgres, from: 9, variables: ["DATABASE_URL": url])
         try await fixture.live(until: 20)
         try await expect(fixture.worker().dryRun { _ in }) { $0 != nil }
         #expect(try await fixture.worker().runOnce())
@@ -144,11 +151,14 @@ import Testing
 
     /// Beats apart, which take place in real time.
     @Test func anIdleMirrorAsksLittle() async throws {
-        let server = try await PostgresServer.start(settings: ["log_statement": "all", "log_min_messages": "log"])
+        let server = try await PostgresServer.start(settings: [
+            "log_statement": "all", "log_min_messages": "log",
+        ])
         let database = try await server.makeDatabase()
         // A day after all that happens in the world.
         let fixture = try await MirrorFixture.start(
-            .postgres, from: 30, variables: ["DATABASE_URL": database, "QUIET_HOURS": "00:00-23:00"])
+            .postgres, from: 30,
+            variables: ["DATABASE_URL": database, "QUIET_HOURS": "00:00-23:00"])
         var counts: [Int] = []
         var end = Sample.hour(30)
         for seconds: TimeInterval in [60, 60, 3_600] {
@@ -164,15 +174,18 @@ import Testing
             let apart = ["leases", "INTO workers", "UPDATE workers", "pg_control_system"]
             counts.append(statements.count { line in !apart.contains { line.contains($0) } })
         }
-        // The first minute of a mirror's life reads every feed for the first time, and makes a plan; then come the first
-        // minute of a worker that finds all that, and an hour with its start.
+        // The first minute of a mirror's life reads every feed for the first time, and makes a
+        // plan; then come the first minute of a worker that finds all that, and an hour with its
+        // start.
         #expect(counts[0] <= 410 && counts[1] <= 70 && counts[2] <= 320, "\(counts)")
     }
 
-    /// From a post on the home timeline to a favorite that the network knows: transactions, and statements on their own,
-    /// with the counts in Redis.
+    /// From a post on the home timeline to a favorite that the network knows: transactions, and
+    /// statements on their own, with the counts in Redis.
     @Test func aFavoriteTakesFewCalls() async throws {
-        let server = try await PostgresServer.start(settings: ["log_statement": "all", "log_min_messages": "log"])
+        let server = try await PostgresServer.start(settings: [
+            "log_statement": "all", "log_min_messages": "log",
+        ])
         let database = try await server.makeDatabase()
         let storage = try await Storage.open(.postgres(url: database))
         try await Migrations.apply(to: storage)
@@ -186,20 +199,25 @@ import Testing
         let home = try #require(parts.feeds.botHome)
         // What is read once in the life of a worker is known then.
         for name in ["first", "second"] {
-            mirror.bot.add([paperPost(name, on: .mastodon, "rain", at: mirror.clock.now)], to: .home)
+            mirror.bot.add(
+                [paperPost(name, on: .mastodon, "rain", at: mirror.clock.now)], to: .home)
             _ = try await passes.botHome(home)
             try await mirror.wait(5)
         }
         let before = server.log.utf8.count
         mirror.bot.add(
-            [paperPost("tea", on: .mastodon, "green tea in my garden", at: mirror.clock.now)], to: .home)
+            [paperPost("tea", on: .mastodon, "green tea in my garden", at: mirror.clock.now)],
+            to: .home)
         _ = try await passes.botHome(home)
         let log = String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self)
         try await expect(mirror.actions(.favorite).map(\.state), equals: [.done])
         var calls: [String] = []
         var isInside = false
         for line in log.split(separator: "\n") {
-            guard let statement = line.firstMatch(of: /LOG:  (?:statement|execute [^:]*): (.*)/)?.output.1 else {
+            guard
+                let statement = line.firstMatch(of: /LOG:  (?:statement|execute [^:]*): (.*)/)?
+                    .output.1
+            else {
                 continue
             }
             if !isInside { calls.append(String(statement)) }
@@ -210,8 +228,8 @@ import Testing
             }
             if statement.hasPrefix("COMMIT") || statement.hasPrefix("ROLLBACK") { isInside = false }
         }
-        // One of them reads the weights, of which a session needs one answer, two ask whether a person has said something
-        // since, and the last whether the author was forgotten meanwhile.
+        // One of them reads the weights, of which a session needs one answer, two ask whether a
+        // person has said something since, and the last whether the author was forgotten meanwhile.
         #expect(calls.count <= 11, "\(calls.joined(separator: "\n"))")
     }
 
@@ -220,14 +238,18 @@ import Testing
         var reports: [Report] = []
         var lines: [String]?
         func finish() {
-            guard let entry = lines, let start = entry.first?.range(of: "Query Text: ") else { return }
+            guard let entry = lines, let start = entry.first?.range(of: "Query Text: ") else {
+                return
+            }
             // The plan begins with the first line that has costs.
             let plan = entry.firstIndex { $0.contains("(cost=") } ?? entry.count
             let statement = [String(entry[0][start.upperBound...])] + entry[1..<max(plan, 1)]
             reports.append(
                 Report(
-                    statement: statement.joined(separator: " ").split(whereSeparator: \.isWhitespace)
-                        .joined(separator: " "), plan: Array(entry[plan...])))
+                    statement: statement.joined(separator: " ").split(
+                        whereSeparator: \.isWhitespace
+                    )
+                    .joined(separator: " "), plan: Array(entry[plan...])))
         }
         for line in log.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("\t") {
@@ -245,12 +267,14 @@ import Testing
         text.range(of: pattern, options: .regularExpression) != nil
     }
 
-    private static func isReader(_ statement: String) -> Bool { readers.contains { statement.contains($0) } }
+    private static func isReader(_ statement: String) -> Bool {
+        readers.contains { statement.contains($0) }
+    }
 
     /// Indexes of few rows, whatever the table holds: those of actions that have not ended.
     ///
-    /// The newest answers to others are read in the order of their index; a mirror that has fewer than are wanted may have
-    /// all of its own sorted.
+    /// The newest answers to others are read in the order of their index; a mirror that has fewer
+    /// than are wanted may have all of its own sorted.
     private static let small = "actions_(not_ended|in_flight)|posts_by_reply_age"
 
     /// A condition of an index that leaves all that a mirror has, or all of one kind.
@@ -258,17 +282,23 @@ import Testing
         #/Index Cond: (?:\(mirror = [^()]*\)|\(\(mirror = [^()]*\) AND \(kind = [^()]*\)\))$/#
     }
 
-    /// Returns the statement and its plan if the plan reads a whole table, all rows of a mirror, or all rows of a mirror and
-    /// kind.
+    /// Returns the statement and its plan if the plan reads a whole table, all rows of a mirror, or
+    /// all rows of a mirror and kind.
     ///
     /// Rows in the order of an index are allowed if a limit ends the reading.
     private static func complaints(about report: Report) -> [String] {
-        guard !isReader(report.statement), !report.statement.contains("generate_series") else { return [] }
-        let isLimited = report.plan.first?.contains("Limit") == true && !report.plan.contains { $0.contains("Sort") }
+        guard !isReader(report.statement), !report.statement.contains("generate_series") else {
+            return []
+        }
+        let isLimited =
+            report.plan.first?.contains("Limit") == true
+            && !report.plan.contains { $0.contains("Sort") }
         let text = "\(report.statement)\n\(report.plan.joined(separator: "\n"))"
         for (index, line) in report.plan.enumerated() {
             if matches(line, "Seq Scan on \(tables)") { return [text] }
-            guard matches(line, "Index (Only )?Scan .* on \(tables)|Bitmap Index Scan on \(tables)_") else {
+            guard
+                matches(line, "Index (Only )?Scan .* on \(tables)|Bitmap Index Scan on \(tables)_")
+            else {
                 continue
             }
             let next = index + 1 < report.plan.count ? report.plan[index + 1] : ""
@@ -285,16 +315,22 @@ import Testing
         let engine = try await Storage.open(.sqlite(path: folder.path("empty.sqlite")))
         try await Migrations.apply(to: engine)
         var complaints: [String] = []
-        for statement in statements where statement.contains(#/^(SELECT|UPDATE|DELETE)/#) && !isReader(statement) {
-            guard !statement.contains(#/pg_|txid_|unnest|generate_series|set_config|to_regclass/#) else { continue }
+        for statement in statements
+        where statement.contains(#/^(SELECT|UPDATE|DELETE)/#) && !isReader(statement) {
+            guard !statement.contains(#/pg_|txid_|unnest|generate_series|set_config|to_regclass/#)
+            else { continue }
             // SQLite has no row locks, and gets the statement without one.
-            let plain = statement.replacing(#/\$[0-9]+/#, with: "1").replacing(" FOR SHARE", with: "")
-            let steps = try await engine.query("EXPLAIN QUERY PLAN \(unsafe: plain)").map { try $0.text("detail") }
+            let plain = statement.replacing(#/\$[0-9]+/#, with: "1").replacing(
+                " FOR SHARE", with: "")
+            let steps = try await engine.query("EXPLAIN QUERY PLAN \(unsafe: plain)").map {
+                try $0.text("detail")
+            }
             let isSorted = steps.contains { $0.contains("TEMP B-TREE") }
             let isLimited = plain.contains("LIMIT") && !isSorted
             for step in steps {
                 let isScan = matches(step, "^SCAN \(tables)")
-                let isWhole = matches(step, "^SEARCH \(tables) USING [^(]*\\(mirror=\\?( AND kind=\\?)?\\)$")
+                let isWhole = matches(
+                    step, "^SEARCH \(tables) USING [^(]*\\(mirror=\\?( AND kind=\\?)?\\)$")
                 if isScan || isWhole && !isLimited && !matches(step, small) {
                     complaints.append("\(statement)\n\(steps.joined(separator: "\n"))")
                 }

@@ -23,7 +23,8 @@ import Testing
         let posts = (0..<count).map { number in
             Post(
                 id: Self.id(number), author: AccountID(network: .mastodon, value: "human"),
-                text: "thought number \(number) of many", createdAt: PaperMirror.now - 86_400 * Double(50 + number),
+                text: "thought number \(number) of many",
+                createdAt: PaperMirror.now - 86_400 * Double(50 + number),
                 address: "address-\(number)")
         }
         try await paper.archive(posts)
@@ -34,18 +35,25 @@ import Testing
         return (paper, try await paper.parts())
     }
 
-    private static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "\(number)") }
+    private static func id(_ number: Int) -> PostID {
+        PostID(network: .mastodon, value: "\(number)")
+    }
 
     /// Lets a slot with one of the posts be due now, and returns it as it ends.
-    private func deliver(_ number: Int, slot: Int, of paper: PaperMirror, _ parts: WorkerParts) async throws -> Action {
+    private func deliver(_ number: Int, slot: Int, of paper: PaperMirror, _ parts: WorkerParts)
+        async throws -> Action
+    {
         let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
         let wording = Action.Wording(
-            source: Self.id(number), text: "thought number \(number) of many", visibility: .unlisted)
-        let intent = Intent(.post(Slot.Name(day: day, number: slot), wording), due: now, expires: now + 900)
+            source: Self.id(number), text: "thought number \(number) of many", visibility: .unlisted
+        )
+        let intent = Intent(
+            .post(Slot.Name(day: day, number: slot), wording), due: now, expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.post])
-        return try #require(try await parts.planner.store.action(.post, subject: intent.payload.subject))
+        return try #require(
+            try await parts.planner.store.action(.post, subject: intent.payload.subject))
     }
 
     private func isArchived(_ number: Int, in paper: PaperMirror) async throws -> Bool {
@@ -81,7 +89,8 @@ import Testing
         #expect(asked <= 7, "a doubt is no reason to ask all the time")
     }
 
-    /// Whether the account is verified decides about forgetting; what is not there is not said in either case.
+    /// Whether the account is verified decides about forgetting; what is not there is not said in
+    /// either case.
     @Test func whatIsDeniedIsNotSaidWhileTheAccountCannotBeVerified() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         _ = try await deliver(0, slot: 1, of: paper, parts)
@@ -90,7 +99,8 @@ import Testing
         try await paper.wait(660)
         let ended = try await deliver(0, slot: 2, of: paper, parts)
         #expect(ended.wording?.source != Self.id(0))
-        #expect(paper.bot.with { $0.published.allSatisfy { $0.text != "thought number 0 of many" } })
+        #expect(
+            paper.bot.with { $0.published.allSatisfy { $0.text != "thought number 0 of many" } })
         #expect(try await isArchived(0, in: paper))
     }
 
@@ -147,7 +157,9 @@ import Testing
 
     @Test func whatIsNoLongerForEverybodyIsNotUsed() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: [])
-        let secret = (0..<6).map { paperPost("\($0)", by: "human", on: .mastodon, visibility: .private) }
+        let secret = (0..<6).map {
+            paperPost("\($0)", by: "human", on: .mastodon, visibility: .private)
+        }
         paper.human?.add(secret, to: .ownPosts)
         let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .skipped)
@@ -166,13 +178,16 @@ import Testing
     @Test func anAnswerWaitsUntilWhatWasSaidBeforeIsRead() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: Set(0..<6))
         let now = paper.clock.now
-        let wording = Action.Wording(source: Self.id(1), text: "thought number 1 of many", visibility: .unlisted)
+        let wording = Action.Wording(
+            source: Self.id(1), text: "thought number 1 of many", visibility: .unlisted)
         func answer(_ name: String) async throws -> Action {
             paper.bot.add([paperPost(name, on: .mastodon)], to: .mentions)
             let target = Action.Target(
-                post: name, author: .mastodon("pal@a.example", localHost: ""), address: "address-\(name)")
+                post: name, author: .mastodon("pal@a.example", localHost: ""),
+                address: "address-\(name)")
             let intent = Intent(
-                .reply(Action.Reply(to: target, thread: name, wording: wording)), due: now, expires: now + 86_400)
+                .reply(Action.Reply(to: target, thread: name, wording: wording)), due: now,
+                expires: now + 86_400)
             return try await parts.planner.store.propose(intent, now: now).action
         }
         func state(_ action: Action) async throws -> ActionState? {
@@ -200,15 +215,20 @@ import Testing
         for number in 0..<30 {
             let author = AccountID(network: .mastodon, value: "friend-\(number)")
             let reply = Action.Reply(
-                to: Action.Target(post: "m\(number)", author: author, address: "address-m\(number)"),
+                to: Action.Target(
+                    post: "m\(number)", author: author, address: "address-m\(number)"),
                 thread: "m\(number)",
-                wording: Action.Wording(source: Self.id(1), text: "thank you", visibility: .unlisted))
-            _ = try await parts.store.propose(Intent(.reply(reply), due: now - 60, expires: now + 86_400), now: now)
+                wording: Action.Wording(
+                    source: Self.id(1), text: "thank you", visibility: .unlisted))
+            _ = try await parts.store.propose(
+                Intent(.reply(reply), due: now - 60, expires: now + 86_400), now: now)
         }
-        let slot = Action.Wording(source: Self.id(0), text: "thought number 0 of many", visibility: .unlisted)
+        let slot = Action.Wording(
+            source: Self.id(0), text: "thought number 0 of many", visibility: .unlisted)
         let day = LocalTime(now, in: PaperMirror.zone).day
         _ = try await parts.store.propose(
-            Intent(.post(Slot.Name(day: day, number: 1), slot), due: now, expires: now + 900), now: now)
+            Intent(.post(Slot.Name(day: day, number: 1), slot), due: now, expires: now + 900),
+            now: now)
         let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: now - 60)
         #expect(paper.bot.with { $0.published.map(\.text) } == ["thought number 0 of many"])
         #expect(attention.map { $0 > now } ?? true)
@@ -223,7 +243,8 @@ import Testing
     private func published(
         _ count: Int, _ variables: [String: String] = [:], canEdit: Bool = true
     ) async throws -> (PaperMirror, WorkerParts) {
-        let (paper, parts) = try await paper(posts: count + 1, shown: Set(0...count), variables, canEdit: canEdit)
+        let (paper, parts) = try await paper(
+            posts: count + 1, shown: Set(0...count), variables, canEdit: canEdit)
         for number in 0..<count {
             let ended = try await deliver(number, slot: number + 1, of: paper, parts)
             try #require(ended.state == .done && ended.wording?.source == Self.id(number))
@@ -232,9 +253,15 @@ import Testing
         return (paper, parts)
     }
 
-    private func change(_ number: Int, of paper: PaperMirror, _ change: (inout ObservedPost) -> Void) {
+    private func change(
+        _ number: Int, of paper: PaperMirror, _ change: (inout ObservedPost) -> Void
+    ) {
         paper.human?.with { state in
-            guard let place = state.feeds[.ownPosts]?.firstIndex(where: { $0.address == "address-\(number)" }) else {
+            guard
+                let place = state.feeds[.ownPosts]?.firstIndex(where: {
+                    $0.address == "address-\(number)"
+                })
+            else {
                 return
             }
             change(&state.feeds[.ownPosts, default: []][place])
@@ -269,7 +296,8 @@ import Testing
         let (paper, parts) = try await published(3)
         paper.human?.with { $0.lookedUp = [] }
         for _ in 0..<3 { _ = try await parts.originals.look() }
-        #expect(paper.human?.with { $0.lookedUp.sorted() } == ["address-0", "address-1", "address-2"])
+        #expect(
+            paper.human?.with { $0.lookedUp.sorted() } == ["address-0", "address-1", "address-2"])
         try await paper.wait(3_601)
         _ = try await parts.originals.look()
         #expect(paper.human?.with { $0.lookedUp.count } == 6)
@@ -287,24 +315,33 @@ import Testing
     @Test func aPersonIsAskedAboutMoreThanTenInAnHour() async throws {
         let (paper, parts) = try await published(14)
         // One is left that tells that the server is not out of order.
-        paper.human?.with { state in state.feeds[.ownPosts]?.removeAll { $0.address != "address-13" } }
+        paper.human?.with { state in
+            state.feeds[.ownPosts]?.removeAll { $0.address != "address-13" }
+        }
         _ = try await parts.originals.look()
         try await paper.wait(660)
         try await parts.originals.askAgain()
         let store = parts.store
         try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
-        try await expect(ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 3)
-        try await expect(store.proposedUndos()) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
+        try await expect(
+            ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 3)
+        try await expect(store.proposedUndos()) {
+            $0.allSatisfy { $0.undo == nil && $0.state == .done }
+        }
         expect(paper.log.values) { $0.contains { $0.contains("Not taken back without a person") } }
         try await expect(store.keepProposed(), equals: 3)
-        try await expect(ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 0)
+        try await expect(
+            ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 0)
         try await paper.wait(2 * 86_400)
         _ = try await parts.originals.look()
         try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
     }
 
-    /// A list shows the change before the turn of the original comes, as news or as what was read before.
-    @Test(arguments: [true, false]) func aChangeThatAListShowsIsFollowedAtOnce(isNews: Bool) async throws {
+    /// A list shows the change before the turn of the original comes, as news or as what was read
+    /// before.
+    @Test(arguments: [true, false]) func aChangeThatAListShowsIsFollowedAtOnce(isNews: Bool)
+        async throws
+    {
         let (paper, parts) = try await published(2)
         // Both have had their turn, and the next one is an hour away.
         _ = try await parts.originals.look()
@@ -320,14 +357,17 @@ import Testing
         if isNews { human.add(shown, to: .ownPosts) } else { human.with { $0.shownAgain = shown } }
         human.with { $0.lookedUp = [] }
         _ = try await passes.humanPosts(feed)
-        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
+        #expect(
+            paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
         #expect(human.with { $0.lookedUp } == ["address-0"])
         // Once, although the list shows it with every look.
         try await paper.wait(60)
         _ = try await passes.humanPosts(feed)
         try await parts.originals.noteShown(shown)
         #expect(human.with { $0.lookedUp } == ["address-0"])
-        try await expect(slots(of: paper).map(\.text)) { $0.contains("thought number zero, said better") }
+        try await expect(slots(of: paper).map(\.text)) {
+            $0.contains("thought number zero, said better")
+        }
     }
 
     /// The publisher may sleep for hours, and is told of what a list led to.
@@ -393,14 +433,17 @@ import Testing
         #expect(edited.map(\.0) == ["published-1"])
         #expect(edited.map(\.1.text) == ["thought number zero, said better"])
         let slots = try await slots(of: paper)
-        #expect(slots.map(\.text) == ["thought number zero, said better", "thought number 1 of many"])
+        #expect(
+            slots.map(\.text) == ["thought number zero, said better", "thought number 1 of many"])
         expect(slots) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
-        try await expect(paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
+        try await expect(
+            paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
     }
 
     @Test(
         arguments: [
-            ([:], false, false, "source-edited"), (["FOLLOW_EDITS": "delete"], true, false, "source-edited"),
+            ([:], false, false, "source-edited"),
+            (["FOLLOW_EDITS": "delete"], true, false, "source-edited"),
             ([:], true, true, "source-edited"), (["FOLLOW_EDITS": "off"], true, false, nil),
         ] as [([String: String], Bool, Bool, String?)])
     func whatCannotBeChangedIsTakenBack(
@@ -468,8 +511,12 @@ import Testing
     }
 
     /// A server that promises changes and refuses this one for good, or for now.
-    @Test(arguments: [(NetworkError.Code.rejected, "source-edited"), (.unavailable, nil)] as [(_, String?)])
-    func aRefusedChangeIsTakenBackOrTriedAgain(code: NetworkError.Code, reason: String?) async throws {
+    @Test(
+        arguments: [(NetworkError.Code.rejected, "source-edited"), (.unavailable, nil)]
+            as [(_, String?)])
+    func aRefusedChangeIsTakenBackOrTriedAgain(code: NetworkError.Code, reason: String?)
+        async throws
+    {
         let (paper, parts) = try await published(1)
         let bot = paper.bot
         bot.fail(.edit, code, outcome: .refused)
@@ -506,11 +553,14 @@ import Testing
         let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .done)
         #expect(ended.text != "thought number 0 of many")
-        try await expect(paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
+        try await expect(
+            paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
     }
 
     /// A second request leaves only while what it says may still be said.
-    @Test(arguments: ["deleted", "never"]) func whatIsNoLongerWantedIsNotSentAgain(why: String) async throws {
+    @Test(arguments: ["deleted", "never"]) func whatIsNoLongerWantedIsNotSentAgain(why: String)
+        async throws
+    {
         let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
         let bot = paper.bot
         bot.fail(.publish, .transport, outcome: .unknown)
@@ -521,7 +571,9 @@ import Testing
             paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
         } else {
             let post = try #require(try await paper.mirror.archive.post(Self.id(0)))
-            let (archive, key) = (paper.mirror.archive, parts.planner.judge.rules.neverKey(of: post))
+            let (archive, key) = (
+                paper.mirror.archive, parts.planner.judge.rules.neverKey(of: post)
+            )
             let now = paper.clock.now
             _ = try await paper.mirror.storage.transaction {
                 try archive.neverUse(key, of: Self.id(0), now: now, on: $0)
@@ -534,7 +586,9 @@ import Testing
         #expect(bot.with { $0.published.count } == 1)
         try await expect(parts.store.action(.post, subject: sent.subject)?.state, equals: .failed)
         // It may still be seen, and is taken back then.
-        if why == "never" { try await expect(parts.store.copies(of: Self.id(0)).map(\.id), equals: [sent.id]) }
+        if why == "never" {
+            try await expect(parts.store.copies(of: Self.id(0)).map(\.id), equals: [sent.id])
+        }
     }
 
     /// What was changed just before a copy left, and could not be known, is followed all the same.
@@ -554,7 +608,8 @@ import Testing
             try await paper.wait(3_601)
             _ = try await parts.originals.look()
         }
-        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
+        #expect(
+            paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
     }
 
     /// One post that the server cannot show keeps nobody from asking about the others.
@@ -562,7 +617,11 @@ import Testing
         let (paper, parts) = try await published(5)
         let human = try #require(paper.human)
         human.with { $0.unreadable = ["address-0"] }
-        human.with { $0.feeds[.ownPosts]?.removeAll { ["address-1", "address-2", "address-3"].contains($0.address) } }
+        human.with {
+            $0.feeds[.ownPosts]?.removeAll {
+                ["address-1", "address-2", "address-3"].contains($0.address)
+            }
+        }
         for _ in 0..<6 {
             try await paper.wait(660)
             _ = try await parts.originals.look()
@@ -602,10 +661,14 @@ import Testing
         #expect(paper.bot.with { $0.published.map(\.text) } != ["thought number 0 of many"])
     }
 
-    @Test(arguments: [true, false]) func theHumansFavoriteDeletesWhereThatIsWanted(isWanted: Bool) async throws {
+    @Test(arguments: [true, false]) func theHumansFavoriteDeletesWhereThatIsWanted(isWanted: Bool)
+        async throws
+    {
         let (paper, parts) = try await published(2, isWanted ? ["DELETE_ON_FAVORITE": "yes"] : [:])
         let bots = paperPost("published-1", by: "bot", on: .mastodon)
         try await parts.originals.noteFavorites([paperPost("published-2", on: .mastodon), bots])
-        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [isWanted ? "human-favorite" : nil, nil])
+        try await expect(
+            slots(of: paper).map { $0.undo?.reason },
+            equals: [isWanted ? "human-favorite" : nil, nil])
     }
 }

@@ -13,8 +13,9 @@ import Testing
 
 /// The events that hurry a pass, each noted by a process that was killed before that pass.
 ///
-/// The next owner is another process, which nothing but the row tells; docs/architecture.md lists the rows. Its passes
-/// begin at its start and return after ten minutes and more, so that what it does within seconds it saw first.
+/// The next owner is another process, which nothing but the row tells; docs/architecture.md lists
+/// the rows. Its passes begin at its start and return after ten minutes and more, so that what it
+/// does within seconds it saw first.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct TakeoverTests {
     /// Seconds of the next owner's life, which judges texts ten seconds after its start.
     private static let soon = 15.0
@@ -127,11 +128,13 @@ import Testing
         let source = try #require(slot.wording?.source)
         let storage = fixture.mirror.storage.lenient
         func rules() async throws -> String? {
-            try await storage.query("SELECT rules FROM posts WHERE post_id = \(source.value)").first?
+            try await storage.query("SELECT rules FROM posts WHERE post_id = \(source.value)")
+                .first?
                 .text("rules")
         }
         try await storage.execute(
-            "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL WHERE post_id = \(source.value)")
+            "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL WHERE post_id = \(source.value)"
+        )
         try await expect(rules(), equals: "")
         try await takeOver(fixture)
         try await expect(rules()) { $0?.isEmpty == false }

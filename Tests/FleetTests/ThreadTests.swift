@@ -27,14 +27,17 @@ import Testing
     ) async throws -> (fixture: MirrorFixture, head: Post) {
         let fixture = try await MirrorFixture.start(
             from: 12, bot: network,
-            variables: ["THREADS": "whole", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0"].merging(variables) { $1 })
+            variables: ["THREADS": "whole", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0"].merging(
+                variables
+            ) { $1 })
         let author = AccountID(network: .mastodon, value: SamplePeople.human.handle)
         func id(_ number: Int) -> PostID {
             PostID(network: .mastodon, value: "https://elsewhere.example/thread/\(number)")
         }
         let posts = Self.texts.enumerated().map { number, text in
             Post(
-                id: id(number), author: author, text: text, createdAt: Sample.origin - 86_400 + Double(number) * 60,
+                id: id(number), author: author, text: text,
+                createdAt: Sample.origin - 86_400 + Double(number) * 60,
                 replyTo: number == 0 ? nil : ReplyTarget(author: author, post: id(number - 1)))
         }
         _ = try await fixture.mirror.archive.store(posts, timeZone: Sample.zone, limit: nil)
@@ -57,10 +60,13 @@ import Testing
         #expect(said.map(\.replyTo) == [nil] + said.dropLast().map(\.id))
         #expect(said.flatMap(\.mentioned).isEmpty)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(
+            ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
     }
 
-    @Test(arguments: [NetworkName.mastodon, .bluesky]) func aThreadIsSaidInItsOrder(network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.mastodon, .bluesky]) func aThreadIsSaidInItsOrder(
+        network: NetworkName
+    ) async throws {
         let (fixture, head) = try await start(on: network)
         let action = try await publish(head, fixture)
         let plan = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
@@ -98,14 +104,18 @@ import Testing
         let (fixture, head) = try await start(on: .mastodon)
         fixture.sandbox.faults.mastodon = .gotosocial
         _ = try await publish(head, fixture)
-        fixture.sandbox.faults.failNext(.dropAnswer, count: 3, method: "POST", path: "/api/v1/statuses")
+        fixture.sandbox.faults.failNext(
+            .dropAnswer, count: 3, method: "POST", path: "/api/v1/statuses")
         try await fixture.live(until: 14)
         await expect(said(fixture).map(\.text), equals: Self.texts)
         try await expect(fixture.slots().map(\.state), equals: [.done, .done, .done])
     }
 
-    @Test(arguments: ["off", "whole"]) func theFirstPostOfAThreadIsNotSaidAlone(rule: String) async throws {
-        let (fixture, head) = try await start(on: rule == "off" ? .mastodon : .x, variables: ["THREADS": rule])
+    @Test(arguments: ["off", "whole"]) func theFirstPostOfAThreadIsNotSaidAlone(rule: String)
+        async throws
+    {
+        let (fixture, head) = try await start(
+            on: rule == "off" ? .mastodon : .x, variables: ["THREADS": rule])
         await #expect(throws: ChangeRefusal.self) { _ = try await publish(head, fixture) }
         let judge = fixture.mirror.textJudge(zone: Sample.zone, limits: .usual(of: .mastodon))
         try await fixture.mirror.archive.prepare(by: judge)
@@ -116,9 +126,11 @@ import Testing
     /// What a plan draws is said as what a person chooses is.
     @Test func aPlanDrawsAThreadAsOneText() async throws {
         let (fixture, head) = try await start(on: .mastodon)
-        try await fixture.mirror.storage.lenient.execute("DELETE FROM posts WHERE post_id NOT LIKE '%/thread/%'")
+        try await fixture.mirror.storage.lenient.execute(
+            "DELETE FROM posts WHERE post_id NOT LIKE '%/thread/%'")
         let planner = fixture.mirror.planMaker(
-            zone: Sample.zone, store: fixture.mirror.outbox(lease: nil), limits: .usual(of: .mastodon))
+            zone: Sample.zone, store: fixture.mirror.outbox(lease: nil),
+            limits: .usual(of: .mastodon))
         var texts = try await TextPool(maker: planner, planned: [], now: fixture.clock.now)
         let minute = try #require(MinuteOfDay(clock: "12:00"))
         let wording = try #require(try await texts.next(at: minute, of: Sample.day).wording)
@@ -157,7 +169,9 @@ import Testing
         let slots = try await fixture.slots()
         #expect(slots.map(\.state) == [.undone, .skipped, .skipped])
         #expect(
-            slots.map(\.reason) == [Action.Reason.threadCut, Action.Reason.sourceGone, Action.Reason.threadEnded])
+            slots.map(\.reason) == [
+                Action.Reason.threadCut, Action.Reason.sourceGone, Action.Reason.threadEnded,
+            ])
     }
 
     /// A part that the human changes is changed where it stands, and what follows it stays.
@@ -171,18 +185,22 @@ import Testing
                 id: PostID(network: .mastodon, value: "\(number)"), author: author, text: text,
                 createdAt: PaperMirror.now - 86_400 + Double(number) * 60,
                 replyTo: number == 0
-                    ? nil : ReplyTarget(author: author, post: PostID(network: .mastodon, value: "\(number - 1)")),
+                    ? nil
+                    : ReplyTarget(
+                        author: author, post: PostID(network: .mastodon, value: "\(number - 1)")),
                 address: "address-\(number)")
         }
         try await paper.archive(posts)
         paper.human?.add(
             posts.map { post in
-                var seen = paperPost(post.id.value, by: "human", on: .mastodon, post.text, at: post.createdAt)
+                var seen = paperPost(
+                    post.id.value, by: "human", on: .mastodon, post.text, at: post.createdAt)
                 seen.post.replyTo = post.replyTo
                 return seen
             }, to: .ownPosts)
         let parts = try await paper.parts()
-        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).publish("0", now: paper.clock.now)
+        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).publish(
+            "0", now: paper.clock.now)
         for _ in 0..<8 {
             try await parts.courier.deliverDue([.post])
             try await paper.wait(60)
@@ -193,8 +211,11 @@ import Testing
             state.feeds[.ownPosts]?[1].editedAt = paper.clock.now - 1
         }
         _ = try await parts.originals.look()
-        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["It goes up into the green hills."])
-        try await expect(paper.actions(.post)) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
+        #expect(
+            paper.bot.with { $0.edited.map(\.draft.text) } == ["It goes up into the green hills."])
+        try await expect(paper.actions(.post)) {
+            $0.allSatisfy { $0.undo == nil && $0.state == .done }
+        }
     }
 
     /// Of a thread that is not begun, each part is compared with what its original says now.
@@ -207,7 +228,8 @@ import Testing
         part.address = "address-1"
         let rest = try #require(action.wording?.rest.first)
         let human = PaperNetwork(.mastodon, account: "human")
-        var seen = paperPost("1", by: "human", on: .mastodon, "It goes up into the green hills.", at: part.createdAt)
+        var seen = paperPost(
+            "1", by: "human", on: .mastodon, "It goes up into the green hills.", at: part.createdAt)
         (seen.post.replyTo, seen.editedAt) = (part.replyTo, fixture.clock.now - 1)
         human.add([seen], to: .ownPosts)
         let parts = try await fixture.worker().parts(
@@ -226,7 +248,8 @@ import Testing
         let action = try await publish(head, fixture)
         try await fixture.live(until: 13)
         let said = await said(fixture).map(\.id)
-        _ = try await fixture.mirror.outbox(lease: nil).askUndos([action.id], now: fixture.clock.now)
+        _ = try await fixture.mirror.outbox(lease: nil).askUndos(
+            [action.id], now: fixture.clock.now)
         try await fixture.live(until: 14)
         await expect(fixture.sandbox.ledger.removals.map(\.postID), equals: said.reversed())
         try await expect(fixture.slots().map(\.state), equals: [.undone, .undone, .undone])

@@ -20,12 +20,14 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct WarningTests {
     /// A mirror whose human once posted something with a warning.
     private func paper(
-        _ network: NetworkName, _ warning: String, shown: String? = nil, variables: [String: String] = [:]
+        _ network: NetworkName, _ warning: String, shown: String? = nil,
+        variables: [String: String] = [:]
     ) async throws -> (PaperMirror, WorkerParts, Post) {
         let settings = ["CONTENT_WARNINGS": "carry"].merging(variables) { $1 }
         let paper = try await PaperMirror(bot: network, human: network, variables: settings)
         let post = Post(
-            id: PostID(network: network, value: "1"), author: AccountID(network: network, value: "human"),
+            id: PostID(network: network, value: "1"),
+            author: AccountID(network: network, value: "human"),
             text: "the night was long", createdAt: PaperMirror.now - 86_400 * 60, isSensitive: true,
             address: "address-1", warning: warning)
         try await paper.archive([post])
@@ -40,16 +42,21 @@ import Testing
         let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
         var texts = try await TextPool(maker: parts.planner, planned: [], now: now)
-        let wording = try await texts.next(at: LocalTime(now, in: PaperMirror.zone).minute, of: day).wording
+        let wording = try await texts.next(at: LocalTime(now, in: PaperMirror.zone).minute, of: day)
+            .wording
         let state: ActionState = wording == nil ? .skipped : .planned
         let intent = Intent(
-            .post(Slot.Name(day: day, number: 1), wording), state: state, due: now, expires: now + 900)
+            .post(Slot.Name(day: day, number: 1), wording), state: state, due: now,
+            expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.post])
-        return try #require(try await parts.planner.store.action(.post, subject: intent.payload.subject))
+        return try #require(
+            try await parts.planner.store.action(.post, subject: intent.payload.subject))
     }
 
-    @Test(arguments: [(NetworkName.mastodon, "Dark thoughts, @pal"), (.bluesky, "nudity graphic-media")])
+    @Test(arguments: [
+        (NetworkName.mastodon, "Dark thoughts, @pal"), (.bluesky, "nudity graphic-media"),
+    ])
     func aWarningGoesAlong(network: NetworkName, warning: String) async throws {
         let (paper, parts, post) = try await paper(network, warning)
         let ended = try await deliver(paper, parts)
@@ -62,9 +69,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (NetworkName.mastodon, "leave", "dark"), (.bluesky, "carry", "dark thoughts"), (.x, "carry", "dark"),
+        (NetworkName.mastodon, "leave", "dark"), (.bluesky, "carry", "dark thoughts"),
+        (.x, "carry", "dark"),
     ])
-    func whatHasNoPlaceForAWarningIsLeftOut(network: NetworkName, mode: String, warning: String) async throws {
+    func whatHasNoPlaceForAWarningIsLeftOut(network: NetworkName, mode: String, warning: String)
+        async throws
+    {
         let variables = ["CONTENT_WARNINGS": mode, "X_ACKNOWLEDGE_POLICY": "yes"]
         let (paper, parts, _) = try await paper(network, warning, variables: variables)
         try await expect(deliver(paper, parts).wording, equals: nil)
@@ -73,7 +83,8 @@ import Testing
         #expect(unsent.unfit == ["sensitive": 1])
     }
 
-    /// The copy's warning is that of the original without its mentions, also when the original is edited.
+    /// The copy's warning is that of the original without its mentions, also when the original is
+    /// edited.
     @Test func anEditThatChangesNothingIsNotFollowedForItsWarning() async throws {
         let (paper, parts, _) = try await paper(.mastodon, "Dark thoughts, @pal")
         paper.bot.with { $0.capabilities.canEdit = true }
@@ -112,12 +123,16 @@ import Testing
         let fixture = try await MirrorFixture.start(
             isTrained: false, variables: ["MIN_AGE_DAYS": "0", "CONTENT_WARNINGS": "carry"])
         let human = try await fixture.mirror.requiredNetwork(of: .human)
-        _ = try await SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }.train(from: human)
+        _ = try await SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }.train(
+            from: human)
         let rules = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon))
-        let plain = try await fixture.mirror.archive.standalonePosts().first { rules.text(for: $0).isSuccess }
+        let plain = try await fixture.mirror.archive.standalonePosts().first {
+            rules.text(for: $0).isSuccess
+        }
         let id = try #require(plain).id
         try await fixture.mirror.storage.lenient.execute(
-            "UPDATE posts SET sensitive = TRUE, warning = 'dark thoughts' WHERE post_id = \(id.value)")
+            "UPDATE posts SET sensitive = TRUE, warning = 'dark thoughts' WHERE post_id = \(id.value)"
+        )
         let post = try #require(try await fixture.mirror.archive.post(id))
         let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
         let action = try await changes.publish(post.id.value, now: fixture.clock.now)
@@ -126,10 +141,14 @@ import Testing
         try await fixture.live(until: 1)
         let ended = try #require(try await fixture.slots().first { $0.id == action.id })
         #expect(ended.state == .done)
-        let sent = await fixture.sandbox.ledger.deliveries.filter { $0.idempotencyKey == action.key }
+        let sent = await fixture.sandbox.ledger.deliveries.filter {
+            $0.idempotencyKey == action.key
+        }
         #expect(sent.count == 1)
         let bot = try await fixture.mirror.requiredNetwork(of: .bot)
-        let shown = try await bot.ownPosts(since: Sample.origin - 60).first { $0.post.text == action.text }
+        let shown = try await bot.ownPosts(since: Sample.origin - 60).first {
+            $0.post.text == action.text
+        }
         #expect(shown?.post.warning == "dark thoughts")
         expect(shown?.post) { $0?.isSensitive == true }
     }

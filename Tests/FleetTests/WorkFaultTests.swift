@@ -13,11 +13,14 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// What a mirror says of itself while its worker cannot do its work, and that it says nothing before and afterwards.
+/// What a mirror says of itself while its worker cannot do its work, and that it says nothing
+/// before and afterwards.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkFaultTests {
     private let server: LoopbackServer
 
-    init() throws { server = try LoopbackServer { _, connection in try connection.respond(status: 200) } }
+    init() throws {
+        server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+    }
 
     /// Whoever looks at a mirror: the notifier of its worker, and other processes.
     private struct Witness: Sendable {
@@ -65,7 +68,8 @@ import Testing
         }
 
         func verdict() async throws -> StatusReport.Verdict {
-            try #require(try await StatusReporter(mirror: other).report(now: fixture.clock.now).verdict)
+            try #require(
+                try await StatusReporter(mirror: other).report(now: fixture.clock.now).verdict)
         }
 
         /// What `status --check` ends with; nil for 0.
@@ -75,7 +79,9 @@ import Testing
         }
 
         func doctor(_ subject: String) async -> Finding? {
-            await Doctor(mirror: other).findings(now: fixture.clock.now).first { $0.subject == subject }
+            await Doctor(mirror: other).findings(now: fixture.clock.now).first {
+                $0.subject == subject
+            }
         }
 
         func expectHealth(_ location: SourceLocation = #_sourceLocation) async throws {
@@ -84,16 +90,19 @@ import Testing
             #expect(verdict.state == .healthy, "\(verdict.text)", sourceLocation: location)
             try await expect(failure(), equals: nil, sourceLocation: location)
             for subject in ["worker", "database", "redis"] {
-                await expect(doctor(subject)?.verdict, equals: .ok, "\(subject)", sourceLocation: location)
+                await expect(
+                    doctor(subject)?.verdict, equals: .ok, "\(subject)", sourceLocation: location)
             }
         }
     }
 
     private func witness(
-        _ engine: Engine = .sqlite, from hour: Double, isAnotherProcess: Bool = true, variables: [String: String] = [:]
+        _ engine: Engine = .sqlite, from hour: Double, isAnotherProcess: Bool = true,
+        variables: [String: String] = [:]
     ) async throws -> Witness {
         let all = ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
-        let fixture = try await MirrorFixture.start(engine, from: hour, variables: all.merging(variables) { $1 })
+        let fixture = try await MirrorFixture.start(
+            engine, from: hour, variables: all.merging(variables) { $1 })
         let notifier = try #require(Notifier(fixture.mirror.installation, clock: fixture.clock))
         OpenMirrors.current?.add { notifier.shutdown() }
         return Witness(
@@ -122,7 +131,8 @@ import Testing
                         #expect(try await !witness.look())
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .failing)
-                        #expect(verdict.text.hasPrefix("not sending: the worker cannot begin since "))
+                        #expect(
+                            verdict.text.hasPrefix("not sending: the worker cannot begin since "))
                         #expect(verdict.text.contains("503"))
                         let found = try #require(try await witness.failure())
                         #expect(found.code == .startFails)
@@ -138,7 +148,9 @@ import Testing
         try expect(witness.told, equals: ["failing began", "failing resolved"])
     }
 
-    @Test(arguments: Engine.allCases) func aPublisherThatFailsEachTimeIsToldOf(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aPublisherThatFailsEachTimeIsToldOf(_ engine: Engine)
+        async throws
+    {
         let witness = try await witness(engine, from: 6.5)
         let (fixture, storage) = (witness.fixture, witness.fixture.mirror.storage)
         let due = try await fixture.firstSlot().due.timeIntervalSince(Sample.hour(0)) / 3_600
@@ -165,11 +177,15 @@ import Testing
                         #expect(try await !witness.look())
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .failing)
-                        #expect(verdict.text.hasPrefix("not sending: publisher fails each time since "))
+                        #expect(
+                            verdict.text.hasPrefix("not sending: publisher fails each time since "))
                         try await expect(witness.failure()?.mender, equals: .unavailable)
-                        await expect(witness.doctor("worker")?.text) { $0?.hasPrefix("publisher fails") == true }
+                        await expect(witness.doctor("worker")?.text) {
+                            $0?.hasPrefix("publisher fails") == true
+                        }
                         try expect(witness.told, equals: ["failing began"])
-                        try await storage.execute("DROP TRIGGER trap\(unsafe: engine == .sqlite ? "" : " ON actions")")
+                        try await storage.execute(
+                            "DROP TRIGGER trap\(unsafe: engine == .sqlite ? "" : " ON actions")")
                     }
                 ),
                 (due + 1.5, { try await witness.expectHealth() }),
@@ -177,7 +193,9 @@ import Testing
         try expect(witness.told, equals: ["failing began", "failing resolved"])
     }
 
-    @Test(arguments: Engine.allCases) func aDatabaseThatTakesNothingIsToldOf(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aDatabaseThatTakesNothingIsToldOf(_ engine: Engine)
+        async throws
+    {
         // The limit of an embedded one is its connection's own.
         let witness = try await witness(engine, from: 8, isAnotherProcess: engine == .postgres)
         let fixture = witness.fixture
@@ -193,7 +211,16 @@ import Testing
             until: 14, pulse: witness.pulse,
             events: [
                 (12.8, { try await witness.expectHealth() }),
-                (12.9, { if engine == .sqlite { try await fixture.fillDisk() } else { try await setReadOnly("on") } }),
+                (
+                    12.9,
+                    {
+                        if engine == .sqlite {
+                            try await fixture.fillDisk()
+                        } else {
+                            try await setReadOnly("on")
+                        }
+                    }
+                ),
                 (12.95, { _ = try await witness.look() }),
                 // What takes no changes is known once the worker has tried one in vain.
                 (13.2, { _ = try await witness.look() }),
@@ -209,7 +236,11 @@ import Testing
                         #expect(found.cause.contains(word))
                         await expect(witness.doctor("database")?.verdict, equals: .fail)
                         try expect(witness.told, equals: ["database began"])
-                        if engine == .sqlite { try await fixture.makeRoom() } else { try await setReadOnly(nil) }
+                        if engine == .sqlite {
+                            try await fixture.makeRoom()
+                        } else {
+                            try await setReadOnly(nil)
+                        }
                     }
                 ),
                 (13.9, { try await witness.expectHealth() }),
@@ -221,13 +252,16 @@ import Testing
         let folder = try TemporaryDirectory()
         #expect(StorageLocation.sqlite(path: folder.path).lackOfRoom == nil)
         #expect(StorageLocation.sqlite(path: folder.path("nowhere")).lackOfRoom == nil)
-        expect(StorageLocation.sqlite(path: "/proc/self/status").lackOfRoom) { $0?.hasSuffix("make room") == true }
+        expect(StorageLocation.sqlite(path: "/proc/self/status").lackOfRoom) {
+            $0?.hasSuffix("make room") == true
+        }
     }
 
     @Test(arguments: RedisOutageTests.Trouble.allCases)
     func aRedisThatCannotCountIsToldOf(_ trouble: RedisOutageTests.Trouble) async throws {
         let redis = try await RedisServer.start(arguments: ["--maxmemory-policy", "noeviction"])
-        let witness = try await witness(from: 8, variables: ["REDIS_URL": redis.url, "FAVORITES_PER_DAY": "1000"])
+        let witness = try await witness(
+            from: 8, variables: ["REDIS_URL": redis.url, "FAVORITES_PER_DAY": "1000"])
         try await witness.fixture.live(
             until: 15, pulse: witness.pulse,
             events: [
@@ -266,21 +300,29 @@ import Testing
             until: 12, pulse: witness.pulse,
             events: [
                 (9.9, { try await witness.expectHealth() }),
-                (10, { fixture.sandbox.faults.failNext(.html(status: 503), count: 6, method: "GET") }),
+                (
+                    10,
+                    { fixture.sandbox.faults.failNext(.html(status: 503), count: 6, method: "GET") }
+                ),
                 (10.3, { try await witness.expectHealth() }),
                 (11.3, { try await witness.expectHealth() }),
             ])
         expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") } }
         try expect(witness.told) { $0.isEmpty }
-        try await expect(fixture.mirror.storage.lenient.query("SELECT role FROM refusals")) { $0.isEmpty }
+        try await expect(fixture.mirror.storage.lenient.query("SELECT role FROM refusals")) {
+            $0.isEmpty
+        }
     }
 
     // MARK: One pass at a time
 
     /// One pass as cron makes it; true if it did not fail.
-    private func passOnce(_ fixture: MirrorFixture, on mirror: HumanMirror? = nil) async throws -> Bool {
+    private func passOnce(_ fixture: MirrorFixture, on mirror: HumanMirror? = nil) async throws
+        -> Bool
+    {
         let (name, pulse) = (fixture.mirror.name, WorkerPulse())
-        let herald = try #require(Herald((mirror ?? fixture.mirror).installation, clock: fixture.clock))
+        let herald = try #require(
+            Herald((mirror ?? fixture.mirror).installation, clock: fixture.clock))
         // The clock stands still: one is the herald, and the other never sleeps.
         for _ in 0..<2 { fixture.clock.join() }
         defer { for _ in 0..<2 { fixture.clock.leave() } }
@@ -328,7 +370,9 @@ import Testing
         let witness = try await witness(from: 9)
         let fixture = witness.fixture
         #expect(try await passOnce(fixture))
-        let mirror = try await fixture.reopened(changing: ["HUMAN_API_BASE_URL": "http://127.0.0.1:1"])
+        let mirror = try await fixture.reopened(changing: [
+            "HUMAN_API_BASE_URL": "http://127.0.0.1:1"
+        ])
         for hour in [9.5, 10, 11] {
             try await fixture.wait(until: Sample.hour(hour))
             let before = witness.beats
@@ -344,14 +388,18 @@ import Testing
 
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
-    private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    private func pass(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     /// The stored faults of parts that have failed for some minutes.
     private func lasting(_ mirror: HumanMirror) async throws -> [WorkFault] {
         try await mirror.refusals.rows().faults.filter(\.isLasting)
     }
 
-    @Test(arguments: Engine.allCases) func whatFailsForTenMinutesLasts(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func whatFailsForTenMinutesLasts(_ engine: Engine)
+        async throws
+    {
         let mirror = try await BareMirror(engine).open(clock: clock)
         let pulse = WorkerPulse()
         let log = FaultLog(of: mirror, pulse: pulse)
@@ -369,7 +417,9 @@ import Testing
         #expect(pulse.faults.map(\.since) == [begun])
         try await expect(mirror.refusals.rows().refusals, "no account is refused") { $0.isEmpty }
         await log.works("bot-home")
-        #expect(try await mirror.storage.lenient.query("SELECT role FROM refusals").isEmpty && pulse.faults.isEmpty)
+        #expect(
+            try await mirror.storage.lenient.query("SELECT role FROM refusals").isEmpty
+                && pulse.faults.isEmpty)
     }
 
     @Test func aNewProcessGoesOnWithWhatFailedAMomentAgo() async throws {
@@ -385,13 +435,17 @@ import Testing
         await log.fails("bot-home", Failure())
         await log.begins(["bot-home"])
         try await expect(
-            mirror.storage.lenient.query("SELECT role FROM refusals").map { try $0.text("role") }, equals: ["bot-home"])
+            mirror.storage.lenient.query("SELECT role FROM refusals").map { try $0.text("role") },
+            equals: ["bot-home"])
     }
 
     @Test func aSpentDayIsNoNetworkThatIsAway() async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
-        let variables = ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
-        let mirror = try await BareMirror(variables: BareMirror.accounts.merging(variables) { $1 }).open(clock: clock)
+        let variables = [
+            "NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat",
+        ]
+        let mirror = try await BareMirror(variables: BareMirror.accounts.merging(variables) { $1 })
+            .open(clock: clock)
         try await mirror.beginWorking()
         let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
@@ -422,7 +476,9 @@ import Testing
 extension LeaseTable {
     /// Beats for whoever holds the lease.
     fileprivate func beatOn(at now: Date) async throws {
-        guard let record = try await record(), let lease = record.lease(of: record.owner) else { return }
+        guard let record = try await record(), let lease = record.lease(of: record.owner) else {
+            return
+        }
         try await beat(lease, now: now.milliseconds)
     }
 }

@@ -11,10 +11,12 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// How many statements a worker sends from a mention that it reads to its answer, and from a due slot to its post.
+/// How many statements a worker sends from a mention that it reads to its answer, and from a due
+/// slot to its post.
 ///
-/// Counted is what the passes of a worker ask of the database between their beginning and their end, its reading of the
-/// feed and its look for other work included. Each transaction counts two more, for `BEGIN` and `COMMIT`.
+/// Counted is what the passes of a worker ask of the database between their beginning and their
+/// end, its reading of the feed and its look for other work included. Each transaction counts two
+/// more, for `BEGIN` and `COMMIT`.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkStatementsTests {
     /// A worker whose first pass is over, and which has made the plan of the day.
     private struct Stage {
@@ -32,7 +34,8 @@ import Testing
                 return counter
             }
             counter = try #require(opened.values.last)
-            let lease = try await fixture.leases.take(owner: "test", after: fixture.leases.record(), now: 0)
+            let lease = try await fixture.leases.take(
+                owner: "test", after: fixture.leases.record(), now: 0)
             parts = try await fixture.worker().parts(lease: lease, deliverer: nil)
             for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
         }
@@ -48,12 +51,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func anAnswerTakesFewStatements(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func anAnswerTakesFewStatements(_ engine: Engine) async throws
+    {
         let stage = try await Stage(engine, from: 8)
         let feed = try #require(stage.parts.feeds.mentions)
         var answers: [CountingEngine.Numbers] = []
         for number in 1...96 where answers.count < 4 {
-            let (numbers, changed) = try await stage.counting(.reply, at: Sample.hour(8 + Double(number) / 12)) {
+            let (numbers, changed) = try await stage.counting(
+                .reply, at: Sample.hour(8 + Double(number) / 12)
+            ) {
                 _ = try await $0.mentions(feed)
             }
             // A pass with one mention, which is answered.
@@ -61,23 +67,28 @@ import Testing
         }
         #expect(answers.count >= 2)
         let most = answers.map(\.all).max() ?? 0
-        // The first use of a text that is known from an archive notes its address. Two statements read what the human usually
-        // answers, and how well that was measured to fit.
+        // The first use of a text that is known from an archive notes its address. Two statements
+        // read what the human usually answers, and how well that was measured to fit.
         #expect(most <= 28, "\(answers)")
     }
 
     /// The facts of a page are read at once, and its decisions are stored together: a row each.
-    @Test(arguments: Engine.allCases) func aPageOfMentionsIsReadAtOnce(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aPageOfMentionsIsReadAtOnce(_ engine: Engine)
+        async throws
+    {
         let stage = try await Stage(engine, from: 8)
         func deciding(_ names: Range<Int>) async throws -> CountingEngine.Numbers {
             let now = stage.fixture.clock.now
             let mentions = names.map { number in
                 paperPost(
-                    "https://far.example/\(number)", by: "stranger\(number)@far.example", on: .mastodon, "good morning",
+                    "https://far.example/\(number)", by: "stranger\(number)@far.example",
+                    on: .mastodon, "good morning",
                     at: now)
             }
             return try await stage.counter.counting {
-                let decided = try await stage.parts.mentionDecider.decide(mentions, now: now, tries: 0).decided
+                let decided = try await stage.parts.mentionDecider.decide(
+                    mentions, now: now, tries: 0
+                ).decided
                 #expect(decided.map(\.action.state) == names.map { _ in .skipped })
             }
         }
@@ -91,7 +102,9 @@ import Testing
         let stage = try await Stage(engine, from: 6)
         var posts: [CountingEngine.Numbers] = []
         for slot in try await stage.fixture.slots() where slot.state == .planned {
-            let (numbers, changed) = try await stage.counting(.post, at: slot.due + 1) { _ = try await $0.publish() }
+            let (numbers, changed) = try await stage.counting(.post, at: slot.due + 1) {
+                _ = try await $0.publish()
+            }
             // The human may be posting, and a slot may have been moved.
             if changed.map(\.state) == [.done] { posts.append(numbers) }
         }

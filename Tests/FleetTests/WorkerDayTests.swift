@@ -15,7 +15,9 @@ import Testing
 
 /// The worker's days on the network, as the network tells them.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkerDayTests {
-    @Test(arguments: [1, 2] as [UInt64]) func livesADayAsTheNetworkExpects(_ seed: UInt64) async throws {
+    @Test(arguments: [1, 2] as [UInt64]) func livesADayAsTheNetworkExpects(_ seed: UInt64)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(seed: seed)
         try await fixture.worker().run(until: fixture.sandbox.world.end)
         let ledger = await fixture.sandbox.ledger
@@ -34,11 +36,14 @@ import Testing
         #expect(fixture.clock.now == fixture.sandbox.world.end)
     }
 
-    private func expectEverySlotSettled(_ fixture: MirrorFixture, _ ledger: SandboxLedger) async throws {
+    private func expectEverySlotSettled(_ fixture: MirrorFixture, _ ledger: SandboxLedger)
+        async throws
+    {
         let slots = try await fixture.slots()
         #expect(!slots.isEmpty)
         let published = Dictionary(
-            ledger.deliveries.filter { $0.replyTo == nil }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            ledger.deliveries.filter { $0.replyTo == nil }.map { ($0.id, $0) },
+            uniquingKeysWith: { first, _ in first })
         #expect(slots.count { $0.state == .done } == published.count)
         for slot in slots {
             guard slot.state == .done else {
@@ -60,7 +65,9 @@ import Testing
         }
     }
 
-    private func expectEveryMentionDecided(_ fixture: MirrorFixture, _ ledger: SandboxLedger) async throws {
+    private func expectEveryMentionDecided(_ fixture: MirrorFixture, _ ledger: SandboxLedger)
+        async throws
+    {
         let replies = try await fixture.actions(.reply)
         let byAddress = Dictionary(
             replies.map { ($0.target?.address ?? "", $0) }, uniquingKeysWith: { first, _ in first })
@@ -114,7 +121,8 @@ import Testing
 
     /// What a mirror decides in some hours, without the times at which it did.
     private func decisions(on engine: Engine, counts: String) async throws -> [[String?]] {
-        let fixture = try await MirrorFixture.start(engine, from: 9, variables: ["REDIS_URL": counts])
+        let fixture = try await MirrorFixture.start(
+            engine, from: 9, variables: ["REDIS_URL": counts])
         try await fixture.live(until: 12.5)
         let actions = try await fixture.actions()
         #expect(Set(actions.filter { $0.state == .done }.map(\.kind)) == Set(ActionKind.allCases))
@@ -122,10 +130,13 @@ import Testing
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
         return actions.map { action in
             var explanation = action.explanation
-            // Batches are counted by numbers that nobody can guess; the weights themselves are the same to the last bit.
+            // Batches are counted by numbers that nobody can guess; the weights themselves are the
+            // same to the last bit.
             explanation?.weights?.sequence = 0
             let why = explanation.map { "\($0)" }
-            return [action.id, action.subject, action.state.rawValue, action.text, action.reason, why]
+            return [
+                action.id, action.subject, action.state.rawValue, action.text, action.reason, why,
+            ]
         }
     }
 
@@ -136,21 +147,27 @@ import Testing
         let actions = try await fixture.actions()
         expect(actions) { $0.contains { $0.state == .skipped && $0.target != nil } }
         let lines = fixture.log.values.filter { line in
-            actions.contains { line.contains($0.id) } || line.contains("action.") || line.contains(" Action ")
+            actions.contains { line.contains($0.id) } || line.contains("action.")
+                || line.contains(" Action ")
         }
         #expect(lines.count > 20)
         for line in lines {
-            let id = try #require(line.firstMatch(of: /action\.id=([0-9a-f]{12})/)?.output.1, "\(line)")
+            let id = try #require(
+                line.firstMatch(of: /action\.id=([0-9a-f]{12})/)?.output.1, "\(line)")
             let action = try #require(actions.first { $0.id == id })
             #expect(line.contains("action.kind=\(action.kind.rawValue)"))
             #expect(line.contains("action.state="))
-            if let author = action.target?.author { #expect(line.contains("person=@\(author.value)"), "\(line)") }
+            if let author = action.target?.author {
+                #expect(line.contains("person=@\(author.value)"), "\(line)")
+            }
         }
-        #expect(Set(lines.compactMap { $0.firstMatch(of: /action\.kind=(\w+)/)?.output.1 }).count == 3)
+        #expect(
+            Set(lines.compactMap { $0.firstMatch(of: /action\.kind=(\w+)/)?.output.1 }).count == 3)
     }
 
     @Test func onlySuggestsFavoritesWhenToldTo() async throws {
-        let fixture = try await MirrorFixture.start(from: 9, variables: ["FAVORITE_MODE": "suggest"])
+        let fixture = try await MirrorFixture.start(
+            from: 9, variables: ["FAVORITE_MODE": "suggest"])
         try await fixture.live(until: 11)
         let suggested = try await fixture.actions(.favorite)
         #expect(!suggested.isEmpty)
@@ -171,10 +188,14 @@ import Testing
         try await fixture.live(until: 24)
         let slots = try await fixture.slots()
         let early = slots.filter { $0.due < Sample.hour(hour) }
-        expect(early, "a slot that would still be waited for") { $0.contains { $0.expires > Sample.hour(hour) } }
+        expect(early, "a slot that would still be waited for") {
+            $0.contains { $0.expires > Sample.hour(hour) }
+        }
         expect(early) { $0.allSatisfy { $0.state == .skipped && $0.reason == "before-start" } }
         expect(slots) { $0.contains { $0.due > Sample.hour(hour) && $0.state == .done } }
-        expect(slots) { $0.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) } }
+        expect(slots) {
+            $0.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) }
+        }
     }
 
     @Test func leavesAloneWhatIsOlderThanItsFirstStart() async throws {

@@ -22,22 +22,31 @@ import Testing
         mirror.bot.with { $0.account.isBot = false }
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
-        #expect(mirror.log.values.contains("info The bot's account now says that it is automated mirror=test"))
+        #expect(
+            mirror.log.values.contains(
+                "info The bot's account now says that it is automated mirror=test"))
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
     }
 
-    @Test(arguments: [NetworkError.Code.capability, .missingScope, .unavailable, .rateLimited, .forbidden])
+    @Test(arguments: [
+        NetworkError.Code.capability, .missingScope, .unavailable, .rateLimited, .forbidden,
+    ])
     func startsThoughTheLabelCannotBeSet(code: NetworkError.Code) async throws {
         let mirror = try await PaperMirror(bot: .x)
         let bot = mirror.bot
         bot.with {
             $0.account.isBot = false
-            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(code, operation) : nil }
+            $0.failure = { operation, _ in
+                operation == .labelAccount ? bot.error(code, operation) : nil
+            }
         }
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
-        #expect(mirror.log.values.count { $0.hasPrefix("warning The bot's account does not say that it is") } == 1)
+        #expect(
+            mirror.log.values.count {
+                $0.hasPrefix("warning The bot's account does not say that it is")
+            } == 1)
     }
 
     /// A database that fails when a start reads what is set, as after a failover, is asked again.
@@ -94,7 +103,9 @@ import Testing
         let bot = mirror.bot
         bot.with {
             $0.account.isBot = false
-            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(.unauthorized, operation) : nil }
+            $0.failure = { operation, _ in
+                operation == .labelAccount ? bot.error(.unauthorized, operation) : nil
+            }
         }
         let error = await #expect(throws: NetworkError.self) { try await mirror.parts() }
         #expect(error?.code == .unauthorized)
@@ -108,7 +119,8 @@ import Testing
         #expect(labels(mirror) == 0)
     }
 
-    /// The cap of the month that one process was told of holds back the calls of the next, which works all the same.
+    /// The cap of the month that one process was told of holds back the calls of the next, which
+    /// works all the same.
     @Test func aCapOfTheMonthHoldsForTheNextProcess() async throws {
         let mirror = try await PaperMirror(bot: .x)
         let bot = mirror.bot
@@ -122,7 +134,9 @@ import Testing
                 return error
             }
         }
-        _ = await #expect(throws: NetworkError.self) { _ = try await first.bot.page(.mentions, .newest) }
+        _ = await #expect(throws: NetworkError.self) {
+            _ = try await first.bot.page(.mentions, .newest)
+        }
         bot.with { $0.failure = { _, _ in nil } }
         let next = try await mirror.parts()
         #expect(next.bot.pause(at: mirror.clock.now) == until)
@@ -133,7 +147,8 @@ import Testing
     func knowsAnAccountThatCannotBePaidFor(code: NetworkError.Code) async throws {
         let mirror = try await PaperMirror(bot: .mastodon, human: .x)
         let human = try #require(mirror.human)
-        let failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { operation, _ in
+        let failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = {
+            operation, _ in
             human.error(code, operation)
         }
         human.with { $0.failure = failure }
@@ -149,14 +164,17 @@ import Testing
                 AccountID(network: .x, value: "human"), AccountID(network: .mastodon, value: "bot"),
             ])
         expect(mirror.log.values) {
-            $0.contains { $0.hasPrefix("warning Account not verified, going on with the known one") }
+            $0.contains {
+                $0.hasPrefix("warning Account not verified, going on with the known one")
+            }
         }
     }
 
     /// With other keys it may be anybody's account, whatever was stored before.
     @Test func changedCredentialsAreVerifiedBeforeAnythingIsSent() async throws {
         let keys = [
-            "HUMAN_CONSUMER_KEY": "ck", "HUMAN_CONSUMER_SECRET": "cs", "HUMAN_ACCESS_TOKEN": "planted-old",
+            "HUMAN_CONSUMER_KEY": "ck", "HUMAN_CONSUMER_SECRET": "cs",
+            "HUMAN_ACCESS_TOKEN": "planted-old",
             "HUMAN_ACCESS_TOKEN_SECRET": "ats",
         ]
         let old = try await PaperMirror(bot: .mastodon, human: .x, variables: keys)
@@ -166,12 +184,15 @@ import Testing
         _ = try await old.parts()
         let record = try await old.mirror.table.record()
         let new = try await PaperMirror(
-            bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 })
+            bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 }
+        )
         try await new.mirror.table.bind(
-            human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
+            human: record.human.map { Account(id: $0, handle: "human") }, bot: nil,
+            now: PaperMirror.now)
         let note = try #require(try await old.mirror.table.record().verified[.human])
         #expect(!note.contains("planted"))
-        try await new.mirror.table.bind(human: nil, bot: nil, credentials: [.human: note], now: PaperMirror.now)
+        try await new.mirror.table.bind(
+            human: nil, bot: nil, credentials: [.human: note], now: PaperMirror.now)
         let other = try #require(new.human)
         other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
         let error = await #expect(throws: NetworkError.self) { try await new.parts() }

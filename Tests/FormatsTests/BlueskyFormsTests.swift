@@ -53,7 +53,8 @@ private struct BlueskyForms {
     var view: [String: Any] {
         [
             "uri": uri, "cid": Self.cid, "record": record, "indexedAt": "2023-02-18T12:33:12.000Z",
-            "author": ["did": Self.did, "handle": "ann.example", "labels": [Any]()] as [String: Any],
+            "author": ["did": Self.did, "handle": "ann.example", "labels": [Any]()]
+                as [String: Any],
             "labels": [Any](), "viewer": [String: Any](),
         ]
     }
@@ -138,7 +139,9 @@ extension RepositoryWriter.Value {
     private static let parent = "at://\(mei)/app.bsky.feed.post/3kp"
     private static let root = "at://did:plc:yuki/app.bsky.feed.post/3kr"
 
-    private static func facet(_ start: Int, _ end: Int, _ features: [[String: Any]]) -> [String: Any] {
+    private static func facet(_ start: Int, _ end: Int, _ features: [[String: Any]]) -> [String:
+        Any]
+    {
         ["index": ["byteStart": start, "byteEnd": end], "features": features]
     }
 
@@ -180,8 +183,10 @@ extension RepositoryWriter.Value {
             $0.text == "hello (https://e.org/1)" && $0.linkWords == ["hello"]
         }
         for type in [nil, "app.bsky.richtext.facet#tag", "org.example#link"] {
-            add("an address in \(type ?? "no type")", ["facets": [facet(0, 5, [link("https://e.org/1", type: type)])]])
-            {
+            add(
+                "an address in \(type ?? "no type")",
+                ["facets": [facet(0, 5, [link("https://e.org/1", type: type)])]]
+            ) {
                 $0.text == "hello"
             }
         }
@@ -193,10 +198,19 @@ extension RepositoryWriter.Value {
             let odd: [String: Any] = ["$type": "app.bsky.richtext.facet#mention", "did": did]
             add("a mention of \(did)", ["facets": [facet(0, 2, [odd])]]) { $0.mentions.isEmpty }
         }
-        add("a part without a place", ["facets": [["features": [mention]], 7]]) { $0.mentions.isEmpty }
+        add("a part without a place", ["facets": [["features": [mention]], 7]]) {
+            $0.mentions.isEmpty
+        }
         add(
             "places that are texts",
-            ["facets": [["index": ["byteStart": "0", "byteEnd": "5"], "features": [link("https://e.org/1")]]]]
+            [
+                "facets": [
+                    [
+                        "index": ["byteStart": "0", "byteEnd": "5"],
+                        "features": [link("https://e.org/1")],
+                    ]
+                ]
+            ]
         ) {
             $0.linkWords == ["hello"]
         }
@@ -217,7 +231,9 @@ extension RepositoryWriter.Value {
             ("app.bsky.embed.external", false, false), ("app.bsky.embed.record", true, true),
             ("app.bsky.embed.recordWithMedia", true, true), ("org.example.hologram", true, false),
         ] {
-            add(type, ["embed": ["$type": type]]) { $0.hasMedia == hasMedia && $0.isQuote == isQuote }
+            add(type, ["embed": ["$type": type]]) {
+                $0.hasMedia == hasMedia && $0.isQuote == isQuote
+            }
         }
         add("an attachment without a type", ["embed": ["uri": "x"]]) { $0.hasMedia && !$0.isQuote }
         add("an attachment of an odd type", ["embed": ["$type": 7]]) { $0.hasMedia }
@@ -227,30 +243,37 @@ extension RepositoryWriter.Value {
         add("an answer", ["reply": answer(reference(parent), root: reference(root))]) {
             $0.replyTo?.author?.value == mei && $0.replyTo?.post?.value == parent
         }
-        add("an answer without a digest", ["reply": answer(reference(parent, cid: nil), root: nil)]) {
+        add("an answer without a digest", ["reply": answer(reference(parent, cid: nil), root: nil)])
+        {
             $0.replyTo?.author?.value == mei && $0.replyTo?.post?.value == parent
         }
         for spelling in [
             "at://mei.example/app.bsky.feed.post/3kp", "at://\(mei)/app.bsky.feed.post/3kp/4",
-            "at://\(mei)/posts/3kp", "at://\(mei)/app.bsky.feed.post/3k p", "AT://\(mei)/app.bsky.feed.post/3kp",
+            "at://\(mei)/posts/3kp", "at://\(mei)/app.bsky.feed.post/3k p",
+            "AT://\(mei)/app.bsky.feed.post/3kp",
             "at://\(mei)/app.bsky.feed.post/..", "at://\(mei)/app.bsky.feed.post/3kp#x",
         ] {
             add("an answer to \(spelling)", ["reply": answer(reference(spelling), root: nil)]) {
                 $0.replyTo == ReplyTarget(author: nil)
             }
         }
-        add("an answer to nobody", ["reply": [String: Any]()]) { $0.replyTo == ReplyTarget(author: nil) }
+        add("an answer to nobody", ["reply": [String: Any]()]) {
+            $0.replyTo == ReplyTarget(author: nil)
+        }
         add("an answer that is a number", ["reply": 7]) { $0.replyTo == ReplyTarget(author: nil) }
         add("no answer", ["reply": NSNull()]) { !$0.isReply }
         // Time
         add("a time with an offset", ["createdAt": "2023-02-18T21:33:11.250+09:00"]) {
-            $0.utcOffset == 540 && $0.createdAt.rfc3339 == "2023-02-18T12:33:11.250Z" && $0.isTimeTrusted
+            $0.utcOffset == 540 && $0.createdAt.rfc3339 == "2023-02-18T12:33:11.250Z"
+                && $0.isTimeTrusted
         }
         add("a time without a zone", ["createdAt": "2023-02-18T12:33:11.250"]) {
             !$0.isTimeTrusted && $0.createdAt.rfc3339 == "2023-02-18T12:33:11.250Z"
         }
         // A server knows when it saw a post without a time.
-        for (name, time) in [("no time", nil), ("an empty time", ""), ("a time to come", "2033-02-18T12:33:11Z")] {
+        for (name, time) in [
+            ("no time", nil), ("an empty time", ""), ("a time to come", "2033-02-18T12:33:11Z"),
+        ] {
             add(name, ["createdAt": time], isSeenAlike: false) { !$0.isTimeTrusted }
         }
         return samples
@@ -283,13 +306,17 @@ extension RepositoryWriter.Value {
     /// A field of any other type reads as the same field from every form.
     @Test func valuesOfTheWrongTypeReadTheSame() throws {
         let values: [(String, Any)] = [
-            ("false", false), ("true", true), ("7", 7), ("-1", -1), ("a text", "x"), ("an empty text", ""),
+            ("false", false), ("true", true), ("7", 7), ("-1", -1), ("a text", "x"),
+            ("an empty text", ""),
             ("null", NSNull()), ("an empty list", [Any]()), ("a list", ["x", 7] as [Any]),
-            ("an empty object", [String: Any]()), ("an object", ["x": 1, "$type": "y"] as [String: Any]),
+            ("an empty object", [String: Any]()),
+            ("an object", ["x": 1, "$type": "y"] as [String: Any]),
         ]
         let names = ["text", "langs", "facets", "labels", "embed", "reply"]
         let samples = names.flatMap { name in
-            values.map { title, value in BlueskyForms("\(name): \(title)", [name: value]) { _ in true } }
+            values.map { title, value in
+                BlueskyForms("\(name): \(title)", [name: value]) { _ in true }
+            }
         }
         for (sample, read) in zip(samples, try BlueskyForms.read(samples)) {
             let (_, expected) = try #require(read.first)

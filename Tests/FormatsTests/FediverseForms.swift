@@ -157,7 +157,9 @@ struct FediverseForms {
             exported[name] = ""
         }
         exported["_v"] = 1
-        let usual: [String: Any] = ["content_text": "a caption before it became HTML", "pf_type": "photo"]
+        let usual: [String: Any] = [
+            "content_text": "a caption before it became HTML", "pf_type": "photo",
+        ]
         return exported.merging(usual) { given, _ in given }
     }
 
@@ -212,7 +214,8 @@ struct FediverseForms {
         let actor: [String: Any] = [
             "id": me, "preferredUsername": "Haruka", "followers": me + "/followers",
         ]
-        // The author of the first post is the owner; a file of which nothing can be read is an error.
+        // The author of the first post is the owner; a file of which nothing can be read is an
+        // error.
         let owner = FediverseForms(id: "0", html: "<p>first</p>")
         let outbox: [String: Any] = ["orderedItems": ([owner] + samples).map(\.activity)]
         let backup: [String: Any] = [

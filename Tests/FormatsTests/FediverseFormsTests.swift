@@ -38,27 +38,34 @@ import Testing
                     html:
                         #"<p>so too<span class="quote-inline"><br/><br/>RE: <a href="\#(quote)">\#(quote)</a></span></p>"#,
                     language: nil, ofActivity: ["quoteUrl": quote],
-                    ofStatus: ["pleroma": ["quote": NSNull(), "quote_id": NSNull(), "quote_url": quote]])
+                    ofStatus: [
+                        "pleroma": ["quote": NSNull(), "quote_id": NSNull(), "quote_url": quote]
+                    ])
             ),
             (
                 "friendica",
                 FediverseForms(
-                    html: #"I agree<br><b><a href="https://f.example/9">♲ bob@o.example</a>:</b><br>"#
+                    html:
+                        #"I agree<br><b><a href="https://f.example/9">♲ bob@o.example</a>:</b><br>"#
                         + #"<blockquote class="shared_content" dir="auto">Cities</blockquote>"#)
             ),
             (
                 "gotosocial",
-                FediverseForms(html: "<ol start=\"3\"><li>a</li><li>b<sup>2</sup></li></ol>", visibility: "unlisted")
+                FediverseForms(
+                    html: "<ol start=\"3\"><li>a</li><li>b<sup>2</sup></li></ol>",
+                    visibility: "unlisted")
             ),
             (
                 "pixelfed",
                 FediverseForms(
-                    html: ##"<a href="https://p.example/t/lake" class="u-url hashtag">#lake</a>"##, pictures: 2)
+                    html: ##"<a href="https://p.example/t/lake" class="u-url hashtag">#lake</a>"##,
+                    pictures: 2)
             ),
             (
                 "wordpress",
                 FediverseForms(
-                    html: #"<h2>Title</h2><figure><img src="x" alt="a lake"></figure><p>words</p>"#, pictures: 1)
+                    html: #"<h2>Title</h2><figure><img src="x" alt="a lake"></figure><p>words</p>"#,
+                    pictures: 1)
             ),
         ]
     }
@@ -69,39 +76,54 @@ import Testing
     }
 
     private static let pieces = [
-        "<p>", "</p>", "<br>", "words ", "日本語", "&amp;", "<ol><li>", "</li></ol>", "<blockquote>", "</blockquote>",
-        #"<a href="https://e.org/1">a page</a> "#, #"<a href="https://e.org/long/path">e.org/long…</a>"#,
+        "<p>", "</p>", "<br>", "words ", "日本語", "&amp;", "<ol><li>", "</li></ol>", "<blockquote>",
+        "</blockquote>",
+        #"<a href="https://e.org/1">a page</a> "#,
+        #"<a href="https://e.org/long/path">e.org/long…</a>"#,
         #"<a href="https://far.example/@mei" class="u-url mention">@mei</a> "#,
-        #"<a href="https://far.example/users/mei">@mei</a> "#, #"<a href="https://social.example/@yuki">@yuki</a>"#,
-        ##"<a href="https://social.example/tags/cats">#cats</a> "##, #"<img src="x" alt="😀" class="emoji">"#,
-        #"<img src="x" alt="a lake">"#, #"<span class="quote-inline">RE: x</span>"#, "<table><tr><td>a<td>b</table>",
+        #"<a href="https://far.example/users/mei">@mei</a> "#,
+        #"<a href="https://social.example/@yuki">@yuki</a>"#,
+        ##"<a href="https://social.example/tags/cats">#cats</a> "##,
+        #"<img src="x" alt="😀" class="emoji">"#,
+        #"<img src="x" alt="a lake">"#, #"<span class="quote-inline">RE: x</span>"#,
+        "<table><tr><td>a<td>b</table>",
     ]
 
     @Test(arguments: 0..<4 as Range<UInt64>)
     func anyPostReadsTheSame(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        func oneOf<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &generator)] }
+        func oneOf<Value>(_ values: [Value]) -> Value {
+            values[Int.random(in: 0..<values.count, using: &generator)]
+        }
         let quotes: [([String: Any], [String: Any])] = [
             ([:], [:]), ([:], [:]), (["quote": Self.quote], ["quote": ["state": "accepted"]]),
-            (["quoteUri": Self.quote], ["quote_id": "109"]), (["quoteUrl": Self.quote], ["pleroma": ["quote_id": "a"]]),
+            (["quoteUri": Self.quote], ["quote_id": "109"]),
+            (["quoteUrl": Self.quote], ["pleroma": ["quote_id": "a"]]),
             (["_misskey_quote": Self.quote], ["quote": ["id": "109"], "quote_id": "109"]),
-            (["quote": ["type": "Tombstone"]], ["quote": ["state": "deleted", "quoted_status": NSNull()]]),
+            (
+                ["quote": ["type": "Tombstone"]],
+                ["quote": ["state": "deleted", "quoted_status": NSNull()]]
+            ),
             (["quote": false, "quoteUrl": ""], ["quote": false, "quote_id": NSNull()]),
         ]
         let samples = (0..<150).map { number in
             var forms = FediverseForms(
                 id: "\(number + 1)",
-                html: (0..<Int.random(in: 0..<9, using: &generator)).map { _ in oneOf(Self.pieces) }.joined(),
+                html: (0..<Int.random(in: 0..<9, using: &generator)).map { _ in oneOf(Self.pieces) }
+                    .joined(),
                 visibility: oneOf(["public", "public", "unlisted", "private", "direct"]),
-                language: oneOf(["en", "ja", nil, "und", "zz-"]), warning: oneOf([nil, nil, "careful", " ", ""]),
+                language: oneOf(["en", "ja", nil, "und", "zz-"]),
+                warning: oneOf([nil, nil, "careful", " ", ""]),
                 isSensitive: oneOf([false, false, true]),
                 mentions: oneOf([
-                    [], ["mei@far.example"], ["mei@far.example", "yuki"], ["Mei@far.example", "mei@far.example"],
+                    [], ["mei@far.example"], ["mei@far.example", "yuki"],
+                    ["Mei@far.example", "mei@far.example"],
                 ]),
                 hashtags: oneOf([[], ["cats"]]), pictures: oneOf([0, 0, 1, 4, 5]),
                 hasPoll: oneOf([false, false, true]),
                 isEdited: oneOf([false, true]))
-            forms.answered = oneOf([nil, nil, "Haruka"] + forms.mentions.prefix(1).map(Optional.some))
+            forms.answered = oneOf(
+                [nil, nil, "Haruka"] + forms.mentions.prefix(1).map(Optional.some))
             (forms.ofActivity, forms.ofStatus) = oneOf(quotes)
             return forms
         }
@@ -138,37 +160,57 @@ import Testing
                 html: ##"<p><a href="https://social.example/tags/cats">#cats</a></p>"##,
                 hashtags: ["cats"])
         ) { $0.text == "#cats" && $0.linkWords.isEmpty }
-        add("a picture in the text", FediverseForms(html: #"<p>x <img src="y" alt="z"></p>"#)) { $0.hasMedia }
+        add("a picture in the text", FediverseForms(html: #"<p>x <img src="y" alt="z"></p>"#)) {
+            $0.hasMedia
+        }
         add(
             "a quote in the text",
             FediverseForms(
-                html: #"<p class="quote-inline">RE: <a href="https://o.example/1">x</a></p><p>so</p>"#)
+                html:
+                    #"<p class="quote-inline">RE: <a href="https://o.example/1">x</a></p><p>so</p>"#
+            )
         ) { $0.isQuote && $0.text == "so" }
         add(
             "a post that Friendica shares",
-            FediverseForms(html: #"I agree<br>♲ <a href="https://f.example/9">bob@o.example</a>:<br>x"#)
+            FediverseForms(
+                html: #"I agree<br>♲ <a href="https://f.example/9">bob@o.example</a>:<br>x"#)
         ) { $0.isQuote }
         add(
             "a quote",
-            FediverseForms(html: "<p>so</p>", ofActivity: ["quote": quote], ofStatus: ["quote": ["state": "accepted"]])
+            FediverseForms(
+                html: "<p>so</p>", ofActivity: ["quote": quote],
+                ofStatus: ["quote": ["state": "accepted"]])
         ) { $0.isQuote && !$0.hasMedia }
         add("no language", FediverseForms(html: "x", language: nil)) { $0.language == nil }
-        add("an unknown language", FediverseForms(html: "x", language: "und")) { $0.language == nil }
+        add("an unknown language", FediverseForms(html: "x", language: "und")) {
+            $0.language == nil
+        }
         add("a language", FediverseForms(html: "x", language: "pt-BR")) { $0.language == "pt-BR" }
-        add("a warning", FediverseForms(html: "x", warning: "food")) { $0.warning == "food" && $0.isSensitive }
-        add("a mark", FediverseForms(html: "x", isSensitive: true)) { $0.isSensitive && $0.warning == nil }
+        add("a warning", FediverseForms(html: "x", warning: "food")) {
+            $0.warning == "food" && $0.isSensitive
+        }
+        add("a mark", FediverseForms(html: "x", isSensitive: true)) {
+            $0.isSensitive && $0.warning == nil
+        }
         add(
             "a mark that is a number",
             FediverseForms(html: "x", ofActivity: ["sensitive": 1], ofStatus: ["sensitive": 1])
         ) { $0.isSensitive }
         add(
             "a mark that is a word",
-            FediverseForms(html: "x", ofActivity: ["sensitive": "true"], ofStatus: ["sensitive": "true"])
+            FediverseForms(
+                html: "x", ofActivity: ["sensitive": "true"], ofStatus: ["sensitive": "true"])
         ) { $0.isSensitive }
         add("the public", FediverseForms(html: "x")) { $0.visibility == .public }
-        add("few lists", FediverseForms(html: "x", visibility: "unlisted")) { $0.visibility == .unlisted }
-        add("followers", FediverseForms(html: "x", visibility: "private")) { $0.visibility == .private }
-        add("one person", FediverseForms(html: "x", visibility: "direct")) { $0.visibility == .direct }
+        add("few lists", FediverseForms(html: "x", visibility: "unlisted")) {
+            $0.visibility == .unlisted
+        }
+        add("followers", FediverseForms(html: "x", visibility: "private")) {
+            $0.visibility == .private
+        }
+        add("one person", FediverseForms(html: "x", visibility: "direct")) {
+            $0.visibility == .direct
+        }
         add("an eye", FediverseForms(html: "<p>at nine 👁️</p>")) { $0.visibility == .local }
         add(
             "an end",
@@ -183,35 +225,58 @@ import Testing
             "an answer to somebody named",
             FediverseForms(html: "x", mentions: ["mei@far.example"], answered: "mei@far.example")
         ) { $0.replyTo?.author?.value == "mei@far.example" }
-        add("a picture", FediverseForms(html: "x", pictures: 1)) { $0.pictures.map(\.alt) == ["picture 0"] }
-        add("five pictures", FediverseForms(html: "x", pictures: 5)) { $0.pictures.isEmpty && $0.hasMedia }
+        add("a picture", FediverseForms(html: "x", pictures: 1)) {
+            $0.pictures.map(\.alt) == ["picture 0"]
+        }
+        add("five pictures", FediverseForms(html: "x", pictures: 5)) {
+            $0.pictures.isEmpty && $0.hasMedia
+        }
         add(
             "a film",
             FediverseForms(
                 html: "x",
                 ofActivity: [
-                    "attachment": [["type": "Document", "mediaType": "video/mp4", "url": "https://e.org/a.mp4"]]
+                    "attachment": [
+                        [
+                            "type": "Document", "mediaType": "video/mp4",
+                            "url": "https://e.org/a.mp4",
+                        ]
+                    ]
                 ],
-                ofStatus: ["media_attachments": [["id": "1", "type": "video", "url": "https://e.org/a.mp4"]]])
+                ofStatus: [
+                    "media_attachments": [
+                        ["id": "1", "type": "video", "url": "https://e.org/a.mp4"]
+                    ]
+                ])
         ) { $0.pictures.isEmpty && $0.hasMedia }
         add(
             "a picture without an address",
             FediverseForms(
-                html: "x", ofActivity: ["attachment": [["type": "Document", "mediaType": "image/png"]]],
+                html: "x",
+                ofActivity: ["attachment": [["type": "Document", "mediaType": "image/png"]]],
                 ofStatus: ["media_attachments": [["id": "1", "type": "image", "url": NSNull()]]])
         ) { $0.pictures.isEmpty && $0.hasMedia }
         add(
             "a picture beside what is none",
             FediverseForms(
                 html: "x",
-                ofActivity: ["attachment": [7, ["type": "Document", "mediaType": "image/png", "url": picture]]],
+                ofActivity: [
+                    "attachment": [
+                        7, ["type": "Document", "mediaType": "image/png", "url": picture],
+                    ]
+                ],
                 ofStatus: ["media_attachments": [7, ["id": "1", "type": "image", "url": picture]]])
         ) { $0.pictures.map(\.url) == [picture] }
-        add("a poll", FediverseForms(html: "x", hasPoll: true)) { $0.hasMedia && $0.pictures.isEmpty }
+        add("a poll", FediverseForms(html: "x", hasPoll: true)) {
+            $0.hasMedia && $0.pictures.isEmpty
+        }
         add("a picture and a poll", FediverseForms(html: "x", pictures: 1, hasPoll: true)) {
             $0.hasMedia && $0.pictures.isEmpty
         }
-        add("people", FediverseForms(html: "x", mentions: ["mei@far.example", "yuki", "Mei@far.example"])) {
+        add(
+            "people",
+            FediverseForms(html: "x", mentions: ["mei@far.example", "yuki", "Mei@far.example"])
+        ) {
             $0.mentions.map(\.value) == ["mei@far.example", "yuki@social.example"]
         }
         add("a time", FediverseForms(html: "x")) {
@@ -226,7 +291,9 @@ import Testing
         add("no time", FediverseForms(html: "x", created: nil)) {
             $0.createdAt == FediverseForms.now && !$0.isTimeTrusted
         }
-        add("the year 1", FediverseForms(html: "x", created: "0001-01-01T00:00:00Z")) { !$0.isTimeTrusted }
+        add("the year 1", FediverseForms(html: "x", created: "0001-01-01T00:00:00Z")) {
+            !$0.isTimeTrusted
+        }
         return fields
     }
 
@@ -252,25 +319,47 @@ import Testing
 
     @Test func everyNameOfAQuoteCountsInEveryForm() throws {
         let activityJSON = "application/ld+json; profile=\"https://www.w3.org/ns/activitystreams\""
-        let link: [String: Any] = ["type": "Link", "mediaType": activityJSON, "href": Self.quote, "name": "RE: x"]
+        let link: [String: Any] = [
+            "type": "Link", "mediaType": activityJSON, "href": Self.quote, "name": "RE: x",
+        ]
         let names: [([String: Any], [String: Any])] = [
-            (["quote": Self.quote], ["quote": ["state": "accepted", "quoted_status": ["id": "1"]]]),
-            (["quote": ["id": Self.quote]], ["quote": ["state": "pending", "quoted_status": NSNull()]]),
-            (["quoteUri": Self.quote], ["quote_id": "109"]), (["quoteUrl": Self.quote], ["quote_url": Self.quote]),
+            (
+                ["quote": Self.quote],
+                ["quote": ["state": "accepted", "quoted_status": ["id": "1"]]]
+            ),
+            (
+                ["quote": ["id": Self.quote]],
+                ["quote": ["state": "pending", "quoted_status": NSNull()]]
+            ),
+            (["quoteUri": Self.quote], ["quote_id": "109"]),
+            (["quoteUrl": Self.quote], ["quote_url": Self.quote]),
             (["_misskey_quote": Self.quote], ["quote": ["id": "109"]]),
             (["tag": [link]], ["pleroma": ["quote_url": Self.quote]]),
             (["tag": link], ["pleroma": ["quote_id": "a", "quote": ["id": "a"]]]),
             (
-                ["tag": ["type": "Link", "href": Self.quote, "rel": "https://misskey-hub.net/ns#_misskey_quote"]],
+                [
+                    "tag": [
+                        "type": "Link", "href": Self.quote,
+                        "rel": "https://misskey-hub.net/ns#_misskey_quote",
+                    ]
+                ],
                 ["akkoma": ["quote_url": Self.quote]]
             ),
             (
-                ["tag": ["type": ["Link"], "href": Self.quote, "mediaType": "application/activity+json"]],
+                [
+                    "tag": [
+                        "type": ["Link"], "href": Self.quote,
+                        "mediaType": "application/activity+json",
+                    ]
+                ],
                 ["pleroma": ["quote": ["id": "a"]]]
             ),
         ]
         let samples: [(name: String, forms: FediverseForms)] = names.map { activity, status in
-            ("\(activity) \(status)", FediverseForms(html: "<p>exactly</p>", ofActivity: activity, ofStatus: status))
+            (
+                "\(activity) \(status)",
+                FediverseForms(html: "<p>exactly</p>", ofActivity: activity, ofStatus: status)
+            )
         }
         for (sample, post) in zip(samples, try FediverseForms.same(samples)) {
             #expect(post?.isQuote == true && post?.hasMedia == false, "\(sample.name)")
@@ -282,51 +371,78 @@ import Testing
     @Test func aValueOfTheWrongTypeChangesNothing() throws {
         let wrong: [Any] = [false, true, 0, 7, "", NSNull(), [Any]()]
         let ofActivity = [
-            "quote", "quoteUri", "quoteUrl", "_misskey_quote", "inReplyTo", "oneOf", "attachment", "tag",
+            "quote", "quoteUri", "quoteUrl", "_misskey_quote", "inReplyTo", "oneOf", "attachment",
+            "tag",
         ]
         let ofStatus = [
-            "quote", "poll", "reblog", "in_reply_to_status", "media_attachments", "mentions", "tags", "pleroma",
+            "quote", "poll", "reblog", "in_reply_to_status", "media_attachments", "mentions",
+            "tags", "pleroma",
             "interaction_policy", "card",
         ]
-        var samples: [(name: String, forms: FediverseForms)] = [("plain", FediverseForms(html: "<p>x</p>"))]
+        var samples: [(name: String, forms: FediverseForms)] = [
+            ("plain", FediverseForms(html: "<p>x</p>"))
+        ]
         for value in wrong {
             // A poll may have no choices yet, and what is answered no name.
-            for name in ofActivity where !(name == "oneOf" && value is [Any] || name == "inReplyTo" && value is String)
-            {
-                samples.append(("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofActivity: [name: value])))
+            for name in ofActivity
+            where !(name == "oneOf" && value is [Any] || name == "inReplyTo" && value is String) {
+                samples.append(
+                    (
+                        "\(name): \(value)",
+                        FediverseForms(html: "<p>x</p>", ofActivity: [name: value])
+                    ))
             }
             for name in ofStatus {
-                samples.append(("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofStatus: [name: value])))
+                samples.append(
+                    ("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofStatus: [name: value]))
+                )
             }
         }
         for value in [false, "", NSNull(), [Any](), ["x": 1]] as [Any] {
-            for name in ["quote_id", "edited_at", "spoiler_text", "in_reply_to_id", "in_reply_to_account_id"] {
-                samples.append(("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofStatus: [name: value])))
+            for name in [
+                "quote_id", "edited_at", "spoiler_text", "in_reply_to_id", "in_reply_to_account_id",
+            ] {
+                samples.append(
+                    ("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofStatus: [name: value]))
+                )
             }
             for name in ["summary", "sensitive", "updated"] {
-                samples.append(("\(name): \(value)", FediverseForms(html: "<p>x</p>", ofActivity: [name: value])))
+                samples.append(
+                    (
+                        "\(name): \(value)",
+                        FediverseForms(html: "<p>x</p>", ofActivity: [name: value])
+                    ))
             }
         }
         for (sample, post) in zip(samples, try FediverseForms.same(samples)) {
             let post = try #require(post)
             expect(post, "\(sample.name)") {
-                $0.text == "x" && !$0.isQuote && !$0.hasMedia && !$0.isReply && !$0.isRepost && !$0.isSensitive
+                $0.text == "x" && !$0.isQuote && !$0.hasMedia && !$0.isReply && !$0.isRepost
+                    && !$0.isSensitive
             }
         }
     }
 
     @Test func aTextThatCannotBeReadIsNotAnEmptyOne() throws {
-        let forms = FediverseForms(html: "<p>x</p>", ofActivity: ["content": ["a"]], ofStatus: ["content": ["a"]])
+        let forms = FediverseForms(
+            html: "<p>x</p>", ofActivity: ["content": ["a"]], ofStatus: ["content": ["a"]])
         #expect(try FediverseForms.same([("an unreadable text", forms)]) == [nil])
     }
 
     @Test func attachmentsThatAreNoPicturesAreMediaInEveryForm() throws {
         let gif = FediverseForms(
             html: "<p>x</p>",
-            ofActivity: ["attachment": [["type": "Image", "mediaType": "image/gif", "url": "https://e.org/a.gif"]]],
+            ofActivity: [
+                "attachment": [
+                    ["type": "Image", "mediaType": "image/gif", "url": "https://e.org/a.gif"]
+                ]
+            ],
             ofStatus: [
                 "media_attachments": [
-                    ["id": "1", "type": "image", "url": "https://e.org/a.gif", "pleroma": ["mime_type": "image/gif"]]
+                    [
+                        "id": "1", "type": "image", "url": "https://e.org/a.gif",
+                        "pleroma": ["mime_type": "image/gif"],
+                    ]
                 ]
             ])
         let post = try #require(try FediverseForms.same([("a picture that moves", gif)])[0])
@@ -337,7 +453,9 @@ import Testing
 
     /// Reads statuses from the interface and from the two exports of it.
     private func statuses(_ fields: [[String: Any]]) throws -> [Post?] {
-        let samples = fields.map { FediverseForms(html: "<p>x</p>", mentions: ["mei@far.example"], ofStatus: $0) }
+        let samples = fields.map {
+            FediverseForms(html: "<p>x</p>", mentions: ["mei@far.example"], ofStatus: $0)
+        }
         var numbered = samples
         for index in numbered.indices { numbered[index].id = "\(index + 1)" }
         return try zip(fields, FediverseForms.read(numbered)).map { fields, read in
@@ -349,7 +467,9 @@ import Testing
     }
 
     @Test func whoIsAnsweredIsToldInSeveralWays() throws {
-        let mei: [String: Any] = ["id": "80", "acct": "mei@far.example", "url": "https://far.example/@mei"]
+        let mei: [String: Any] = [
+            "id": "80", "acct": "mei@far.example", "url": "https://far.example/@mei",
+        ]
         let posts = try statuses([
             ["in_reply_to_id": "7", "in_reply_to_account_id": "80"],
             ["in_reply_to_id": "7", "in_reply_to_account_id": "99"],
@@ -364,7 +484,8 @@ import Testing
         #expect(
             posts.map { $0?.replyTo } == [
                 ReplyTarget(author: mentioned), ReplyTarget(author: nil), ReplyTarget(author: nil),
-                ReplyTarget(author: mentioned), ReplyTarget(author: mentioned), ReplyTarget(author: mentioned),
+                ReplyTarget(author: mentioned), ReplyTarget(author: mentioned),
+                ReplyTarget(author: mentioned),
             ])
     }
 
@@ -391,7 +512,8 @@ import Testing
 
     @Test func onlyALaterTimeIsAChange() {
         var wire = FediversePost(
-            identities: ["https://e.org/1"], author: AccountID(network: .mastodon, value: "a@e.org"))
+            identities: ["https://e.org/1"], author: AccountID(network: .mastodon, value: "a@e.org")
+        )
         wire.written = "1970-01-01T00:01:40Z"
         wire.updated = Date(timeIntervalSince1970: 100)
         #expect(wire.editedAt == nil)

@@ -50,16 +50,20 @@ enum AudienceField: Equatable, Sendable {
     @Test(
         arguments: [
             // Mastodon.
-            ("public", .public), ("unlisted", .unlisted), ("private", .private), ("direct", .direct),
+            ("public", .public), ("unlisted", .unlisted), ("private", .private),
+            ("direct", .direct),
             // Misskey and its descendants.
-            ("home", .unlisted), ("followers", .private), ("specified", .direct), ("hidden", .direct),
+            ("home", .unlisted), ("followers", .private), ("specified", .direct),
+            ("hidden", .direct),
             // Pleroma and Akkoma.
             ("local", .local), ("list", .direct),
             // kmyblue and Fedibird.
-            ("public_unlisted", .unlisted), ("login", .private), ("limited", .direct), ("mutual", .direct),
+            ("public_unlisted", .unlisted), ("login", .private), ("limited", .direct),
+            ("mutual", .direct),
             ("personal", .direct),
             // GoToSocial, Mitra, Pixelfed.
-            ("mutuals_only", .direct), ("subscribers", .direct), ("draft", .direct), ("archived", .direct),
+            ("mutuals_only", .direct), ("subscribers", .direct), ("draft", .direct),
+            ("archived", .direct),
             // Nobody's.
             ("", .direct), ("PUBLIC", .direct), ("everybody", .direct),
         ] as [(String, Visibility)])
@@ -72,12 +76,17 @@ enum AudienceField: Equatable, Sendable {
     @Test func aPostWithoutAWordIsForNobodyElse() {
         #expect(PostAudience(status: [:] as Fields).visibility == .direct)
         #expect(PostAudience(status: ["visibility": .flag(true)] as Fields).visibility == .direct)
-        #expect(PostAudience(status: ["visibility_ex": .text("public")] as Fields).visibility == .direct)
+        #expect(
+            PostAudience(status: ["visibility_ex": .text("public")] as Fields).visibility == .direct
+        )
     }
 
     @Test func noFieldWidens() {
         let followersOnly = PostAudience(
-            status: ["visibility": .text("private"), "visibility_ex": .text("public"), "local_only": .flag(false)]
+            status: [
+                "visibility": .text("private"), "visibility_ex": .text("public"),
+                "local_only": .flag(false),
+            ]
                 as Fields)
         #expect(followersOnly.visibility == .private)
         var audience = followersOnly
@@ -89,7 +98,8 @@ enum AudienceField: Equatable, Sendable {
         arguments: [
             ("local_only", .flag(true), .local), ("local_only", .flag(false), .public),
             ("local_only", .text("1"), .local), ("local_only", .text("0"), .public),
-            ("local_only", .text("yes"), .local), ("local_only", .other, .local), ("localOnly", .flag(true), .local),
+            ("local_only", .text("yes"), .local), ("local_only", .other, .local),
+            ("localOnly", .flag(true), .local),
             ("federated", .flag(false), .local), ("federated", .flag(true), .public),
             ("federated", .text("here"), .local), ("limited_scope", .text("circle"), .direct),
             ("limited_scope", .text("none"), .public), ("limitedScope", .text("Mutual"), .direct),
@@ -108,7 +118,8 @@ enum AudienceField: Equatable, Sendable {
         #expect(audience.visibility == .local)
     }
 
-    @Test(arguments: ["expires_at", "expires_in", "expiry", "deleteAt"]) func aPostWithAnEndIsNotOpen(name: String) {
+    @Test(arguments: ["expires_at", "expires_in", "expiry", "deleteAt"])
+    func aPostWithAnEndIsNotOpen(name: String) {
         let audience = Self.status([name: .text("2026-12-01T00:00:00Z")])
         #expect(audience.isTimeLimited)
         #expect(!audience.isOpen)
@@ -125,11 +136,14 @@ enum AudienceField: Equatable, Sendable {
 
     @Test(
         arguments: [
-            (["https://www.w3.org/ns/activitystreams#Public"], [], .public), (["as:Public"], ["x"], .public),
+            (["https://www.w3.org/ns/activitystreams#Public"], [], .public),
+            (["as:Public"], ["x"], .public),
             (["https://a.example/users/ann/followers"], ["as:Public"], .unlisted),
             (["https://a.example/users/ann/followers"], [], .private),
-            (["https://a.example/#Public"], [], .local), (["https://b.example/users/bob"], [], .direct),
-            (["kmyblue:LoginOnly"], ["https://a.example/users/ann/followers"], .private), ([], [], .direct),
+            (["https://a.example/#Public"], [], .local),
+            (["https://b.example/users/bob"], [], .direct),
+            (["kmyblue:LoginOnly"], ["https://a.example/users/ann/followers"], .private),
+            ([], [], .direct),
         ] as [([String], [String], Visibility)])
     func addressesAreRead(to: [String], cc: [String], expected: Visibility) {
         var audience = PostAudience()
@@ -152,7 +166,8 @@ enum AudienceField: Equatable, Sendable {
     @Test(
         arguments: [
             ("good morning", .public), ("the neighbours meet at nine 👁", .local),
-            ("the neighbours meet at nine \u{1F441}\u{FE0F}", .local), ("an eye 👁 in between", .public),
+            ("the neighbours meet at nine \u{1F441}\u{FE0F}", .local),
+            ("an eye 👁 in between", .public),
             ("👁 \n", .local),
         ] as [(String, Visibility)])
     func anEyeAtTheEndKeepsAPostAtItsServer(text: String, expected: Visibility) {
@@ -193,7 +208,8 @@ enum AudienceField: Equatable, Sendable {
     @Test func everyFieldThatIsReadStandsOnThePage() throws {
         let fields = try page().filter { $0.count == 4 }.flatMap { words(in: $0[0]) }
         for name in PostAudience.fieldNames {
-            #expect(fields.contains { $0 == name || $0.hasSuffix(".\(name)") }, "\(name) is missing")
+            #expect(
+                fields.contains { $0 == name || $0.hasSuffix(".\(name)") }, "\(name) is missing")
         }
     }
 }

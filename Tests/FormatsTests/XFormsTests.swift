@@ -21,7 +21,8 @@ private struct XForms {
     }
 
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
-    static let own = Account(id: AccountID(network: .x, value: "42"), handle: "haruka", address: "42")
+    static let own = Account(
+        id: AccountID(network: .x, value: "42"), handle: "haruka", address: "42")
 
     let name: String
     var id = "1626897512345600000"
@@ -45,14 +46,18 @@ private struct XForms {
         }
         let media = links.filter(\.isMedia).map { link in
             entity(link).merging([
-                "type": "photo", "id_str": link.short, "media_url_https": "https://pbs.example/a.jpg",
+                "type": "photo", "id_str": link.short,
+                "media_url_https": "https://pbs.example/a.jpg",
             ]) { $1 }
         }
         var entities: [String: Any] = [
             "urls": links.filter { !$0.isMedia }.map(entity), "hashtags": [Any](),
             "symbols": [Any](),
             "user_mentions": mentions.map { id -> [String: Any] in
-                ["name": "N", "screen_name": "name\(id)", "id_str": id, "id": id, "indices": ["0", "9"]]
+                [
+                    "name": "N", "screen_name": "name\(id)", "id_str": id, "id": id,
+                    "indices": ["0", "9"],
+                ]
             },
         ]
         entities["media"] = media.isEmpty ? nil : media
@@ -115,7 +120,9 @@ private struct XForms {
     private static func written(_ date: Date) -> String {
         let parts = date.rfc3339.split(separator: "T")
         let day = parts[0].split(separator: "-")
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
         let month = months[(Int(day[1]) ?? 1) - 1]
         return "Sat \(month) \(day[2]) \(parts[1].prefix(8)) +0000 \(day[0])"
     }
@@ -127,7 +134,8 @@ private struct XForms {
     // MARK: Reading
 
     private static func script(_ name: String, _ items: [Any]) throws -> Data {
-        Data("window.YTD.\(name).part0 = ".utf8) + (try JSONSerialization.data(withJSONObject: items))
+        Data("window.YTD.\(name).part0 = ".utf8)
+            + (try JSONSerialization.data(withJSONObject: items))
     }
 
     /// What is read of a post.
@@ -139,14 +147,17 @@ private struct XForms {
         try folder.write(try Self.script("account", [account]), to: "data/account.js")
         try folder.write(try Self.script("tweets", [archived]), to: "data/tweets.js")
         if let archivedNote {
-            try folder.write(try Self.script("note_tweet", [archivedNote]), to: "data/note-tweet.js")
+            try folder.write(
+                try Self.script("note_tweet", [archivedNote]), to: "data/note-tweet.js")
         }
         var archive: Post?
-        _ = try ArchiveReader(path: folder.path, purpose: .scheduler, network: .x, now: Self.now).read {
-            if case .post(let post) = $0 { archive = post }
-        }
+        _ = try ArchiveReader(path: folder.path, purpose: .scheduler, network: .x, now: Self.now)
+            .read {
+                if case .post(let post) = $0 { archive = post }
+            }
         let body = Array(try JSONSerialization.data(withJSONObject: answer))
-        let translator = XTranslator(own: Self.own, isOwnProtected: false, users: [], now: { Self.now })
+        let translator = XTranslator(
+            own: Self.own, isOwnProtected: false, users: [], now: { Self.now })
         let wire = JSONBody.decoded(XPost.self, body)
         let api = wire.flatMap { translator.post($0, in: .ownPosts, for: .own)?.post }
         // The interface is not asked for pictures, whose reading has a price.
@@ -159,19 +170,29 @@ private struct XForms {
 @Suite struct XFormsTests {
     private static func samples() -> [(forms: XForms, holds: (Post) -> Bool)] {
         var samples: [(forms: XForms, holds: (Post) -> Bool)] = []
-        func add(_ forms: XForms, _ holds: @escaping (Post) -> Bool) { samples.append((forms, holds)) }
-        add(XForms(name: "a text", text: "a &lt;b&gt; &amp;lt;c &amp;amp;")) { $0.text == "a <b> &lt;c &amp;" }
-        add(XForms(name: "a name in front", text: "@pal hello", mentions: ["7"], answered: ("5", "7"))) {
+        func add(_ forms: XForms, _ holds: @escaping (Post) -> Bool) {
+            samples.append((forms, holds))
+        }
+        add(XForms(name: "a text", text: "a &lt;b&gt; &amp;lt;c &amp;amp;")) {
+            $0.text == "a <b> &lt;c &amp;"
+        }
+        add(
+            XForms(
+                name: "a name in front", text: "@pal hello", mentions: ["7"], answered: ("5", "7"))
+        ) {
             $0.text == "hello" && $0.replyTo?.author?.value == "7" && $0.replyTo?.post?.value == "5"
                 && $0.mentions.map(\.value) == ["7"]
         }
         add(
             XForms(
-                name: "names in front", text: "@pal @mei hello @yuki", mentions: ["7", "8", "7"], answered: ("5", "7"))
+                name: "names in front", text: "@pal @mei hello @yuki", mentions: ["7", "8", "7"],
+                answered: ("5", "7"))
         ) {
             $0.text == "hello @yuki" && $0.mentions.map(\.value) == ["7", "8"]
         }
-        add(XForms(name: "a thread", text: "and on", answered: ("5", "42"))) { $0.replyTo?.author?.value == "42" }
+        add(XForms(name: "a thread", text: "and on", answered: ("5", "42"))) {
+            $0.replyTo?.author?.value == "42"
+        }
         add(
             XForms(
                 name: "a link", text: "see https://t.co/a",
@@ -187,7 +208,8 @@ private struct XForms {
                 name: "a picture", text: "see https://t.co/p",
                 links: [
                     XForms.Link(
-                        short: "https://t.co/p", expanded: "https://x.com/haruka/status/9/photo/1", isMedia: true)
+                        short: "https://t.co/p", expanded: "https://x.com/haruka/status/9/photo/1",
+                        isMedia: true)
                 ])
         ) { $0.text == "see" && $0.hasMedia }
         for address in [
@@ -204,11 +226,14 @@ private struct XForms {
         }
         add(XForms(name: "a mark", text: "x", isSensitive: true)) { $0.isSensitive }
         let languages: [(Any?, String?)] = [
-            ("ja", "ja"), ("zh-TW", "zh-TW"), ("in", "id"), ("iw", "he"), ("ji", "yi"), ("und", nil), ("zxx", nil),
+            ("ja", "ja"), ("zh-TW", "zh-TW"), ("in", "id"), ("iw", "he"), ("ji", "yi"),
+            ("und", nil), ("zxx", nil),
             ("qme", nil), ("qam", nil), ("", nil), ("english", nil), (nil, nil),
         ]
         for (tag, language) in languages {
-            add(XForms(name: "the language \(tag ?? "none")", text: "x", language: tag)) { $0.language == language }
+            add(XForms(name: "the language \(tag ?? "none")", text: "x", language: tag)) {
+                $0.language == language
+            }
         }
         add(
             XForms(
@@ -217,7 +242,9 @@ private struct XForms {
         ) { $0.createdAt == Date(timeIntervalSince1970: 1_267_500_001) && $0.isTimeTrusted }
         let long = "Plans: sleep < read & walk, then the long way home past the mill"
         add(
-            XForms(name: "a long text", text: "Plans: sleep &lt; read &amp; walk, then the…", note: long)
+            XForms(
+                name: "a long text", text: "Plans: sleep &lt; read &amp; walk, then the…",
+                note: long)
         ) { $0.text == long }
         return samples
     }
@@ -226,8 +253,11 @@ private struct XForms {
         for (forms, holds) in Self.samples() {
             let read = try forms.read()
             var archived = try #require(read.archive, "\(forms.name)")
-            // An archive keeps the names before a reply, for the handles; whoever uses a reply takes them off.
-            if archived.replyTo?.post != nil { archived.text = XText.withoutLeadingMentions(archived.text) }
+            // An archive keeps the names before a reply, for the handles; whoever uses a reply
+            // takes them off.
+            if archived.replyTo?.post != nil {
+                archived.text = XText.withoutLeadingMentions(archived.text)
+            }
             #expect(archived == read.api, "\(forms.name)")
             let post = try #require(read.api, "\(forms.name)")
             expect(post, "\(forms.name)") { holds($0) }

@@ -1,6 +1,7 @@
 @testable import Transport
 
-/// An answer of a server, written as it comes over the line: a status line, fields, an empty line, a body.
+/// An answer of a server, written as it comes over the line: a status line, fields, an empty line,
+/// a body.
 struct Answer {
     let response: HTTPResponse
 
@@ -26,6 +27,8 @@ struct Answer {
     /// The number behind `HTTP/1.1`.
     private static func status(_ line: [UInt8]) -> Int? {
         let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        return words.dropFirst().first.flatMap { Int($0) }.flatMap { (100...999).contains($0) ? $0 : nil }
+        return words.dropFirst().first.flatMap { Int($0) }.flatMap {
+            (100...999).contains($0) ? $0 : nil
+        }
     }
 }

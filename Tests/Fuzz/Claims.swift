@@ -19,12 +19,15 @@ func holdPrintable(_ text: String, _ what: String, atMost bytes: Int) throws {
     try hold(isClean, "\(what) has no control characters")
 }
 
-/// Fails if a text shows a secret, byte for byte: an accent behind it makes another character of its last one.
+/// Fails if a text shows a secret, byte for byte: an accent behind it makes another character of
+/// its last one.
 ///
 /// - Throws: ``FuzzFinding``.
 func holdHidden(_ secret: String, in text: String) throws {
     let (secret, text) = (Array(secret.utf8), Array(text.utf8))
-    let isShown = text.indices.contains { text[$0] == secret.first && text[$0...].starts(with: secret) }
+    let isShown = text.indices.contains {
+        text[$0] == secret.first && text[$0...].starts(with: secret)
+    }
     try hold(!isShown, "no secret is shown")
 }
 

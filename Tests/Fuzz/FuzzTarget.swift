@@ -1,7 +1,7 @@
 /// A parser of outside data: what feeds it, and what must hold whatever it is fed with.
 ///
-/// The same targets are run by libFuzzer (`make fuzz`) and, over their seeds and some thousand changes of them, by a
-/// test.
+/// The same targets are run by libFuzzer (`make fuzz`) and, over their seeds and some thousand
+/// changes of them, by a test.
 struct FuzzTarget: Sendable {
     /// Small letters and hyphens: `make fuzz TARGET=…`, and the folder of the corpus.
     let name: String
@@ -38,7 +38,9 @@ struct FuzzTarget: Sendable {
     func run(_ input: [UInt8]) throws {
         let time = try WorkTime.measured { try check(input) }
         let allowed = WorkTime.allowed(for: input.count)
-        try hold(time <= allowed, "\(input.count) bytes take less than \(allowed), but they took \(time)")
+        try hold(
+            time <= allowed, "\(input.count) bytes take less than \(allowed), but they took \(time)"
+        )
     }
 }
 

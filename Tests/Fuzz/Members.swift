@@ -1,6 +1,7 @@
 @testable import Import
 
-/// The files of an archive as one text: lines such as `=== data/tweets.js`, each before the contents of that file.
+/// The files of an archive as one text: lines such as `=== data/tweets.js`, each before the
+/// contents of that file.
 struct Members: MemberSource {
     private var files: [(name: String, contents: [UInt8])] = []
 
@@ -16,7 +17,9 @@ struct Members: MemberSource {
     func read(_ open: (String) throws -> (any MemberSink)?) throws {
         for file in files {
             guard let sink = try open(file.name) else { continue }
-            for chunk in file.contents.chunks(of: 1_000) { try chunk.withUnsafeBytes { try sink.feed($0) } }
+            for chunk in file.contents.chunks(of: 1_000) {
+                try chunk.withUnsafeBytes { try sink.feed($0) }
+            }
             try sink.finish()
         }
     }

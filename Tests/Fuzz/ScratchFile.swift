@@ -10,7 +10,9 @@ final class ScratchFile {
     init(_ bytes: [UInt8]) throws {
         var template = Array((NSTemporaryDirectory() + "/fuzz.XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw FuzzFinding("could not make a file: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            throw FuzzFinding("could not make a file: \(String(cString: strerror(errno)))")
+        }
         unlink(template)
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         path = "/dev/fd/\(descriptor)"
@@ -20,7 +22,9 @@ final class ScratchFile {
 }
 
 /// Waits for work that only exists as an async function; never on a thread of Swift's own pool.
-func waiting<Value: Sendable>(for work: @escaping @Sendable () async throws -> Value) throws -> Value {
+func waiting<Value: Sendable>(for work: @escaping @Sendable () async throws -> Value) throws
+    -> Value
+{
     let outcome = Outcome<Value>()
     Task.detached { outcome.set(await Result(catching: work)) }
     return try outcome.wait().get()

@@ -2,8 +2,8 @@ import Foundation
 
 /// How long a thread works, whatever else the machine does.
 enum WorkTime {
-    /// What an input of this many bytes may take: generous for time that grows with the length, out of reach for time
-    /// that grows with its square.
+    /// What an input of this many bytes may take: generous for time that grows with the length, out
+    /// of reach for time that grows with its square.
     static func allowed(for bytes: Int) -> Duration {
         .milliseconds(1_500) + .microseconds(25) * bytes
     }
@@ -25,7 +25,8 @@ enum WorkTime {
 
 /// Long inputs made of short ones, for finding work that grows faster than its input.
 enum Pumping {
-    /// `input` with the part in `range` repeated until the whole has about `length` bytes; nil for an empty part.
+    /// `input` with the part in `range` repeated until the whole has about `length` bytes; nil for
+    /// an empty part.
     static func pumped(_ input: [UInt8], repeating range: Range<Int>, to length: Int) -> [UInt8]? {
         guard !range.isEmpty, range.upperBound <= input.count else { return nil }
         let count = max(1, (length - input.count) / range.count)

@@ -15,7 +15,9 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private static func media(_ name: String, _ type: String = "photo", _ more: String = "") -> String {
+    private static func media(_ name: String, _ type: String = "photo", _ more: String = "")
+        -> String
+    {
         """
         {"id_str":"\(name)","type":"\(type)","url":"https://t.co/\(name)",\
         "media_url_https":"https://pbs.twimg.com/media/\(name).png",\
@@ -29,8 +31,11 @@ import Testing
 
     private func files(_ path: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
-        _ = try ArchiveReader(path: path, purpose: .scheduler, wantsPictures: { !$0.isReply }).read { item in
-            if case .picture(let id, let place, let bytes) = item { files["\(id.value)#\(place)"] = bytes }
+        _ = try ArchiveReader(path: path, purpose: .scheduler, wantsPictures: { !$0.isReply }).read
+        { item in
+            if case .picture(let id, let place, let bytes) = item {
+                files["\(id.value)#\(place)"] = bytes
+            }
         }
         return files
     }
@@ -43,11 +48,14 @@ import Testing
     }
 
     @Test func anXArchiveTellsOfStillPicturesAlone() throws {
-        let pictures = Self.extended([Self.media("A", "photo", #","ext_alt_text":"a hill""#), Self.media("B")])
+        let pictures = Self.extended([
+            Self.media("A", "photo", #","ext_alt_text":"a hill""#), Self.media("B"),
+        ])
         let film = Self.extended([Self.media("C"), Self.media("D", "video")])
         let path = try Fixture.folder(
             tweets: Fixture.tweets([
-                Fixture.tweet("20", "two", at: Self.time, pictures), Fixture.tweet("21", "film", at: Self.time, film),
+                Fixture.tweet("20", "two", at: Self.time, pictures),
+                Fixture.tweet("21", "film", at: Self.time, film),
                 Fixture.tweet("22", "none"),
             ]), in: directory)
         let posts = try Reading(path).posts
@@ -58,7 +66,9 @@ import Testing
         #expect(!posts[2].hasMedia && posts[2].pictures.isEmpty)
     }
 
-    @Test(arguments: ["folder", "zip"]) func theFilesOfAnXArchiveFindTheirPosts(_ form: String) throws {
+    @Test(arguments: ["folder", "zip"]) func theFilesOfAnXArchiveFindTheirPosts(_ form: String)
+        throws
+    {
         let own = Self.extended([Self.media("A"), Self.media("B")])
         let path = try Fixture.folder(
             tweets: Fixture.tweets([
@@ -84,7 +94,9 @@ import Testing
         let path = try Fixture.folder(
             tweets: Fixture.tweets([Fixture.tweet("20", "x", at: Self.time, media)]), in: directory)
         try write(Array("<html>".utf8), to: "data/tweets_media/20-A.png")
-        try write(Self.png + [UInt8](repeating: 0, count: Picture.maximumBytes), to: "data/tweets_media/20-B.png")
+        try write(
+            Self.png + [UInt8](repeating: 0, count: Picture.maximumBytes),
+            to: "data/tweets_media/20-B.png")
         try expect(files(path)) { $0.isEmpty }
     }
 
@@ -97,7 +109,8 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: directory.path("data/tweets_media"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
-            atPath: directory.path("data/tweets_media/20-A.png"), withDestinationPath: outside.path("20-A.png"))
+            atPath: directory.path("data/tweets_media/20-A.png"),
+            withDestinationPath: outside.path("20-A.png"))
         let error = try importError { _ = try files(path) }
         #expect(error.code == .unsafePath)
     }
@@ -110,7 +123,9 @@ import Testing
         try expect(files(path), equals: ["\(MastodonFixture.me)/statuses/1#1": Self.png])
     }
 
-    private static func attachment(_ name: String, _ alt: String?, type: String = "image/png") -> String {
+    private static func attachment(_ name: String, _ alt: String?, type: String = "image/png")
+        -> String
+    {
         let alt = alt.map { "\"\($0)\"" } ?? "null"
         return """
             {"type":"Document","mediaType":"\(type)","url":"/media_attachments/files/1/original/\(name)",\
@@ -123,14 +138,18 @@ import Testing
             #""attachment":[]"#, with: #""attachment":[\#(attachments.joined(separator: ","))]"#)
     }
 
-    @Test(arguments: ["folder", "tar"]) func theFilesOfAMastodonArchiveFindTheirPosts(_ form: String) throws {
+    @Test(arguments: ["folder", "tar"]) func theFilesOfAMastodonArchiveFindTheirPosts(
+        _ form: String
+    ) throws {
         let items = [outbox([Self.attachment("a.png", "a hill"), Self.attachment("b.png", nil)])]
         let path = try MastodonFixture.folder(items, in: directory)
         try write(Self.png, to: "media_attachments/files/1/original/a.png")
         try write(Self.png + [7], to: "media_attachments/files/1/original/b.png")
         if form == "tar" {
             try Fixture.run(
-                "/bin/tar", ["czf", "real.tar.gz", "actor.json", "outbox.json", "media_attachments"], in: directory)
+                "/bin/tar",
+                ["czf", "real.tar.gz", "actor.json", "outbox.json", "media_attachments"],
+                in: directory)
         }
         let archive = form == "tar" ? directory.path("real.tar.gz") : path
         let id = "\(MastodonFixture.me)/statuses/1"
@@ -143,7 +162,9 @@ import Testing
     }
 
     @Test func aFilmOrAPollMakesNoPictures() throws {
-        let film = outbox([Self.attachment("a.png", "x"), Self.attachment("b.mp4", "y", type: "video/mp4")])
+        let film = outbox([
+            Self.attachment("a.png", "x"), Self.attachment("b.mp4", "y", type: "video/mp4"),
+        ])
         let path = try MastodonFixture.folder([film], in: directory)
         let post = try #require(try Reading(path).posts.first)
         #expect(post.hasMedia)

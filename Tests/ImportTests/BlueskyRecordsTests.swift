@@ -11,13 +11,16 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private static func uri(_ key: String, _ collection: String = "app.bsky.feed.post", of did: String = me) -> String {
+    private static func uri(
+        _ key: String, _ collection: String = "app.bsky.feed.post", of did: String = me
+    ) -> String {
         "at://\(did)/\(collection)/\(key)"
     }
 
     private static func record(_ key: String, _ text: String, _ more: String = "") -> String {
         let extra = more.isEmpty ? "" : ",\(more)"
-        return #"{"uri":"\#(uri(key))","cid":"bafyrei\#(key)","value":{"$type":"app.bsky.feed.post","text":"\#(text)","#
+        return
+            #"{"uri":"\#(uri(key))","cid":"bafyrei\#(key)","value":{"$type":"app.bsky.feed.post","text":"\#(text)","#
             + #""createdAt":"2023-02-18T12:33:11.250Z","langs":["ja"]\#(extra)}}"#
     }
 
@@ -56,12 +59,14 @@ import Testing
         }
         """
 
-    /// Kept apart from the test, with its type, as the compiler takes seconds for such a list without one.
+    /// Kept apart from the test, with its type, as the compiler takes seconds for such a list
+    /// without one.
     private static let shapes: [String] = [
         page(records), page(records, cursor: nil), page([records[0]]) + page(Array(records[1...])),
         records.map { page([$0]) }.joined(separator: "\n"), page(records) + page([], cursor: nil),
         "[\(records.joined(separator: ","))]", "[\n\(records.joined(separator: ",\n"))\n]\n",
-        records.joined(separator: "\n"), records.joined(separator: "\r\n") + "\r\n", records.joined(),
+        records.joined(separator: "\n"), records.joined(separator: "\r\n") + "\r\n",
+        records.joined(),
         "[\(page([records[0]])),\(page(Array(records[1...])))]",
         #"{"cursor":"a","records":[\#(records.joined(separator: ","))]}"#,
         "\u{FEFF}" + page(records), indented, " \n " + page(records) + "\n\n",
@@ -82,7 +87,8 @@ import Testing
         }
         let reading = try read(
             Self.page([
-                Self.record("3a", "few", labels("!no-unauthenticated")), Self.record("3b", "nobody", labels("!hide")),
+                Self.record("3a", "few", labels("!no-unauthenticated")),
+                Self.record("3b", "nobody", labels("!hide")),
                 Self.record("3c", "all", labels("bot")),
             ]))
         #expect(reading.texts == ["all"])
@@ -133,7 +139,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("app.bsky.embed.record", true), ("app.bsky.embed.recordWithMedia", true), ("app.bsky.embed.images", false),
+        ("app.bsky.embed.record", true), ("app.bsky.embed.recordWithMedia", true),
+        ("app.bsky.embed.images", false),
         ("app.bsky.embed.external", false),
     ])
     func seesQuotes(embed: String, expected: Bool) throws {
@@ -142,7 +149,9 @@ import Testing
 
     @Test func readsWhoIsAnswered() throws {
         let parent = Self.uri("3z", of: "did:plc:mei")
-        let post = try post(#""reply":{"root":{"uri":"\#(Self.uri("3r"))"},"parent":{"uri":"\#(parent)","cid":"b"}}"#)
+        let post = try post(
+            #""reply":{"root":{"uri":"\#(Self.uri("3r"))"},"parent":{"uri":"\#(parent)","cid":"b"}}"#
+        )
         #expect(
             post.replyTo
                 == ReplyTarget(
@@ -159,8 +168,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("app.bsky.embed.images", true), ("app.bsky.embed.video", true), ("app.bsky.embed.recordWithMedia", true),
-        ("app.bsky.embed.external", false), ("app.bsky.embed.record", true), ("org.example.hologram", true),
+        ("app.bsky.embed.images", true), ("app.bsky.embed.video", true),
+        ("app.bsky.embed.recordWithMedia", true),
+        ("app.bsky.embed.external", false), ("app.bsky.embed.record", true),
+        ("org.example.hologram", true),
     ])
     func seesMedia(embed: String, expected: Bool) throws {
         try expect(post(#""embed":{"$type":"\#(embed)"}"#).hasMedia, equals: expected)
@@ -168,7 +179,8 @@ import Testing
 
     @Test(arguments: [("porn", true), ("graphic-media", true), ("made-up", true), ("bot", false)])
     func seesWarnings(label: String, expected: Bool) throws {
-        let labels = #""labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(label)"}]}"#
+        let labels =
+            #""labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(label)"}]}"#
         try expect(post(labels).isSensitive, equals: expected)
     }
 
@@ -188,9 +200,12 @@ import Testing
         #expect(posts.texts == ["one"])
         #expect(posts.summary.reposts == 1)
         #expect(posts.summary.unrelated == 3)
-        #expect(try importError { _ = try read(Self.page([like])) }.description.contains("app.bsky.feed.post"))
         #expect(
-            try importError { _ = try read(Self.page([Self.record("3a", "x")]), for: .classifier) }.description
+            try importError { _ = try read(Self.page([like])) }.description.contains(
+                "app.bsky.feed.post"))
+        #expect(
+            try importError { _ = try read(Self.page([Self.record("3a", "x")]), for: .classifier) }
+                .description
                 .contains("app.bsky.feed.like"))
     }
 
@@ -198,19 +213,32 @@ import Testing
         let foreign = Self.record("3b", "foreign").replacing(Self.me, with: "did:plc:mei")
         let reading = try read(Self.page([Self.record("3a", "one"), foreign]))
         #expect(reading.texts == ["one"])
-        #expect(reading.summary.problems.map(\.reason) == ["it is from another repository than the first"])
+        #expect(
+            reading.summary.problems.map(\.reason) == [
+                "it is from another repository than the first"
+            ])
     }
 
     @Test(arguments: [
         (#"{"value":{"text":"x"}}"#, "uri is missing"),
-        (#"{"uri":"at://haruka.example/app.bsky.feed.post/3","value":{}}"#, "uri is not the address of a record"),
+        (
+            #"{"uri":"at://haruka.example/app.bsky.feed.post/3","value":{}}"#,
+            "uri is not the address of a record"
+        ),
         (#"{"uri":"at://did:plc:a/app.bsky.feed.post/3/4"}"#, "uri is not the address of a record"),
-        (#"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#, "value is missing"),
-        (record("3", "x").replacing(#""text":"x""#, with: #""text":["x"]"#), "text has the wrong type"),
+        (
+            #"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#,
+            "value is missing"
+        ),
+        (
+            record("3", "x").replacing(#""text":"x""#, with: #""text":["x"]"#),
+            "text has the wrong type"
+        ),
         ("7", "not a JSON object"), (#""text""#, "not a JSON object"), ("[1]", "not a JSON object"),
     ])
     func reportsWhatCannotBeRead(record: String, reason: String) throws {
-        let reading = try read(Self.page([Self.record("3a", "one"), record, Self.record("3b", "two")]))
+        let reading = try read(
+            Self.page([Self.record("3a", "one"), record, Self.record("3b", "two")]))
         #expect(reading.texts == ["one", "two"])
         #expect(reading.summary.problems.map(\.reason) == [reason])
     }
@@ -219,7 +247,8 @@ import Testing
     @Test(arguments: ["noon", "0001-02-18T", "12023-02-18T", "2999-02-18T", ""])
     func aTimeThatCannotBeIsThatOfTheKey(day: String) throws {
         let time = Date(milliseconds: 1_676_723_591_250)
-        let key = try #require(TimestampID(microseconds: time.milliseconds * 1_000, clock: 1)).description
+        let key = try #require(TimestampID(microseconds: time.milliseconds * 1_000, clock: 1))
+            .description
         let record = Self.record(key, "x").replacing("2023-02-18T", with: day)
         let reading = try read(Self.page([record, Self.record("3b", "other")]))
         #expect(reading.texts == ["x", "other"])
@@ -239,26 +268,36 @@ import Testing
         let record = Self.record("3a", "old app").replacing("11.250Z", with: "11.250")
         let reading = try read(Self.page([record, Self.record("3b", "new app")]))
         #expect(reading.posts.map(\.isTimeTrusted) == [false, true])
-        #expect(reading.posts.map(\.createdAt) == Array(repeating: Date(rfc3339: "2023-02-18T12:33:11.250Z"), count: 2))
+        #expect(
+            reading.posts.map(\.createdAt)
+                == Array(repeating: Date(rfc3339: "2023-02-18T12:33:11.250Z"), count: 2))
         #expect(reading.summary.problems == [])
     }
 
     @Test func survivesFieldsOfEveryWrongType() throws {
         let item = Self.record(
-            "3a", "x", #""reply":{"parent":{"uri":"a"}},"embed":{},"labels":{"values":[]},"facets":[]"#)
-        let values = ["null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", "-1e999", #"["\u0000"]"#]
+            "3a", "x",
+            #""reply":{"parent":{"uri":"a"}},"embed":{},"labels":{"values":[]},"facets":[]"#)
+        let values = [
+            "null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", "-1e999", #"["\u0000"]"#,
+        ]
         for key in [
-            "uri", "value", "text", "createdAt", "langs", "reply", "parent", "embed", "labels", "values", "facets",
+            "uri", "value", "text", "createdAt", "langs", "reply", "parent", "embed", "labels",
+            "values", "facets",
         ] {
-            let items = values.map { item.replacing("\"\(key)\":", with: "\"\(key)\":\($0),\"was-\(key)\":") }
-            try expect(read(Self.page([Self.record("3b", "first")] + items)).texts.first, equals: "first")
+            let items = values.map {
+                item.replacing("\"\(key)\":", with: "\"\(key)\":\($0),\"was-\(key)\":")
+            }
+            try expect(
+                read(Self.page([Self.record("3b", "first")] + items)).texts.first, equals: "first")
         }
     }
 
     @Test func goesOnBehindALineThatWasCutOff() throws {
         let cut = Self.record("3b", "two").dropLast(20)
         let reading = try read(
-            [Self.record("3a", "one"), String(cut), Self.record("3c", "three")].joined(separator: "\n"))
+            [Self.record("3a", "one"), String(cut), Self.record("3c", "three")].joined(
+                separator: "\n"))
         #expect(reading.texts == ["one", "three"])
         #expect(reading.summary.problemCount == 1)
     }
@@ -277,7 +316,8 @@ import Testing
     }
 
     @Test func otherLinesStayLines() throws {
-        let line = #"{"id":"1","author":"a","text":"about \"app.bsky.feed.post\"","created_at":"2023-02-18T12:33:11Z"}"#
+        let line =
+            #"{"id":"1","author":"a","text":"about \"app.bsky.feed.post\"","created_at":"2023-02-18T12:33:11Z"}"#
         try expect(read(line).summary.format, equals: "JSON Lines")
         let listed = line.dropLast() + #","records":[1]}"#
         try expect(read(String(listed)).summary.format, equals: "JSON Lines")

@@ -18,7 +18,8 @@ import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     private func read(
-        _ bytes: [UInt8], for purpose: ImportPurpose = .scheduler, limits: ImportLimits = ImportLimits()
+        _ bytes: [UInt8], for purpose: ImportPurpose = .scheduler,
+        limits: ImportLimits = ImportLimits()
     ) throws -> Reading {
         try Reading(try directory.write(Data(bytes), to: "repo.car"), for: purpose, limits: limits)
     }
@@ -28,11 +29,15 @@ import Testing
     }
 
     private static func likes(_ count: Int) -> [(key: String, value: RepositoryWriter.Value)] {
-        (0..<count).map { (RepositoryWriter.key($0, in: "app.bsky.feed.like"), .map([("subject", .null)])) }
+        (0..<count).map {
+            (RepositoryWriter.key($0, in: "app.bsky.feed.like"), .map([("subject", .null)]))
+        }
     }
 
     /// 0 posts are nothing to read.
-    @Test(arguments: [1, 4, 5, 23, 300], [3, 4, 40]) func readsEveryPostInOrder(count: Int, fanOut: Int) throws {
+    @Test(arguments: [1, 4, 5, 23, 300], [3, 4, 40]) func readsEveryPostInOrder(
+        count: Int, fanOut: Int
+    ) throws {
         var writer = RepositoryWriter()
         writer.fanOut = fanOut
         let reading = try read(writer.repository(Self.posts(count) + Self.likes(7)))
@@ -52,7 +57,8 @@ import Testing
                 "features",
                 .array([
                     .map([
-                        ("uri", .text("https://e.org/full")), ("$type", .text("app.bsky.richtext.facet#link")),
+                        ("uri", .text("https://e.org/full")),
+                        ("$type", .text("app.bsky.richtext.facet#link")),
                     ])
                 ])
             ),
@@ -60,12 +66,24 @@ import Testing
         let record = RepositoryWriter.post(
             text,
             [
-                ("facets", .array([facet])), ("tags", .null), ("number", .int(-70_000)), ("share", .double(0.5)),
-                ("embed", .map([("$type", .text("app.bsky.embed.images")), ("ref", .link(Self.someBlock))])),
-                ("reply", .map([("parent", .map([("uri", .text("at://did:plc:mei/app.bsky.feed.post/3z"))]))])),
+                ("facets", .array([facet])), ("tags", .null), ("number", .int(-70_000)),
+                ("share", .double(0.5)),
+                (
+                    "embed",
+                    .map([
+                        ("$type", .text("app.bsky.embed.images")), ("ref", .link(Self.someBlock)),
+                    ])
+                ),
+                (
+                    "reply",
+                    .map([
+                        ("parent", .map([("uri", .text("at://did:plc:mei/app.bsky.feed.post/3z"))]))
+                    ])
+                ),
                 ("raw", .bytes([0xFF])), ("yes", .bool(true)),
             ])
-        let post = try #require(try read(writer.repository([(RepositoryWriter.key(1), record)])).posts.first)
+        let post = try #require(
+            try read(writer.repository([(RepositoryWriter.key(1), record)])).posts.first)
         #expect(post.id.value == "at://\(Self.me)/\(RepositoryWriter.key(1))")
         #expect(post.author.value == Self.me)
         #expect(post.language == "ja")
@@ -80,7 +98,9 @@ import Testing
         let reading = try read(writer.repository(Self.posts(3) + Self.likes(5)), for: .classifier)
         #expect(reading.items.isEmpty)
         #expect(reading.summary.likesWithoutPost == 5)
-        expect(reading.summary.hints.first) { $0?.hasPrefix("5 likes hold only an address") == true }
+        expect(reading.summary.hints.first) {
+            $0?.hasPrefix("5 likes hold only an address") == true
+        }
     }
 
     @Test func whatWasDeletedIsLeftOut() throws {
@@ -122,7 +142,9 @@ import Testing
         #expect((1..<40).contains(reading.texts.count))
         #expect(reading.summary.problems.first?.reason == "it ends early")
         // The commit stands at the end of this one.
-        let error = try importError { _ = try read(Array(writer.repository(Self.posts(40)).dropLast(3))) }
+        let error = try importError {
+            _ = try read(Array(writer.repository(Self.posts(40)).dropLast(3)))
+        }
         #expect(error.code == .damaged)
         #expect(error.reason.hasSuffix("its block is missing; download the repository again"))
     }
@@ -133,35 +155,49 @@ import Testing
         let bytes = writer.repository(posts)
         let root = try #require(writer.blocks.last).name
         try expect(
-            importError { _ = try read(RepositoryWriter.car(root: root, writer.blocks, version: 2)) }.reason,
-            equals: "its header as a CAR file cannot be read: it is not of version 1; download it again")
+            importError {
+                _ = try read(RepositoryWriter.car(root: root, writer.blocks, version: 2))
+            }.reason,
+            equals:
+                "its header as a CAR file cannot be read: it is not of version 1; download it again"
+        )
         writer.version = 4
-        try expect(importError { _ = try read(writer.repository(posts)) }.code, equals: .unsupported)
+        try expect(
+            importError { _ = try read(writer.repository(posts)) }.code, equals: .unsupported)
         writer.version = 2
         try expect(read(writer.repository(posts)).texts.count, equals: 2)
         writer.did = "nobody"
         try expect(importError { _ = try read(writer.repository(posts)) }.code, equals: .damaged)
-        try expect(importError { _ = try read(RepositoryWriter.car(root: root, [])) }.code, equals: .damaged)
+        try expect(
+            importError { _ = try read(RepositoryWriter.car(root: root, [])) }.code,
+            equals: .damaged)
         var empty = RepositoryWriter()
         try expect(importError { _ = try read(empty.repository([])) }.code, equals: .nothingToRead)
-        #expect(try importError { _ = try read(empty.repository(Self.likes(2))) }.reason.contains("holds no posts"))
+        #expect(
+            try importError { _ = try read(empty.repository(Self.likes(2))) }.reason.contains(
+                "holds no posts"))
         var limits = ImportLimits()
         limits.totalBytes = bytes.count - 1
         try expect(importError { _ = try read(bytes, limits: limits) }.code, equals: .bomb)
     }
 
-    /// A tree that points to itself cannot be made with hashes; one that points to one block again and again can.
+    /// A tree that points to itself cannot be made with hashes; one that points to one block again
+    /// and again can.
     @Test func aTreeThatNeverEndsEnds() throws {
         var writer = RepositoryWriter()
         let record = writer.add(RepositoryWriter.post(String(repeating: "x", count: 100_000)))
-        let leaf = writer.add(RepositoryWriter.node(left: nil, [(Array(RepositoryWriter.key(0).utf8), record, nil)]))
-        func file(_ entries: [(key: [UInt8], record: RepositoryWriter.CID, below: RepositoryWriter.CID?)]) -> [UInt8] {
+        let leaf = writer.add(
+            RepositoryWriter.node(left: nil, [(Array(RepositoryWriter.key(0).utf8), record, nil)]))
+        func file(
+            _ entries: [(key: [UInt8], record: RepositoryWriter.CID, below: RepositoryWriter.CID?)]
+        ) -> [UInt8] {
             let tree = writer.add(RepositoryWriter.node(left: leaf, entries))
             let commit = writer.add(
                 .map([("did", .text(Self.me)), ("version", .int(3)), ("data", .link(tree))]))
             return RepositoryWriter.car(root: commit, writer.blocks)
         }
-        let twice = try read(file((1..<20).map { (Array(RepositoryWriter.key($0).utf8), record, leaf) }))
+        let twice = try read(
+            file((1..<20).map { (Array(RepositoryWriter.key($0).utf8), record, leaf) }))
         #expect(twice.texts.count == 20)
         #expect(twice.summary.problemCount == 19)
         expect(twice.summary.problems.first?.reason) { $0?.hasSuffix("is there twice") == true }
@@ -169,7 +205,8 @@ import Testing
         try expect(importError { _ = try read(bomb) }.code, equals: .bomb)
     }
 
-    /// Whatever bytes there are: no crash, no hang, and never anything but an error or posts of the owner.
+    /// Whatever bytes there are: no crash, no hang, and never anything but an error or posts of the
+    /// owner.
     @Test(arguments: [UInt64(1), 2, 3, 4]) func damageNeverDoesHarm(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var writer = RepositoryWriter()
@@ -180,12 +217,14 @@ import Testing
             case 0: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
             case 1:
                 let start = Int.random(in: 0..<bytes.count, using: &generator)
-                bytes.removeSubrange(start..<min(bytes.count, start + Int.random(in: 1...64, using: &generator)))
+                bytes.removeSubrange(
+                    start..<min(bytes.count, start + Int.random(in: 1...64, using: &generator)))
             default:
                 for _ in 0...Int.random(in: 0...4, using: &generator) {
                     // The beginning is where lengths and links are.
                     let end = round % 8 < 4 ? min(200, bytes.count) : bytes.count
-                    bytes[Int.random(in: 0..<end, using: &generator)] = .random(in: 0...255, using: &generator)
+                    bytes[Int.random(in: 0..<end, using: &generator)] = .random(
+                        in: 0...255, using: &generator)
                 }
             }
             do {
@@ -202,11 +241,21 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let whole = RepositoryWriter.encoded(
             RepositoryWriter.post(
-                "x", [("a", .array([.int(5), .map([("b", .link(Self.someBlock))]), .double(1.5), .bytes([1])]))]))
+                "x",
+                [
+                    (
+                        "a",
+                        .array([
+                            .int(5), .map([("b", .link(Self.someBlock))]), .double(1.5),
+                            .bytes([1]),
+                        ])
+                    )
+                ]))
         for _ in 0..<20_000 {
             var bytes = whole
             for _ in 0...Int.random(in: 0...2, using: &generator) {
-                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                    in: 0...255, using: &generator)
             }
             guard let value = try? DAGCBOR(bytes, nesting: 16) else { continue }
             #expect((try? JSON(value.json))?.isNull != nil, "\(bytes)")
@@ -214,12 +263,15 @@ import Testing
     }
 
     @Test(arguments: [
-        [0x9F, 0xFF], [0xBF, 0xFF], [0x5F, 0xFF], [0xC0, 0x60], [0xF7], [0xF9, 0x3C, 0x00], [0xFA, 0, 0, 0, 0],
+        [0x9F, 0xFF], [0xBF, 0xFF], [0x5F, 0xFF], [0xC0, 0x60], [0xF7], [0xF9, 0x3C, 0x00],
+        [0xFA, 0, 0, 0, 0],
         [0xFB, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0], [0xFB, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0],
-        [0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x5B, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        [0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        [0x5B, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
         [0x1B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0xA1, 0x01, 0x01],
         [0xA2, 0x61, 0x61, 0x01, 0x61, 0x61, 0x02],
-        [0x62, 0xC3, 0x28], [0xD8, 0x2A, 0x41, 0x00], [0xD8, 0x2A, 0x42, 0x01, 0x01], [0x01, 0x01], [],
+        [0x62, 0xC3, 0x28], [0xD8, 0x2A, 0x41, 0x00], [0xD8, 0x2A, 0x42, 0x01, 0x01], [0x01, 0x01],
+        [],
         [UInt8](repeating: 0x81, count: 100),
     ])
     func whatTheFormDoesNotAllowIsRefused(bytes: [UInt8]) {

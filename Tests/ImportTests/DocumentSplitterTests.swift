@@ -19,7 +19,8 @@ import Testing
         #"{"a":[1,{"list":[9]}],"list":[{"x":1},{"y":["list",{"]":"}"}]}],"b":{"c":[{}]}}"#,
         "{\"a\":1}\n{\"b\":\"\\\"\"}\n[{\"c\":1},2,\"three\",[4]]{\"items\":[]}{\"list\" : [ {\"d\":1} ] , \"e\":2}",
         "{\"a\":\"cut\n{\"b\":1}\n{\"list\":[{\"c\":1},{\"d\":\n{\"e\":1}", "]}, ] 7 {\"a\":1",
-        #"{"list":{"list":[1]},"list":[2],"items":[3]} "x"#, #"[{"list":[1,2]},{"list":[3]},{"other":4}]"#,
+        #"{"list":{"list":[1]},"list":[2],"items":[3]} "x"#,
+        #"[{"list":[1,2]},{"list":[3]},{"other":4}]"#,
         #"{"l\u0069st":[1]}{"list":"[1]"}{"a":"list","b":[1]}"#,
     ])
     func doesNotDependOnTheSizeOfChunks(text: String) throws {
@@ -29,7 +30,8 @@ import Testing
     }
 
     @Test func findsTheListOfADocumentOnly() throws {
-        let outcome = try split(#"{"a":[1,{"list":[9]}],"list":[{"x":1},{"y":["list",{"]":"}"}]}],"b":{"c":[{}]}}"#)
+        let outcome = try split(
+            #"{"a":[1,{"list":[9]}],"list":[{"x":1},{"y":["list",{"]":"}"}]}],"b":{"c":[{}]}}"#)
         #expect(outcome.items == [#"{"x":1}"#, #"{"y":["list",{"]":"}"}]}"#])
         #expect(outcome.offsets == [30, 38])
         #expect(outcome.whole == nil)
@@ -37,11 +39,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"list":"[1]"}"#, [#"{"list":"[1]"}"#]), (#"{"a":"list","b":[1]}"#, [#"{"a":"list","b":[1]}"#]),
-        (#"{"list":{"list":[1]}}"#, [#"{"list":{"list":[1]}}"#]), (#"["list",[1]]"#, [#""list""#, "[1]"]),
+        (#"{"list":"[1]"}"#, [#"{"list":"[1]"}"#]),
+        (#"{"a":"list","b":[1]}"#, [#"{"a":"list","b":[1]}"#]),
+        (#"{"list":{"list":[1]}}"#, [#"{"list":{"list":[1]}}"#]),
+        (#"["list",[1]]"#, [#""list""#, "[1]"]),
         (#"{"listed":[1]}"#, [#"{"listed":[1]}"#]), (#"{"a":[1]}"#, [#"{"a":[1]}"#]),
-        (#"{"list":[1,"a,]",null,{}]}"#, ["1", #""a,]""#, "null", "{}"]), (#"{"list":[1],"items":[2]}"#, ["1", "2"]),
-        (#"{"list":[ 1 , 2 ]}"#, ["1", "2"]), ("{}{}", ["{}", "{}"]), (#"{"list":[]}{"a":1}"#, [#"{"a":1}"#]),
+        (#"{"list":[1,"a,]",null,{}]}"#, ["1", #""a,]""#, "null", "{}"]),
+        (#"{"list":[1],"items":[2]}"#, ["1", "2"]),
+        (#"{"list":[ 1 , 2 ]}"#, ["1", "2"]), ("{}{}", ["{}", "{}"]),
+        (#"{"list":[]}{"a":1}"#, [#"{"a":1}"#]),
     ])
     func tellsListsFromWhatLooksLikeThem(text: String, expected: [String]) throws {
         let outcome = try split(text)
@@ -52,14 +58,23 @@ import Testing
     @Test func endsAnUnclosedItemAtTheNextLine() throws {
         let outcome = try split("{\"a\":{\"b\":\"cut\n{\"c\":1}\n{\"d\":[\n{\"e\":1}\n")
         #expect(outcome.items == [#"{"c":1}"#, #"{"e":1}"#])
-        #expect(outcome.faults == ["a string is not closed", "is not closed before the next one begins"])
+        #expect(
+            outcome.faults == [
+                "a string is not closed", "is not closed before the next one begins",
+            ])
     }
 
     @Test func saysWhatIsMissing() throws {
         try expect(split("").whole, equals: "holds no list")
-        try expect(split(#"{"list":[{"a":1}"#).whole, equals: "the list is not closed; the file may have been cut off")
-        try expect(split(#"{"list":[{"a":1}]"#).whole, equals: "the list is not closed; the file may have been cut off")
-        try expect(split(#"[{"a":1}"#).whole, equals: "the list is not closed; the file may have been cut off")
+        try expect(
+            split(#"{"list":[{"a":1}"#).whole,
+            equals: "the list is not closed; the file may have been cut off")
+        try expect(
+            split(#"{"list":[{"a":1}]"#).whole,
+            equals: "the list is not closed; the file may have been cut off")
+        try expect(
+            split(#"[{"a":1}"#).whole,
+            equals: "the list is not closed; the file may have been cut off")
         try expect(split(#"{"list":["#).items) { $0.isEmpty }
     }
 
@@ -68,7 +83,8 @@ import Testing
         limits.elementBytes = 20
         limits.nesting = 3
         let long = String(repeating: "x", count: 100)
-        let outcome = try split(#"{"a":"\#(long)","list":[{"b":1},{"c":"\#(long)"},[[[[]]]],{"d":1}]}"#, limits: limits)
+        let outcome = try split(
+            #"{"a":"\#(long)","list":[{"b":1},{"c":"\#(long)"},[[[[]]]],{"d":1}]}"#, limits: limits)
         #expect(outcome.items == [#"{"b":1}"#, #"{"d":1}"#])
         #expect(outcome.faults == ["is larger than 20 bytes", "is nested too deeply"])
     }
@@ -76,7 +92,8 @@ import Testing
     @Test(arguments: 0..<30 as Range<UInt64>)
     func survivesRandomBytes(seed: UInt64) throws {
         let pieces = [
-            "{", "}", "[", "]", "\"", "\\", ",", ":", "\n", "list", "\"list\":[", "{\"", " ", "1", "猫", "\n{\"",
+            "{", "}", "[", "]", "\"", "\\", ",", ":", "\n", "list", "\"list\":[", "{\"", " ", "1",
+            "猫", "\n{\"",
         ]
         var state = seed &+ 1
         func random(_ count: Int) -> Int {

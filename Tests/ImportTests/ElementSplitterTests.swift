@@ -7,7 +7,8 @@ import Testing
 @Suite struct ElementSplitterTests {
     /// Splits `text`, given in chunks of `size` bytes.
     private func split(
-        _ text: String, size: Int = .max, wrapper: String = "tweet", limits: ImportLimits = ImportLimits()
+        _ text: String, size: Int = .max, wrapper: String = "tweet",
+        limits: ImportLimits = ImportLimits()
     ) throws -> SplitOutcome {
         var splitter = ElementSplitter(wrapper: wrapper, limits: limits)
         return try SplitOutcome(text, size: size, splitter: &splitter)
@@ -45,7 +46,8 @@ import Testing
     }
 
     @Test func goesOnBehindALineBreakInAString() throws {
-        let outcome = try split("[{\"tweet\": {\"a\": \"b\n\"}}, {\"a\": \"c}\n}, {\"ok\": 1}]", wrapper: "")
+        let outcome = try split(
+            "[{\"tweet\": {\"a\": \"b\n\"}}, {\"a\": \"c}\n}, {\"ok\": 1}]", wrapper: "")
         #expect(outcome.faults.first == "a string is not closed")
         #expect(outcome.items.last == #"{"ok": 1}"# || outcome.faults.count == 2)
     }
@@ -57,14 +59,16 @@ import Testing
         let large = "{\"tweet\": \"\(String(repeating: "x", count: 100))\"}"
         let deep = "{\"tweet\": [[[[1]]]]}"
         for size in [1, 9, 1_000] {
-            let outcome = try split("[\(large), {\"tweet\":1}, \(deep), {\"tweet\":2}]", size: size, limits: limits)
+            let outcome = try split(
+                "[\(large), {\"tweet\":1}, \(deep), {\"tweet\":2}]", size: size, limits: limits)
             #expect(outcome.faults == ["is larger than 40 bytes", "is nested too deeply"])
             #expect(outcome.items == ["{\"tweet\":1}", "{\"tweet\":2}"])
         }
     }
 
     @Test(arguments: [
-        ("x = [{\"a\":1}", "the list is not closed; the file may have been cut off"), ("", "holds no list"),
+        ("x = [{\"a\":1}", "the list is not closed; the file may have been cut off"),
+        ("", "holds no list"),
         ("x = 5;", "holds no list"), (String(repeating: " ", count: 5_000) + "[]", "holds no list"),
     ])
     func saysWhatIsWrongWithTheWholeFile(text: String, fault: String) throws {

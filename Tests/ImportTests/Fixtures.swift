@@ -48,10 +48,12 @@ enum Fixture {
 
     /// The fields of one post, in the wrapper.
     static func tweet(
-        _ id: String, _ text: String, at time: String = "Sat Feb 18 12:33:11 +0000 2023", _ more: String = ""
+        _ id: String, _ text: String, at time: String = "Sat Feb 18 12:33:11 +0000 2023",
+        _ more: String = ""
     ) -> String {
         let extra = more.isEmpty ? "" : ", \(more)"
-        return #"{"tweet": {"id_str": "\#(id)", "full_text": "\#(text)", "created_at": "\#(time)"\#(extra)}}"#
+        return
+            #"{"tweet": {"id_str": "\#(id)", "full_text": "\#(text)", "created_at": "\#(time)"\#(extra)}}"#
     }
 
     static func tweets(_ tweets: [String], part: Int = 0) -> String {
@@ -63,7 +65,8 @@ enum Fixture {
     }
 
     /// Writes an extracted archive and returns its folder.
-    static func folder(_ files: [String: String], in directory: TemporaryDirectory) throws -> String {
+    static func folder(_ files: [String: String], in directory: TemporaryDirectory) throws -> String
+    {
         for (name, contents) in files {
             let path = URL(fileURLWithPath: directory.path(name))
             try FileManager.default.createDirectory(
@@ -73,7 +76,8 @@ enum Fixture {
         return directory.path
     }
 
-    /// Writes an archive with `data/account.js` and the given `data/tweets.js`, and returns its folder.
+    /// Writes an archive with `data/account.js` and the given `data/tweets.js`, and returns its
+    /// folder.
     static func folder(tweets: String, in directory: TemporaryDirectory) throws -> String {
         try folder(["data/account.js": account, "data/tweets.js": tweets], in: directory)
     }
@@ -84,7 +88,8 @@ enum Fixture {
     }
 
     /// Runs a tool in a folder.
-    static func run(_ tool: String, _ arguments: [String], in directory: TemporaryDirectory) throws {
+    static func run(_ tool: String, _ arguments: [String], in directory: TemporaryDirectory) throws
+    {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: tool)
         process.arguments = arguments

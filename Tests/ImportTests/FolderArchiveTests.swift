@@ -12,7 +12,8 @@ import Testing
 
     @Test(arguments: ["", "/data", "/../wrapped"])
     func findsTheArchiveFromTheFoldersAroundIt(suffix: String) throws {
-        let folder = try Fixture.folder(["wrapped/data/tweets.js": tweets], in: directory) + "/wrapped"
+        let folder =
+            try Fixture.folder(["wrapped/data/tweets.js": tweets], in: directory) + "/wrapped"
         try expect(Reading(folder + suffix).texts, equals: ["one"])
         try expect(Reading(directory.path).texts, equals: ["one"])
     }
@@ -69,12 +70,16 @@ import Testing
     @Test func saysThatThereIsNothing() throws {
         let error = try importError { _ = try Reading(directory.path("absent")) }
         #expect(error.code == .notFound)
-        #expect(error.description == "could not import \(directory.path("absent")): there is no such file or folder")
+        #expect(
+            error.description
+                == "could not import \(directory.path("absent")): there is no such file or folder")
     }
 
     @Test(arguments: [
-        ("\u{1F}\u{8B}", ImportError.Code.notAnArchive), ("window.YTD.tweets.part0 = [ ]", .notAnArchive),
-        ("[\n1\n]", .notAnArchive), ("", .nothingToRead), (" \n\n", .nothingToRead), ("%PDF-1.4", .notAnArchive),
+        ("\u{1F}\u{8B}", ImportError.Code.notAnArchive),
+        ("window.YTD.tweets.part0 = [ ]", .notAnArchive),
+        ("[\n1\n]", .notAnArchive), ("", .nothingToRead), (" \n\n", .nothingToRead),
+        ("%PDF-1.4", .notAnArchive),
     ])
     func refusesFilesThatAreNeither(contents: String, code: ImportError.Code) throws {
         let path = try directory.write(Data(contents.utf8), to: "file")
@@ -87,12 +92,14 @@ import Testing
         ("{\"feed\":[{\"post\":{}}],\"cursor\":\"x\"}\n", "object"),
         ("{\n  \"id\": \"1\",\n  \"text\": \"a\"\n}\n", "object"),
         ("[\n  {\n    \"id\": \"1\"\n  }\n]\n", "list"), ("[{\"id\":\"1\"}]", "list"),
-        ("{\"id\":\"1\",\"author\n{\"id\":\"2\"}\n", nil), ("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", nil),
+        ("{\"id\":\"1\",\"author\n{\"id\":\"2\"}\n", nil),
+        ("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", nil),
     ])
     func namesOneValueWhereLinesAreExpected(contents: String, noun: String?) throws {
         let path = try directory.write(Data(contents.utf8), to: "file")
         let error = try importError { _ = try Reading(path) }
-        #expect(error.description.contains("it is one JSON \(noun ?? "")") == (noun != nil), "\(error)")
+        #expect(
+            error.description.contains("it is one JSON \(noun ?? "")") == (noun != nil), "\(error)")
         #expect((error.code == .notAnArchive) == (noun != nil))
     }
 

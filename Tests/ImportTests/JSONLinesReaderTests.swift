@@ -11,16 +11,19 @@ import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     private func read(
-        _ text: String, for purpose: ImportPurpose = .scheduler, localHost: String? = "here.example",
+        _ text: String, for purpose: ImportPurpose = .scheduler,
+        localHost: String? = "here.example",
         limits: ImportLimits = ImportLimits()
     ) throws -> Reading {
         let path = try directory.write(Data(text.utf8), to: "posts.jsonl")
         return try Reading(path, for: purpose, localHost: localHost, limits: limits)
     }
 
-    private static func line(_ id: String, _ text: String = "hello", _ more: String = "") -> String {
+    private static func line(_ id: String, _ text: String = "hello", _ more: String = "") -> String
+    {
         let extra = more.isEmpty ? "" : ",\(more)"
-        return #"{"id":"\#(id)","author":"me","text":"\#(text)","created_at":"2026-11-20T08:15:30+09:00"\#(extra)}"#
+        return
+            #"{"id":"\#(id)","author":"me","text":"\#(text)","created_at":"2026-11-20T08:15:30+09:00"\#(extra)}"#
     }
 
     @Test func readsAPostWithItsFields() throws {
@@ -36,7 +39,8 @@ import Testing
         #expect(post.text == "A é <b> &amp;")
         #expect(post.createdAt == Date(rfc3339: "2026-11-19T23:15:30Z"))
         #expect(post.utcOffset == 540)
-        #expect(post.replyTo?.author == AccountID(network: .mastodon, value: "friend@there.example"))
+        #expect(
+            post.replyTo?.author == AccountID(network: .mastodon, value: "friend@there.example"))
         #expect(post.replyTo?.post == PostID(network: .mastodon, value: "https://there.example/2"))
         #expect(post.visibility == .unlisted)
         #expect(post.language == "ja")
@@ -44,8 +48,11 @@ import Testing
 
     @Test func takesEveryLineForTheHumansOwn() throws {
         let reading = try read(
-            [Self.line("1"), Self.line("2", "b", #""favorite":true"#), Self.line("3", "c", #""favorite":false"#)]
-                .joined(separator: "\n"))
+            [
+                Self.line("1"), Self.line("2", "b", #""favorite":true"#),
+                Self.line("3", "c", #""favorite":false"#),
+            ]
+            .joined(separator: "\n"))
         #expect(reading.texts == ["hello", "b", "c"])
         #expect(reading.summary.posts == 3)
     }
@@ -66,7 +73,8 @@ import Testing
                 .favorite(example("1", "liked")), .normal(example("2", "seen")),
                 .favorite(
                     ImportedExample(
-                        id: PostID(network: .mastodon, value: "7"), author: nil, text: "short", createdAt: nil)),
+                        id: PostID(network: .mastodon, value: "7"), author: nil, text: "short",
+                        createdAt: nil)),
             ])
         #expect(reading.summary.favorites == 2)
         #expect(reading.summary.normals == 1)
@@ -82,7 +90,8 @@ import Testing
     }
 
     @Test func acceptsByteOrderMarkBlankLinesCarriageReturnsAndNoLastBreak() throws {
-        let reading = try read("\u{FEFF}\(Self.line("1"))\r\n\r\n  \n\n\(Self.line("2"))\r\n\(Self.line("3"))")
+        let reading = try read(
+            "\u{FEFF}\(Self.line("1"))\r\n\r\n  \n\n\(Self.line("2"))\r\n\(Self.line("3"))")
         #expect(reading.posts.map(\.id.value) == ["1", "2", "3"])
         #expect(reading.summary.problems == [])
     }
@@ -93,14 +102,20 @@ import Testing
         ("nonsense", "not valid JSON"),
         (#"{"id":"1"} x"#, "not valid JSON"),
         (#"{"author":"a","text":"t","created_at":"2026-11-20T08:15:30Z"}"#, "id is missing"),
-        (#"{"id":1,"author":"a","text":"t","created_at":"2026-11-20T08:15:30Z"}"#, "id has the wrong type"),
+        (
+            #"{"id":1,"author":"a","text":"t","created_at":"2026-11-20T08:15:30Z"}"#,
+            "id has the wrong type"
+        ),
         (
             #"{"id":"","author":"a","text":"t","created_at":"2026-11-20T08:15:30Z"}"#,
             "id is empty, too long or not one word"
         ),
         (#"{"id":"1","text":"t","created_at":"2026-11-20T08:15:30Z"}"#, "author is missing"),
         (#"{"id":"1","author":"a","created_at":"2026-11-20T08:15:30Z"}"#, "text is missing"),
-        (#"{"id":"1","author":"a","text":null,"created_at":"2026-11-20T08:15:30Z"}"#, "text has the wrong type"),
+        (
+            #"{"id":"1","author":"a","text":null,"created_at":"2026-11-20T08:15:30Z"}"#,
+            "text has the wrong type"
+        ),
         (#"{"id":"1","author":"a","text":"t"}"#, "created_at is missing"),
         (
             #"{"id":"1","author":"a","text":"t","created_at":"2026-11-20T08:15:30"}"#,
@@ -110,7 +125,10 @@ import Testing
         (line("1", "t", #""favorite":1"#), "favorite has the wrong type"),
         (line("1", "t", #""text":"again""#), "text is there twice"),
         (line("1", "t", #""te\u0078t":"again""#), "text is there twice"),
-        (line("1", "t", #""reply_to_author":"two words""#), "reply_to_author is empty, too long or not one word"),
+        (
+            line("1", "t", #""reply_to_author":"two words""#),
+            "reply_to_author is empty, too long or not one word"
+        ),
     ])
     func reportsALineThatIsWrong(line: String, reason: String) throws {
         let reading = try read("\(Self.line("good"))\n\n\(line)\n\(Self.line("also"))\n")
@@ -125,7 +143,8 @@ import Testing
     /// Programs write these where they know no time; a time to come is nobody's.
     @Test(arguments: ["", "0001-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
     func aTimeThatNobodyKnowsCostsTheTimeAlone(time: String) throws {
-        let line = Self.line("1").replacing(/"created_at":"[^"]*"/, with: #""created_at":"\#(time)""#)
+        let line = Self.line("1").replacing(
+            /"created_at":"[^"]*"/, with: #""created_at":"\#(time)""#)
         let reading = try read(line + "\n")
         #expect(reading.posts.map(\.id.value) == ["1"])
         #expect(reading.posts.map(\.isTimeTrusted) == [false])
@@ -133,7 +152,8 @@ import Testing
     }
 
     @Test func equalKeysDeeperInsideAreNoDuplicates() throws {
-        let reading = try read(Self.line("1", "a {\\\"id\\\":1}", #""x":{"id":1,"text":[{"id":2}]},"y":["id","id"]"#))
+        let reading = try read(
+            Self.line("1", "a {\\\"id\\\":1}", #""x":{"id":1,"text":[{"id":2}]},"y":["id","id"]"#))
         #expect(reading.summary.problems == [])
         #expect(reading.texts == [#"a {"id":1}"#])
     }
@@ -151,26 +171,33 @@ import Testing
     @Test func passesOverALineThatIsTooLong() throws {
         var limits = ImportLimits()
         limits.lineBytes = 200
-        let exact = Self.line("2", String(repeating: "x", count: 200 - Self.line("2", "").utf8.count))
-        let long = Self.line("3", String(repeating: "x", count: 201 - Self.line("3", "").utf8.count))
+        let exact = Self.line(
+            "2", String(repeating: "x", count: 200 - Self.line("2", "").utf8.count))
+        let long = Self.line(
+            "3", String(repeating: "x", count: 201 - Self.line("3", "").utf8.count))
         let huge = Self.line("4", String(repeating: "x", count: 600_000))
         let reading = try read(
-            [Self.line("1"), exact + "\r", long, huge, Self.line("5")].joined(separator: "\n"), limits: limits)
+            [Self.line("1"), exact + "\r", long, huge, Self.line("5")].joined(separator: "\n"),
+            limits: limits)
         #expect(reading.posts.map(\.id.value) == ["1", "2", "5"])
         #expect(reading.summary.problems.map(\.position) == [.line(3), .line(4)])
     }
 
     @Test func keepsNamesAsTheyAreWhereNoHostIsKnown() throws {
         let reading = try read(
-            Self.line("1") + "\n" + Self.line("2").replacing("\"me\"", with: "\"me@far.example\""), localHost: nil)
+            Self.line("1") + "\n" + Self.line("2").replacing("\"me\"", with: "\"me@far.example\""),
+            localHost: nil)
         #expect(reading.posts.map(\.author.value) == ["me", "me@far.example"])
         #expect(reading.summary.problems.isEmpty)
     }
 
     @Test func keepsPostsForFewSoThatTheyAreCounted() throws {
         let reading = try read(
-            [Self.line("1", "a", #""visibility":"direct""#), Self.line("2", "b", #""visibility":"whatever""#)]
-                .joined(separator: "\n"))
+            [
+                Self.line("1", "a", #""visibility":"direct""#),
+                Self.line("2", "b", #""visibility":"whatever""#),
+            ]
+            .joined(separator: "\n"))
         #expect(reading.posts.map(\.visibility) == [.direct, .direct])
     }
 

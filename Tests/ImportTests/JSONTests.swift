@@ -48,7 +48,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "{", #"{"a":"#, #"{"a":tru}"#, #"{"a" 1}"#, #"{"a":[1 2]}"#, #"{"a":"b}"#, "{}}", "{} x", "{,}", "[,]",
+        "", " ", "{", #"{"a":"#, #"{"a":tru}"#, #"{"a" 1}"#, #"{"a":[1 2]}"#, #"{"a":"b}"#, "{}}",
+        "{} x", "{,}", "[,]",
         #"{"a":+1}"#, #"{"a":.5}"#, #"{a:1}"#, #"{"a":1x}"#, "{}\0", #"{"a"}"#, #"{1:2}"#,
         String(repeating: "[", count: 513) + String(repeating: "]", count: 513),
     ])
@@ -58,7 +59,9 @@ import Testing
     }
 
     @Test func refusesWhatIsNoUTF8() {
-        let fault = #expect(throws: ItemFault.self) { try JSON(Array(#"{"a":""#.utf8) + [0xFF] + Array("\"}".utf8)) }
+        let fault = #expect(throws: ItemFault.self) {
+            try JSON(Array(#"{"a":""#.utf8) + [0xFF] + Array("\"}".utf8))
+        }
         #expect(fault?.reason == "not valid UTF-8")
     }
 
@@ -68,11 +71,14 @@ import Testing
         #expect(value.members.map(\.key) == ["a", "a", "b", "a"])
     }
 
-    /// Half of a pair that stands alone, as of an emoji that was cut in two, costs nothing but itself.
+    /// Half of a pair that stands alone, as of an emoji that was cut in two, costs nothing but
+    /// itself.
     @Test(arguments: [
         (#"\ud83d"#, "\u{FFFD}"), (#"a\ud83d\u2026"#, "a\u{FFFD}…"), (#"\ud83dA"#, "\u{FFFD}A"),
-        (#"\ud83d\u0041"#, "\u{FFFD}A"), (#"\ude83"#, "\u{FFFD}"), (#"\ude83\ud83d"#, "\u{FFFD}\u{FFFD}"),
-        (#"\ud83d\ud83d\ude83"#, "\u{FFFD}🚃"), (#"\ud83d\n"#, "\u{FFFD}\n"), (#"\\ud83d"#, #"\ud83d"#),
+        (#"\ud83d\u0041"#, "\u{FFFD}A"), (#"\ude83"#, "\u{FFFD}"),
+        (#"\ude83\ud83d"#, "\u{FFFD}\u{FFFD}"),
+        (#"\ud83d\ud83d\ude83"#, "\u{FFFD}🚃"), (#"\ud83d\n"#, "\u{FFFD}\n"),
+        (#"\\ud83d"#, #"\ud83d"#),
     ])
     func halfAPairIsAReplacementCharacter(escaped: String, text: String) throws {
         try expect(json(#"{"a":"\#(escaped)"}"#)["a"]?.text, equals: text)
@@ -97,29 +103,34 @@ import Testing
 
     @Test func neverDisagreesWithTheDecoder() {
         let words = [
-            "\"id\":", "null", "[", "]", "{", "}", ",", "\\", "\"", "0", "true", "\"tweet\":{", "雪", " ", "-1",
+            "\"id\":", "null", "[", "]", "{", "}", ",", "\\", "\"", "0", "true", "\"tweet\":{", "雪",
+            " ", "-1",
         ]
         .map { Array($0.utf8) }
         var generator = SeededGenerator(seed: 20)
         var understood = 0
         for _ in 0..<10_000 {
-            var bytes = Array((Bool.random(using: &generator) ? Self.whole : Self.withoutEscapes).utf8)
+            var bytes = Array(
+                (Bool.random(using: &generator) ? Self.whole : Self.withoutEscapes).utf8)
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let place = Int.random(in: 0..<bytes.count, using: &generator)
                 switch Int.random(in: 0..<4, using: &generator) {
                 case 0: bytes[place] = UInt8.random(in: 0x20...0x7E, using: &generator)
-                case 1: bytes.insert(contentsOf: words.randomElement(using: &generator) ?? [], at: place)
+                case 1:
+                    bytes.insert(
+                        contentsOf: words.randomElement(using: &generator) ?? [], at: place)
                 case 2:
                     bytes.removeSubrange(
                         place..<min(bytes.count, place + Int.random(in: 1...9, using: &generator)))
-                default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 30)], at: place)
+                default:
+                    bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 30)], at: place)
                 }
             }
             guard let text = String(validating: bytes, as: UTF8.self) else { continue }
             let decoded = try? JSONDecoder().decode(Value.self, from: Data(bytes))
             let value = (try? JSON(bytes)).map(Value.init)
-            // What the decoder finds wrong only once it is asked for a string or a number is nothing here, and it takes
-            // four bytes behind a `\u` even past the end of the string.
+            // What the decoder finds wrong only once it is asked for a string or a number is
+            // nothing here, and it takes four bytes behind a `\u` even past the end of the string.
             guard decoded?.isWhole ?? !text.contains(#"\u"#) else { continue }
             understood += value == nil ? 0 : 1
             guard value == decoded else {
@@ -147,7 +158,9 @@ private indirect enum Value: Decodable, Equatable {
     init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: Key.self) {
             var members: [String: Value] = [:]
-            for key in container.allKeys { members[key.stringValue] = try container.decode(Value.self, forKey: key) }
+            for key in container.allKeys {
+                members[key.stringValue] = try container.decode(Value.self, forKey: key)
+            }
             self = .object(members)
         } else if var entries = try? decoder.unkeyedContainer() {
             var list: [Value] = []
@@ -175,7 +188,8 @@ private indirect enum Value: Decodable, Equatable {
         } else if let truth = json.truth {
             self = .truth(truth)
         } else if json.isObject {
-            self = .object(Dictionary(json.members.map { ($0.key, Value($0.value)) }) { first, _ in first })
+            self = .object(
+                Dictionary(json.members.map { ($0.key, Value($0.value)) }) { first, _ in first })
         } else if json.isList {
             self = .list(json.list.map(Value.init))
         } else if let text = json.text {

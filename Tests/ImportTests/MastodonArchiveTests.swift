@@ -23,7 +23,10 @@ import Testing
     @Test func namesPostsAndPeopleAsTheServerDoes() throws {
         let reading = try read([Archive.create("1", "<p>one</p>")])
         let post = try #require(reading.posts.first)
-        #expect(post.id == PostID(network: .mastodon, value: "https://social.example/users/Haruka/statuses/1"))
+        #expect(
+            post.id
+                == PostID(
+                    network: .mastodon, value: "https://social.example/users/Haruka/statuses/1"))
         #expect(post.author == AccountID(network: .mastodon, value: "haruka@social.example"))
         #expect(post.text == "one")
         #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11Z"))
@@ -46,7 +49,8 @@ import Testing
             + "<br>&amp; <a href=\"https://social.example/@yuki\" class=\"u-url mention\">@yuki</a></p>"
         let item = Archive.create("1", html).replacing(
             #""tag":[]"#,
-            with: #""tag":[{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei@far.example"},"#
+            with:
+                #""tag":[{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei@far.example"},"#
                 + #"{"type":"Hashtag","href":"https://social.example/tags/x","name":"x"},"#
                 + #"{"type":"Mention","href":"https://social.example/users/yuki","name":"@yuki"}]"#)
         let post = try post(item)
@@ -78,10 +82,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""sensitive":true"#, #""sensitive":false"#), (#""summary":"careful""#, #""summary":null"#),
+        (#""sensitive":true"#, #""sensitive":false"#),
+        (#""summary":"careful""#, #""summary":null"#),
     ])
     func seesWarnings(with: String, replacing: String) throws {
-        try expect(post(Archive.create("1", "x").replacing(replacing, with: with))) { $0.isSensitive }
+        try expect(post(Archive.create("1", "x").replacing(replacing, with: with))) {
+            $0.isSensitive
+        }
     }
 
     @Test(arguments: [
@@ -112,7 +119,10 @@ import Testing
                 + #""href":"\#(quote)","name":"RE: \#(quote)"}"#, true
         ),
         (#"{"type":"Link","mediaType":"application/activity+json","href":"\#(quote)"}"#, true),
-        (#"{"type":"Link","rel":["https://misskey-hub.net/ns#_misskey_quote"],"href":"\#(quote)"}"#, true),
+        (
+            #"{"type":"Link","rel":["https://misskey-hub.net/ns#_misskey_quote"],"href":"\#(quote)"}"#,
+            true
+        ),
         (#"{"type":"Link","mediaType":"text/html","href":"https://e.org/"}"#, false),
         (#"{"type":"Link","mediaType":"application/activity+json"}"#, false),
         (#"{"type":"Hashtag","mediaType":"application/activity+json","href":"\#(quote)"}"#, false),
@@ -141,7 +151,9 @@ import Testing
         let item = Archive.create("1", "x").replacing(#""attachment":[]"#, with: card)
         try expect(post(item)) { !$0.hasMedia }
         let video = card.replacing(#""href""#, with: #""mediaType":"video/mp4","href""#)
-        try expect(post(Archive.create("1", "x").replacing(#""attachment":[]"#, with: video))) { $0.hasMedia }
+        try expect(post(Archive.create("1", "x").replacing(#""attachment":[]"#, with: video))) {
+            $0.hasMedia
+        }
     }
 
     @Test func aTextThatCannotBeReadIsAProblem() throws {
@@ -153,14 +165,16 @@ import Testing
 
     @Test(
         arguments: [
-            (#""contentMap":{"ja":"x"}"#, "ja"), (#""contentMap":{"de":"y","en":"x","fr":"z"}"#, "en"),
+            (#""contentMap":{"ja":"x"}"#, "ja"),
+            (#""contentMap":{"de":"y","en":"x","fr":"z"}"#, "en"),
             (#""contentMap":{"de":"y","en":"z"}"#, nil), (#""contentMap":{"und":"x"}"#, nil),
             (#""contentMap":{}"#, nil),
             (#""contentMap":null"#, nil), (#""contentMap":{"../..":"x"}"#, nil),
             (#""contentMap":{"ja":7,"en":"x"}"#, "en"),
         ] as [(String, String?)])
     func readsTheLanguage(map: String, expected: String?) throws {
-        let post = try post(Archive.create("1", "x").replacing(#""contentMap":{"ja":"x"}"#, with: map))
+        let post = try post(
+            Archive.create("1", "x").replacing(#""contentMap":{"ja":"x"}"#, with: map))
         #expect(post.text == "x")
         #expect(post.language == expected)
     }
@@ -178,7 +192,8 @@ import Testing
     @Test(arguments: [
         (everybody, followers, Visibility.public), (followers, everybody, .unlisted),
         (#"["as:Public"]"#, "[]", .public),
-        (#""https://www.w3.org/ns/activitystreams#Public""#, "null", .public), ("[]", #""Public""#, .unlisted),
+        (#""https://www.w3.org/ns/activitystreams#Public""#, "null", .public),
+        ("[]", #""Public""#, .unlisted),
     ])
     func readsOpenPosts(to: String, cc: String, expected: Visibility) throws {
         try expect(post(Archive.create("1", "x", to: to, cc: cc)).visibility, equals: expected)
@@ -191,7 +206,9 @@ import Testing
         (#"["https://www.w3.org/ns/activitystreams#public "]"#, "[]"),
     ])
     func dropsAndCountsPostsForFew(to: String, cc: String) throws {
-        let reading = try read([Archive.create("1", "a secret", to: to, cc: cc), Archive.create("2", "open")])
+        let reading = try read([
+            Archive.create("1", "a secret", to: to, cc: cc), Archive.create("2", "open"),
+        ])
         #expect(reading.texts == ["open"])
         #expect(reading.summary.notOpen == 1)
         #expect(reading.summary.posts == 1)
@@ -201,17 +218,22 @@ import Testing
     @Test func believesTheNarrowerAudience() throws {
         let wide = Archive.create("1", "x")
         let object = try #require(wide.range(of: #""object""#))
-        let (activity, note) = (String(wide[..<object.lowerBound]), String(wide[object.lowerBound...]))
+        let (activity, note) = (
+            String(wide[..<object.lowerBound]), String(wide[object.lowerBound...])
+        )
         let narrowNote = note.replacing(Self.everybody, with: Self.followers)
         let narrowActivity = activity.replacing(Self.everybody, with: Self.followers)
-        let reading = try read([activity + narrowNote, narrowActivity + note, Archive.create("2", "y")])
+        let reading = try read([
+            activity + narrowNote, narrowActivity + note, Archive.create("2", "y"),
+        ])
         #expect(reading.texts == ["y"])
         #expect(reading.summary.notOpen == 2)
     }
 
     // MARK: Replies
 
-    private func target(_ uri: String, _ mentions: [(href: String, name: String)]) throws -> String? {
+    private func target(_ uri: String, _ mentions: [(href: String, name: String)]) throws -> String?
+    {
         let post = try post(Archive.reply("1", to: uri, mentions: mentions))
         let target = try #require(post.replyTo)
         #expect(target.post == PostID(network: .mastodon, value: uri))
@@ -225,48 +247,73 @@ import Testing
             (href: "https://mis.example/users/9x", name: "@kai@mis.example"),
             (href: "https://social.example/users/yuki", name: "@yuki"),
         ]
-        try expect(target("https://far.example/users/mei/statuses/7", people), equals: "mei@far.example")
+        try expect(
+            target("https://far.example/users/mei/statuses/7", people), equals: "mei@far.example")
         try expect(target("https://far.example/@mei/7", people), equals: "mei@far.example")
-        try expect(target("https://far.example/users/MEI/statuses/7", people), equals: "mei@far.example")
+        try expect(
+            target("https://far.example/users/MEI/statuses/7", people), equals: "mei@far.example")
         try expect(target("https://mis.example/notes/abc", people), equals: "kai@mis.example")
-        try expect(target("https://social.example/users/yuki/statuses/7", people), equals: "yuki@social.example")
+        try expect(
+            target("https://social.example/users/yuki/statuses/7", people),
+            equals: "yuki@social.example")
         try expect(target("https://gone.example/objects/1", people), equals: "ann@far.example")
         try expect(target("https://gone.example/objects/1", []), equals: nil)
         // The name of one must not be found in the longer name of another.
-        try expect(target("https://far.example/users/meiko/statuses/7", Array(people[1...])), equals: "mei@far.example")
+        try expect(
+            target("https://far.example/users/meiko/statuses/7", Array(people[1...])),
+            equals: "mei@far.example")
     }
 
     @Test func knowsAnswersToOneself() throws {
         let mention = (href: "https://far.example/users/mei", name: "@mei@far.example")
         try expect(target("\(Archive.me)/statuses/3", [mention]), equals: "haruka@social.example")
-        try expect(target("https://social.example/@Haruka/3", [mention]), equals: "haruka@social.example")
+        try expect(
+            target("https://social.example/@Haruka/3", [mention]), equals: "haruka@social.example")
     }
 
     @Test func knowsAnswersToOnesOwnPostsByTheirIDs() throws {
         let first = Archive.create("1", "x").replacing(
             "\(Archive.me)/statuses/1\"", with: "https://social.example/objects/aa\"")
         let mention = (href: "https://far.example/users/mei", name: "@mei@far.example")
-        let second = Archive.reply("2", to: "https://social.example/objects/aa", mentions: [mention])
+        let second = Archive.reply(
+            "2", to: "https://social.example/objects/aa", mentions: [mention])
         let posts = try read([first, second]).posts
         #expect(posts.map(\.replyTo?.author?.value) == [nil, "haruka@social.example"])
     }
 
     @Test func anAnswerToNothingKnownIsStillAnAnswer() throws {
         let post = try post(
-            Archive.reply("1", to: "", mentions: [(href: "https://far.example/users/mei", name: "@mei@far.example")]))
-        #expect(post.replyTo == ReplyTarget(author: AccountID(network: .mastodon, value: "mei@far.example")))
+            Archive.reply(
+                "1", to: "",
+                mentions: [(href: "https://far.example/users/mei", name: "@mei@far.example")]))
+        #expect(
+            post.replyTo
+                == ReplyTarget(author: AccountID(network: .mastodon, value: "mei@far.example")))
     }
 
     @Test(
         arguments: [
             (#"{"type":"Mention","href":"https://far.example/users/Mei"}"#, "mei@far.example"),
-            (#"{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei"}"#, "mei@far.example"),
+            (
+                #"{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei"}"#,
+                "mei@far.example"
+            ),
             (#"{"type":"Mention","name":"@Mei@far.example"}"#, "mei@far.example"),
-            (#"{"type":"Mention","href":"https://web.far.example/@Mei","name":"@Mei@far.example"}"#, "mei@far.example"),
-            (#"{"type":"Mention","href":"https://far.example/@Mei","name":"@a b@c"}"#, "mei@far.example"),
-            (#"{"type":"Mention","href":"https://social.example/users/Mei","name":"Mei"}"#, "mei@social.example"),
+            (
+                #"{"type":"Mention","href":"https://web.far.example/@Mei","name":"@Mei@far.example"}"#,
+                "mei@far.example"
+            ),
+            (
+                #"{"type":"Mention","href":"https://far.example/@Mei","name":"@a b@c"}"#,
+                "mei@far.example"
+            ),
+            (
+                #"{"type":"Mention","href":"https://social.example/users/Mei","name":"Mei"}"#,
+                "mei@social.example"
+            ),
             (#"{"type":"Mention","href":"https://far.example/objects/1","name":"@@@"}"#, nil),
-            (#"{"type":"Mention"}"#, nil), (#"{"href":"https://far.example/users/Mei","name":"@Mei"}"#, nil),
+            (#"{"type":"Mention"}"#, nil),
+            (#"{"href":"https://far.example/users/Mei","name":"@Mei"}"#, nil),
             ("7", nil),
         ] as [(String, String?)])
     func namesPeopleFromWhatIsThere(tag: String, expected: String?) throws {
@@ -280,7 +327,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("example.org", "haruka@example.org"), ("social.example.org", "haruka@social.example.org"),
+            ("example.org", "haruka@example.org"),
+            ("social.example.org", "haruka@social.example.org"),
             ("other.org", "haruka@social.example.org"), ("ample.org", "haruka@social.example.org"),
             (nil, "haruka@social.example.org"), ("", "haruka@social.example.org"),
         ] as [(String?, String)])
@@ -290,19 +338,26 @@ import Testing
             "outbox.json": Archive.outbox([
                 Archive.create("1", "x").replacing(
                     #""tag":[]"#,
-                    with: #""tag":{"type":"Mention","href":"https://social.example/users/yuki","name":"@yuki"}"#)
+                    with:
+                        #""tag":{"type":"Mention","href":"https://social.example/users/yuki","name":"@yuki"}"#
+                )
             ]),
         ].mapValues { $0.replacing("social.example", with: "social.example.org") }
         let reading = try Reading(try Fixture.folder(files, in: directory), localHost: localHost)
         #expect(reading.posts.map(\.author.value) == [expected])
-        #expect(reading.posts.flatMap(\.mentions).map(\.value) == [expected.replacing("haruka", with: "yuki")])
+        #expect(
+            reading.posts.flatMap(\.mentions).map(\.value) == [
+                expected.replacing("haruka", with: "yuki")
+            ])
     }
 
     @Test(arguments: ["haruka@example.net", "acct:Haruka@example.net", "@haruka@EXAMPLE.net"])
     func theActorMayTellItsFullName(webfinger: String) throws {
-        let actor = Archive.actor.replacing(#""name":"#, with: #""webfinger":"\#(webfinger)","name":"#)
+        let actor = Archive.actor.replacing(
+            #""name":"#, with: #""webfinger":"\#(webfinger)","name":"#)
         let folder = try Fixture.folder(
-            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])], in: directory)
+            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])],
+            in: directory)
         try expect(Reading(folder).posts.map(\.author.value), equals: ["haruka@example.net"])
     }
 
@@ -313,17 +368,20 @@ import Testing
     }
 
     @Test(arguments: [
-        "{}", "", "[1]", #"{"id":"https://social.example/"}"#, #"{"id":"x","preferredUsername":"a"}"#,
+        "{}", "", "[1]", #"{"id":"https://social.example/"}"#,
+        #"{"id":"x","preferredUsername":"a"}"#,
         #"{"id":"https://social.example/ap/users/1","preferredUsername":"a b"}"#,
     ])
     func anActorThatTellsNothingIsNoActor(actor: String) throws {
         let folder = try Fixture.folder(
-            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])], in: directory)
+            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])],
+            in: directory)
         try expect(Reading(folder).posts.map(\.author.value), equals: ["haruka@social.example"])
     }
 
     @Test func reportsPostsOfWhichNobodyIsTheAuthor() throws {
-        let item = Archive.create("1", "x").replacing(Archive.me, with: "https://social.example/ap/1")
+        let item = Archive.create("1", "x").replacing(
+            Archive.me, with: "https://social.example/ap/1")
         let folder = try Fixture.folder(["outbox.json": Archive.outbox([item])], in: directory)
         let error = try importError { _ = try Reading(folder) }
         #expect(error.code == .nothingToRead)
@@ -332,7 +390,8 @@ import Testing
 
     @Test func leavesOutWhatSomebodyElseMade() throws {
         let foreign = Archive.create("1", "foreign").replacing(
-            #""attributedTo":"\#(Archive.me)""#, with: #""attributedTo":"https://far.example/users/mei""#)
+            #""attributedTo":"\#(Archive.me)""#,
+            with: #""attributedTo":"https://far.example/users/mei""#)
         let shared = Archive.create("2", "shared").replacing(
             #""attributedTo":"\#(Archive.me)""#,
             with: #""attributedTo":[{"id":"https://far.example/c"},"\#(Archive.me)"]"#)
@@ -346,7 +405,9 @@ import Testing
     @Test func dropsRepostsAndOtherActivities() throws {
         let follow = #"{"type":"Follow","object":"https://far.example/users/mei"}"#
         let video = Archive.create("3", "v").replacing(#""type":"Note""#, with: #""type":"Video""#)
-        let reading = try read([Archive.announce("https://far.example/1"), follow, video, Archive.create("1", "x")])
+        let reading = try read([
+            Archive.announce("https://far.example/1"), follow, video, Archive.create("1", "x"),
+        ])
         #expect(reading.texts == ["x"])
         #expect(reading.summary.reposts == 1)
         #expect(reading.summary.unrelated == 2)
@@ -369,9 +430,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"type":"Create","object":"https://social.example/1"}"#, "the post is not in it, only its address"),
-        (#"{"type":"Create"}"#, "the post is not in it, only its address"), ("{}", "type is missing"),
-        ("7", "not a JSON object"), (#"{"type":"Create","object":{"type":"Note"}}"#, "id is missing"),
+        (
+            #"{"type":"Create","object":"https://social.example/1"}"#,
+            "the post is not in it, only its address"
+        ),
+        (#"{"type":"Create"}"#, "the post is not in it, only its address"),
+        ("{}", "type is missing"),
+        ("7", "not a JSON object"),
+        (#"{"type":"Create","object":{"type":"Note"}}"#, "id is missing"),
         (#"{"type":"Note","id":"https://social.example/1"}"#, "id of the author"),
         (#"{"type":"Create","object":"#, "not valid JSON"),
     ])
@@ -392,18 +458,22 @@ import Testing
     }
 
     @Test func listsMayHaveNoOrder() throws {
-        let outbox = Archive.outbox([Archive.create("1", "x")]).replacing("orderedItems", with: "items")
-        let folder = try Fixture.folder(["actor.json": Archive.actor, "outbox.json": outbox], in: directory)
+        let outbox = Archive.outbox([Archive.create("1", "x")]).replacing(
+            "orderedItems", with: "items")
+        let folder = try Fixture.folder(
+            ["actor.json": Archive.actor, "outbox.json": outbox], in: directory)
         try expect(Reading(folder).texts, equals: ["x"])
     }
 
     @Test func survivesFieldsOfEveryWrongType() throws {
         let item = Archive.create("1", "x")
         let values = [
-            "null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", #"{"id":7}"#, "-1e999", #"["\u0000"]"#,
+            "null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", #"{"id":7}"#, "-1e999",
+            #"["\u0000"]"#,
         ]
         let keys = [
-            "id", "type", "actor", "published", "to", "cc", "object", "summary", "inReplyTo", "url", "attributedTo",
+            "id", "type", "actor", "published", "to", "cc", "object", "summary", "inReplyTo", "url",
+            "attributedTo",
             "sensitive", "content", "contentMap", "attachment", "tag",
         ]
         for key in keys {
@@ -418,15 +488,20 @@ import Testing
     // MARK: Likes
 
     @Test func countsLikesThatHoldOnlyAddresses() throws {
-        let likes = Archive.likes(["https://far.example/1", "https://far.example/2", "has space", ""])
-        let folder = try Fixture.folder(["actor.json": Archive.actor, "likes.json": likes], in: directory)
+        let likes = Archive.likes([
+            "https://far.example/1", "https://far.example/2", "has space", "",
+        ])
+        let folder = try Fixture.folder(
+            ["actor.json": Archive.actor, "likes.json": likes], in: directory)
         let reading = try Reading(folder, for: .classifier)
         #expect(reading.items.isEmpty)
         #expect(reading.summary.likesWithoutPost == 2)
         #expect(reading.summary.problemCount == 2)
         #expect(reading.summary.owner?.value == "haruka@social.example")
         #expect(
-            reading.summary.hints == ["2 likes hold only an address; train the classifier from the account instead"])
+            reading.summary.hints == [
+                "2 likes hold only an address; train the classifier from the account instead"
+            ])
         #expect(try importError { _ = try Reading(folder) }.description.contains("outbox.json"))
     }
 

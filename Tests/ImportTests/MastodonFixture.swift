@@ -15,7 +15,8 @@ enum MastodonFixture {
 
     /// The fields of one post, in the activity that made it.
     static func create(
-        _ id: String, _ html: String, at time: String = "2023-02-18T12:33:11Z", to: String = #"["\#(everybody)"]"#,
+        _ id: String, _ html: String, at time: String = "2023-02-18T12:33:11Z",
+        to: String = #"["\#(everybody)"]"#,
         cc: String = #"["\#(me)/followers"]"#, _ more: String = ""
     ) -> String {
         let content = escaped(html)
@@ -30,7 +31,9 @@ enum MastodonFixture {
     }
 
     /// A post that answers another, with the people it names.
-    static func reply(_ id: String, to uri: String, mentions: [(href: String, name: String)]) -> String {
+    static func reply(_ id: String, to uri: String, mentions: [(href: String, name: String)])
+        -> String
+    {
         let tags = mentions.map { #"{"type":"Mention","href":"\#($0.href)","name":"\#($0.name)"}"# }
         // The later of two equal keys would be up to the decoder, so the first ones are replaced.
         return create(id, "<p>answer</p>")
@@ -52,7 +55,8 @@ enum MastodonFixture {
 
     static func likes(_ uris: [String]) -> String {
         let list = uris.map { "\"\($0)\"" }.joined(separator: ",")
-        return #"{"@context":"https://www.w3.org/ns/activitystreams","id":"likes.json","type":"OrderedCollection","#
+        return
+            #"{"@context":"https://www.w3.org/ns/activitystreams","id":"likes.json","type":"OrderedCollection","#
             + "\"orderedItems\":[\(list)]}"
     }
 
@@ -61,7 +65,8 @@ enum MastodonFixture {
     }
 
     private static func escaped(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+            "\n", with: "\\n")
         return "\"\(escaped)\""
     }
 }

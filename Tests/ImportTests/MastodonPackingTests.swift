@@ -17,7 +17,8 @@ import Testing
 
     private func expectWhole(_ reading: Reading) {
         #expect(reading.texts == ["one", "two"])
-        #expect(reading.posts.map(\.author.value) == ["haruka@social.example", "haruka@social.example"])
+        #expect(
+            reading.posts.map(\.author.value) == ["haruka@social.example", "haruka@social.example"])
         #expect(reading.summary.problemCount == 0)
     }
 
@@ -29,25 +30,32 @@ import Testing
     }
 
     /// Servers put the pictures first and the actor last.
-    @Test(arguments: [["actor.json", "outbox.json"], ["outbox.json", "actor.json"]], [true, false])
+    @Test(
+        arguments: [["actor.json", "outbox.json"], ["outbox.json", "actor.json"]], [true, false])
     func readsATarInAnyOrder(order: [String], isPacked: Bool) throws {
         var tar = TarWriter()
         tar.add("media_attachments", "", type: "5")
-        tar.add("media_attachments/files/1/original/a.png", String(repeating: "picture", count: 100_000))
+        tar.add(
+            "media_attachments/files/1/original/a.png", String(repeating: "picture", count: 100_000)
+        )
         for name in order { tar.add(name, name == "actor.json" ? Archive.actor : outbox) }
         let path =
             isPacked
-            ? try tar.writePacked(to: "archive", in: directory) : try directory.write(tar.data, to: "archive.tar")
+            ? try tar.writePacked(to: "archive", in: directory)
+            : try directory.write(tar.data, to: "archive.tar")
         expectWhole(try Reading(path))
     }
 
     @Test func readsATarMadeByTheTarTool() throws {
         let names = String(repeating: "long/", count: 60)
         _ = try Fixture.folder(
-            ["in/actor.json": Archive.actor, "in/outbox.json": outbox, "in/\(names)猫.png": "x"], in: directory)
+            ["in/actor.json": Archive.actor, "in/outbox.json": outbox, "in/\(names)猫.png": "x"],
+            in: directory)
         try Fixture.run("/usr/bin/env", ["tar", "-czf", "real.tar.gz", "in"], in: directory)
         expectWhole(try Reading(directory.path("real.tar.gz")))
-        try Fixture.run("/usr/bin/env", ["tar", "--format=pax", "-cf", "real.tar", "-C", "in", "."], in: directory)
+        try Fixture.run(
+            "/usr/bin/env", ["tar", "--format=pax", "-cf", "real.tar", "-C", "in", "."],
+            in: directory)
         expectWhole(try Reading(directory.path("real.tar")))
     }
 
@@ -55,7 +63,8 @@ import Testing
     func readsAnExtractedFolder(suffix: String) throws {
         let folder = directory.path("archive-2023")
         _ = try Fixture.folder(
-            ["archive-2023/actor.json": Archive.actor, "archive-2023/outbox.json": outbox], in: directory)
+            ["archive-2023/actor.json": Archive.actor, "archive-2023/outbox.json": outbox],
+            in: directory)
         expectWhole(try Reading(folder + suffix))
     }
 
@@ -64,9 +73,11 @@ import Testing
         expectWhole(try Reading(alone))
         // What lies beside it tells more than the addresses in it do.
         try directory.write(
-            Data(Archive.actor.replacing("Haruka\",\"name", with: "Spring\",\"name").utf8), to: "actor.json")
+            Data(Archive.actor.replacing("Haruka\",\"name", with: "Spring\",\"name").utf8),
+            to: "actor.json")
         try expect(
-            Reading(alone).posts.map(\.author.value), equals: ["spring@social.example", "spring@social.example"])
+            Reading(alone).posts.map(\.author.value),
+            equals: ["spring@social.example", "spring@social.example"])
     }
 
     @Test func takesNoPostsForLikes() throws {
@@ -81,7 +92,8 @@ import Testing
     }
 
     @Test func readsPagesOfAnOutboxOneBehindTheOther() throws {
-        let pages = (1...3).map { Archive.outbox([Archive.create("\($0)", "<p>\($0)</p>")]) }.joined(separator: "\n")
+        let pages = (1...3).map { Archive.outbox([Archive.create("\($0)", "<p>\($0)</p>")]) }
+            .joined(separator: "\n")
         let reading = try Reading(try directory.write(Data(pages.utf8), to: "pages.json"))
         #expect(reading.texts == ["1", "2", "3"])
     }
@@ -91,8 +103,10 @@ import Testing
     /// Every one of these holds bytes that cannot be unpacked: opening one would end in an error.
     @Test func neverOpensPrivateFiles() throws {
         let poisoned = [
-            "bookmarks.json", "followers.json", "following_accounts.csv", "blocks.csv", "mutes.csv", "lists.csv",
-            "direct.json", "chats.json", "media_attachments/files/1/a.png", "header.jpg", "avatar.png",
+            "bookmarks.json", "followers.json", "following_accounts.csv", "blocks.csv", "mutes.csv",
+            "lists.csv",
+            "direct.json", "chats.json", "media_attachments/files/1/a.png", "header.jpg",
+            "avatar.png",
         ]
         var zip = ZipWriter()
         for name in poisoned { zip.add(name, "not deflated", method: 8, declaredSize: 4_000) }
@@ -103,7 +117,8 @@ import Testing
     }
 
     @Test func leavesPrivateFilesOfAFolderClosed() throws {
-        let folder = try Fixture.folder(["actor.json": Archive.actor, "outbox.json": outbox], in: directory)
+        let folder = try Fixture.folder(
+            ["actor.json": Archive.actor, "outbox.json": outbox], in: directory)
         for name in ["bookmarks.json", "followers.json", "direct.json"] {
             // Opening a pipe would wait for ever.
             #expect(mkfifo(folder + "/" + name, 0o600) == 0)
@@ -126,7 +141,9 @@ import Testing
         #expect(items == 0)
     }
 
-    @Test(arguments: [("1", "media/secret"), ("2", "/etc/passwd"), ("3", ""), ("6", "")] as [(Character, String)])
+    @Test(
+        arguments: [("1", "media/secret"), ("2", "/etc/passwd"), ("3", ""), ("6", "")]
+            as [(Character, String)])
     func refusesWhatIsNoFileInPlaceOfOne(type: Character, link: String) throws {
         var tar = TarWriter()
         tar.add("media/secret", "x")
@@ -140,10 +157,14 @@ import Testing
     func refusesATruncatedTar(share: Double) throws {
         var tar = TarWriter()
         tar.add(
-            "outbox.json", Archive.outbox((0..<500).map { Archive.create("\($0)", "<p>\($0 &* 2_654_435_761)</p>") }))
+            "outbox.json",
+            Archive.outbox(
+                (0..<500).map { Archive.create("\($0)", "<p>\($0 &* 2_654_435_761)</p>") }))
         tar.add("actor.json", Archive.actor)
-        for data in [try Data(contentsOf: URL(fileURLWithPath: tar.writePacked(to: "whole", in: directory))), tar.data]
-        {
+        for data in [
+            try Data(contentsOf: URL(fileURLWithPath: tar.writePacked(to: "whole", in: directory))),
+            tar.data,
+        ] {
             let path = try directory.write(data.prefix(Int(Double(data.count) * share)), to: "cut")
             var items = 0
             let error = try importError {
@@ -206,9 +227,12 @@ import Testing
         limits.nesting = 8
         let deep = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
         let items = [
-            Archive.create("1", "one"), Archive.create("2", String(repeating: "long", count: 2_000)),
+            Archive.create("1", "one"),
+            Archive.create("2", String(repeating: "long", count: 2_000)),
             Archive.create(
-                "3", "x", #""deep":\#(String(repeating: "[", count: 20))\#(String(repeating: "]", count: 20))"#),
+                "3", "x",
+                #""deep":\#(String(repeating: "[", count: 20))\#(String(repeating: "]", count: 20))"#
+            ),
             Archive.create("4", "x", #""deep":\#(deep)"#), Archive.create("5", "five"),
         ]
         let folder = try Archive.folder(items, in: directory)
@@ -224,7 +248,8 @@ import Testing
 
     @Test func readsWhatIsThereOfAListThatWasCutOff() throws {
         let cut = outbox.dropLast(40)
-        let folder = try Fixture.folder(["actor.json": Archive.actor, "outbox.json": String(cut)], in: directory)
+        let folder = try Fixture.folder(
+            ["actor.json": Archive.actor, "outbox.json": String(cut)], in: directory)
         let reading = try Reading(folder)
         #expect(reading.texts == ["one"])
         #expect(
@@ -236,7 +261,8 @@ import Testing
     @Test func doesNotLoseMemoryInALongContext() throws {
         let context = String(repeating: #"{"a":["b"]},"#, count: 200_000)
         let long = outbox.replacing(#"{"@context":["#, with: #"{"@context":[\#(context)"#)
-        let folder = try Fixture.folder(["actor.json": Archive.actor, "outbox.json": long], in: directory)
+        let folder = try Fixture.folder(
+            ["actor.json": Archive.actor, "outbox.json": long], in: directory)
         expectWhole(try Reading(folder))
     }
 }

@@ -31,17 +31,24 @@ import Testing
         zip.add("data/tweets.js", Fixture.tweets([Fixture.tweet("1500000000000000001", "bread")]))
         var tar = TarWriter()
         tar.add("actor.json", MastodonFixture.actor)
-        tar.add("media_attachments/files/1/original/a.png", String(repeating: "picture", count: 100_000))
-        tar.add("outbox.json", MastodonFixture.outbox([MastodonFixture.create("1", "<p>bread</p>")]))
+        tar.add(
+            "media_attachments/files/1/original/a.png", String(repeating: "picture", count: 100_000)
+        )
+        tar.add(
+            "outbox.json", MastodonFixture.outbox([MastodonFixture.create("1", "<p>bread</p>")]))
         let packed = try tar.writePacked(to: "archive", in: directory)
         var repository = RepositoryWriter()
         let car = repository.repository(
             (0..<300).map { (RepositoryWriter.key($0), RepositoryWriter.post("text \($0)")) })
-        let line = #"{"id":"1","author":"a@b.example","text":"bread","created_at":"2024-01-02T03:04:05Z"}"# + "\n"
+        let line =
+            #"{"id":"1","author":"a@b.example","text":"bread","created_at":"2024-01-02T03:04:05Z"}"#
+            + "\n"
         return [
-            "zip": zip.data, "tar": tar.data, "tar.gz": try Data(contentsOf: URL(fileURLWithPath: packed)),
+            "zip": zip.data, "tar": tar.data,
+            "tar.gz": try Data(contentsOf: URL(fileURLWithPath: packed)),
             "car": Data(car),
-            "outbox.json": Data(MastodonFixture.outbox([MastodonFixture.create("1", "<p>bread</p>")]).utf8),
+            "outbox.json": Data(
+                MastodonFixture.outbox([MastodonFixture.create("1", "<p>bread</p>")]).utf8),
             "jsonl": Data(String(repeating: line, count: 2_000).utf8),
             "notes-2023-01-31-12-00-00.json": Data(
                 #"[{"id":"9a","text":"bread","createdAt":"2023-01-31T12:00:00.250Z","fileIds":[],"replyId":null,"renoteId":null,"poll":null,"cw":null,"visibility":"public","visibleUserIds":[],"localOnly":false}]"#
@@ -77,7 +84,8 @@ import Testing
             let error = try importError {
                 _ =
                     isStream
-                    ? try read(Data(bytes)) : try Reading(try directory.write(Data(bytes), to: UUID().uuidString))
+                    ? try read(Data(bytes))
+                    : try Reading(try directory.write(Data(bytes), to: UUID().uuidString))
             }
             expect(error.description) { $0.contains(problem) }
             expect(error.description) { !$0.contains("/proc/self") && !$0.contains("UTF-8:") }
@@ -87,11 +95,16 @@ import Testing
     /// Readers of one format alone.
     @Test func anArchiveInTheWrongPlaceIsNamed() throws {
         let zip = try directory.write(try #require(try samples()["zip"]), to: "archive.zip")
-        let reader = JSONLinesReader(path: zip, purpose: .classifier, network: .mastodon, localHost: nil)
+        let reader = JSONLinesReader(
+            path: zip, purpose: .classifier, network: .mastodon, localHost: nil)
         let lines = try importError { _ = try reader.read { _ in } }
-        expect(lines.description) { $0.contains("it is a zip; unpack it, and give the file with JSON Lines") }
+        expect(lines.description) {
+            $0.contains("it is a zip; unpack it, and give the file with JSON Lines")
+        }
         let table = try importError { try EventTableReader(path: zip).read { _ in } }
-        expect(table.description) { $0.contains("it is a zip; unpack it, and give the file with a table") }
+        expect(table.description) {
+            $0.contains("it is a zip; unpack it, and give the file with a table")
+        }
     }
 
     @Test func aDamagedStreamIsNamedAsItWasGiven() throws {
@@ -99,10 +112,14 @@ import Testing
         zip.add("data/tweets.js", Fixture.tweets([]))
         let error = try importError { _ = try read(zip.data.dropLast(20)) }
         expect(error.description) { $0.contains("/pipe-") && $0.contains("download it again") }
-        #expect(ImportError(.damaged, path: "-", "x").description == "could not import standard input: x")
+        #expect(
+            ImportError(.damaged, path: "-", "x").description
+                == "could not import standard input: x")
         var limits = ImportLimits()
         limits.totalBytes = 10_000
-        let long = try importError { _ = try read(Data("PK".utf8) + Data(count: 20_000), limits: limits) }
+        let long = try importError {
+            _ = try read(Data("PK".utf8) + Data(count: 20_000), limits: limits)
+        }
         #expect(long.code == .bomb)
     }
 }

@@ -14,7 +14,8 @@ struct TarWriter {
     ///   - link: What a link leads to.
     ///   - declaredSize: The size that the header tells; nil is the truth.
     mutating func add(
-        _ name: String, _ contents: String, type: Character = "0", link: String = "", declaredSize: Int? = nil
+        _ name: String, _ contents: String, type: Character = "0", link: String = "",
+        declaredSize: Int? = nil
     ) {
         let data = Array(contents.utf8)
         var header = [UInt8](repeating: 0, count: 512)

@@ -39,7 +39,9 @@ import Testing
     }
 
     @Test func decodesEntitiesOnceAndAmpersandsLast() throws {
-        try expect(readOne(Fixture.tweet("20", "a &lt;b&gt; &amp;lt;c &amp;amp;")).text, equals: "a <b> &lt;c &amp;")
+        try expect(
+            readOne(Fixture.tweet("20", "a &lt;b&gt; &amp;lt;c &amp;amp;")).text,
+            equals: "a <b> &lt;c &amp;")
     }
 
     @Test func expandsLinksAndDropsLinksToOwnPictures() throws {
@@ -67,14 +69,16 @@ import Testing
             (#""lang": "en""#, nil, nil),
         ] as [(String, String?, String?)])
     func takesAPostToSomebodyForAReply(fields: String, author: String?, answered: String?) throws {
-        let post = try readOne(Fixture.tweet("20", "@name hello", at: "Sat Feb 18 12:33:11 +0000 2023", fields))
+        let post = try readOne(
+            Fixture.tweet("20", "@name hello", at: "Sat Feb 18 12:33:11 +0000 2023", fields))
         let target = try #require(post.replyTo)
         #expect(target.author == author.map { AccountID(network: .x, value: $0) })
         #expect(target.post == answered.map { PostID(network: .x, value: $0) })
     }
 
     @Test(arguments: [
-        ("RT @someone: hello", true), ("RT @some_1: x", true), ("RT @someone hello", false), ("RT: @someone", false),
+        ("RT @someone: hello", true), ("RT @some_1: x", true), ("RT @someone hello", false),
+        ("RT: @someone", false),
         ("RT @: x", false), ("Quoting RT @someone: x", false), ("RT @", false),
     ])
     func tellsRepostsByTheirBeginning(text: String, isRepost: Bool) throws {
@@ -83,15 +87,20 @@ import Testing
 
     @Test func takesTheTimeFromTheIDWhereItHoldsOne() throws {
         // (1626897512345600000 >> 22) + 1288834974657 ms
-        let post = try readOne(Fixture.tweet("1626897512345600000", "late", at: "Sun Feb 19 23:00:00 +0000 2023"))
-        #expect(post.createdAt.milliseconds == Int64(1_626_897_512_345_600_000 >> 22) + 1_288_834_974_657)
+        let post = try readOne(
+            Fixture.tweet("1626897512345600000", "late", at: "Sun Feb 19 23:00:00 +0000 2023"))
+        #expect(
+            post.createdAt.milliseconds == Int64(1_626_897_512_345_600_000 >> 22)
+                + 1_288_834_974_657)
         #expect(post.isTimeTrusted)
     }
 
     @Test func doesNotTrustMidnightOfPostsWithoutATimeInTheirID() throws {
-        let old = try readOne(Fixture.tweet("9999999999", "old", at: "Tue Mar 02 00:00:00 +0000 2010"))
+        let old = try readOne(
+            Fixture.tweet("9999999999", "old", at: "Tue Mar 02 00:00:00 +0000 2010"))
         #expect(!old.isTimeTrusted)
-        let later = try readOne(Fixture.tweet("9999999998", "old", at: "Tue Mar 02 00:00:01 +0000 2010"))
+        let later = try readOne(
+            Fixture.tweet("9999999998", "old", at: "Tue Mar 02 00:00:01 +0000 2010"))
         #expect(later.isTimeTrusted)
     }
 
@@ -109,18 +118,25 @@ import Testing
         #expect(reading.summary.problemCount == 5)
         #expect(
             reading.summary.problems.map(\.reason) == [
-                "created_at is missing", "id_str is not a number", "not valid JSON", "not a JSON object",
+                "created_at is missing", "id_str is not a number", "not valid JSON",
+                "not a JSON object",
                 "created_at is not a date",
             ])
         let second = try #require(reading.summary.problems.first)
         #expect(second.file == "data/tweets.js")
-        let start = Fixture.tweets([Fixture.tweet("1", "first")]).utf8.count - "\n]\n".utf8.count + ",\n".utf8.count
+        let start =
+            Fixture.tweets([Fixture.tweet("1", "first")]).utf8.count - "\n]\n".utf8.count
+            + ",\n".utf8.count
         #expect(second.position == .element(1, byte: start))
-        #expect(second.description == "data/tweets.js, element 1 at byte \(start): created_at is missing")
+        #expect(
+            second.description
+                == "data/tweets.js, element 1 at byte \(start): created_at is missing")
     }
 
     @Test func neverQuotesAPostInAProblem() throws {
-        let reading = try read([Fixture.tweet("1", "fine"), #"{"tweet": {"id_str": ["secret"], "full_text": secret}}"#])
+        let reading = try read([
+            Fixture.tweet("1", "fine"), #"{"tweet": {"id_str": ["secret"], "full_text": secret}}"#,
+        ])
         #expect(reading.summary.problemCount == 1)
         expect(reading.summary.problems) { !$0.contains { $0.description.contains("secret") } }
     }
@@ -129,7 +145,8 @@ import Testing
         var limits = ImportLimits()
         limits.problems = 3
         let folder = try Fixture.folder(
-            tweets: Fixture.tweets([Fixture.tweet("1", "fine")] + (0..<50).map { "\($0)" }), in: directory)
+            tweets: Fixture.tweets([Fixture.tweet("1", "fine")] + (0..<50).map { "\($0)" }),
+            in: directory)
         let reading = try Reading(folder, limits: limits)
         #expect(reading.summary.problemCount == 50)
         #expect(reading.summary.problems.count == 3)
@@ -146,7 +163,8 @@ import Testing
     }
 
     @Test func readsBareItemsPartsAndOldNames() throws {
-        let bare = #"[ {"id_str": "3", "text": "three", "created_at": "Sat Feb 18 12:33:11 +0000 2023"} ]"#
+        let bare =
+            #"[ {"id_str": "3", "text": "three", "created_at": "Sat Feb 18 12:33:11 +0000 2023"} ]"#
         let folder = try Fixture.folder(
             [
                 "data/tweet.js": Fixture.tweets([Fixture.tweet("1", "one")]),
@@ -156,7 +174,8 @@ import Testing
                 Grailbird.data.tweets_2013_05 =
                  [ {"id_str": "4", "text": "four", "created_at": "2010-05-01 00:00:00 +0000"} ]
                 """,
-                "data/js/user_details.js": #"var user_details = {"screen_name": "Old", "id": "77", "bio": "x"}"#,
+                "data/js/user_details.js":
+                    #"var user_details = {"screen_name": "Old", "id": "77", "bio": "x"}"#,
             ], in: directory)
         let reading = try Reading(folder)
         #expect(reading.texts == ["one", "two", "three", "four"])
@@ -168,7 +187,9 @@ import Testing
     @Test func dropsDeletedPosts() throws {
         let folder = try Fixture.folder(
             [
-                "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "kept"), Fixture.tweet("2", "deleted")]),
+                "data/tweets.js": Fixture.tweets([
+                    Fixture.tweet("1", "kept"), Fixture.tweet("2", "deleted"),
+                ]),
                 "data/deleted-tweets.js": Fixture.tweets([Fixture.tweet("2", "deleted")]),
             ], in: directory)
         let reading = try Reading(folder)
@@ -180,7 +201,9 @@ import Testing
     @Test func postsForACircleAreLeftOut() throws {
         let folder = try Fixture.folder(
             [
-                "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "all"), Fixture.tweet("2", "few")]),
+                "data/tweets.js": Fixture.tweets([
+                    Fixture.tweet("1", "all"), Fixture.tweet("2", "few"),
+                ]),
                 "data/twitter-circle-tweet.js": Fixture.tweets([Fixture.tweet("2", "few")]),
             ], in: directory)
         let reading = try Reading(folder)
@@ -189,11 +212,14 @@ import Testing
     }
 
     @Test func aPostWithHalfAnEmojiIsRead() throws {
-        try expect(readOne(Fixture.tweet("20", #"Trains \ud83d and bread"#)).text, equals: "Trains \u{FFFD} and bread")
+        try expect(
+            readOne(Fixture.tweet("20", #"Trains \ud83d and bread"#)).text,
+            equals: "Trains \u{FFFD} and bread")
     }
 
     @Test func completesLongPosts() throws {
-        let full = "A very long thought about branch lines & bread that goes on and on until its end"
+        let full =
+            "A very long thought about branch lines & bread that goes on and on until its end"
         let note = """
             window.YTD.note_tweet.part0 = [ { "noteTweet" : {
               "noteTweetId" : "1", "createdAt" : "2023-02-18T12:33:11.000Z",
@@ -203,9 +229,12 @@ import Testing
         let folder = try Fixture.folder(
             [
                 "data/tweets.js": Fixture.tweets([
-                    Fixture.tweet("1", "A very long thought about branch lines &amp; bread… https://t.co/self"),
+                    Fixture.tweet(
+                        "1", "A very long thought about branch lines &amp; bread… https://t.co/self"
+                    ),
                     Fixture.tweet("2", "Another thought of the same second"),
-                    Fixture.tweet("3", "A very long thought about", at: "Sat Feb 18 12:34:11 +0000 2023"),
+                    Fixture.tweet(
+                        "3", "A very long thought about", at: "Sat Feb 18 12:34:11 +0000 2023"),
                     Fixture.tweet("4", "@you A very long thought about branch…"),
                 ]),
                 "data/note-tweet.js": note,
@@ -214,17 +243,22 @@ import Testing
         let whole =
             "A very long thought about branch lines & bread that goes on and on until its end https://example.org"
         #expect(
-            reading.texts == [whole, "Another thought of the same second", "A very long thought about", whole])
+            reading.texts == [
+                whole, "Another thought of the same second", "A very long thought about", whole,
+            ])
     }
 
     /// What only followers may read is not made public by way of a download.
-    @Test(arguments: [(["Protect"], true), (["Protect", "Unprotect"], false), (["Unprotect", "Protect"], true)])
+    @Test(arguments: [
+        (["Protect"], true), (["Protect", "Unprotect"], false), (["Unprotect", "Protect"], true),
+    ])
     func postsOfAHiddenAccountAreForNobody(actions: [String], isHidden: Bool) throws {
         let changes = actions.enumerated().map { number, action in
             #"{"protectedHistory":{"protectedAt":"2026-1\#(number)-01T00:00:00.000Z","action":"\#(action)"}}"#
         }
         // In whatever order they stand.
-        let history = "window.YTD.protected_history.part0 = [\(changes.reversed().joined(separator: ","))]"
+        let history =
+            "window.YTD.protected_history.part0 = [\(changes.reversed().joined(separator: ","))]"
         let folder = try Fixture.folder(
             [
                 "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "for friends")]),
@@ -252,7 +286,10 @@ import Testing
               "directMessages" : { "files" : [ { "fileName" : "data/direct-messages.js" } ] } } }
             """
         let folder = try Fixture.folder(
-            ["data/manifest.js": manifest, "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "one")])],
+            [
+                "data/manifest.js": manifest,
+                "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "one")]),
+            ],
             in: directory)
         let summary = try Reading(folder).summary
         #expect(summary.problems.map(\.file) == ["data/tweets-part1.js"])
@@ -270,7 +307,9 @@ import Testing
                     #"{"like": {"fullText": "no id"}}"#,
                     #"{"like": {"tweetId": "13", "fullText": "old"}}"#,
                 ]),
-                "data/like-part1.js": Fixture.likes([#"{"like": {"tweetId": "14", "fullText": "part"}}"#]),
+                "data/like-part1.js": Fixture.likes([
+                    #"{"like": {"tweetId": "14", "fullText": "part"}}"#
+                ]),
             ], in: directory)
         let reading = try Reading(folder, for: .classifier)
         let examples = reading.items.compactMap { item in
@@ -286,13 +325,17 @@ import Testing
     }
 
     @Test func refusesAnArchiveWithoutWhatIsAskedFor() throws {
-        let folder = try Fixture.folder(tweets: Fixture.tweets([Fixture.tweet("1", "one")]), in: directory)
+        let folder = try Fixture.folder(
+            tweets: Fixture.tweets([Fixture.tweet("1", "one")]), in: directory)
         let error = try importError { _ = try Reading(folder, for: .classifier) }
         #expect(error.code == .nothingToRead)
         #expect(error.description == "could not import \(folder): it holds no likes (data/like.js)")
     }
 
-    @Test(arguments: ["window.YTD.tweets.part0 = [ ]", "window.YTD.tweets.part0 = [ {\"tweet\": 1} ]", "", "nothing"])
+    @Test(arguments: [
+        "window.YTD.tweets.part0 = [ ]", "window.YTD.tweets.part0 = [ {\"tweet\": 1} ]", "",
+        "nothing",
+    ])
     func refusesAnArchiveWithoutASinglePost(tweets: String) throws {
         let folder = try Fixture.folder(tweets: tweets, in: directory)
         try expect(importError { _ = try Reading(folder) }.code, equals: .nothingToRead)
@@ -301,7 +344,8 @@ import Testing
     @Test func passesOnTheErrorOfTheCaller() throws {
         struct Stop: Error {}
         let folder = try Fixture.folder(
-            tweets: Fixture.tweets([Fixture.tweet("1", "one"), Fixture.tweet("2", "two")]), in: directory)
+            tweets: Fixture.tweets([Fixture.tweet("1", "one"), Fixture.tweet("2", "two")]),
+            in: directory)
         var count = 0
         #expect(throws: Stop.self) {
             _ = try ArchiveReader(path: folder, purpose: .scheduler).read { _ in

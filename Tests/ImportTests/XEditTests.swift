@@ -23,7 +23,8 @@ import Testing
             id == ids.first
             ? #"{"initial":\#(control)}"#
             : #"{"edit":{"initialTweetId":"\#(ids.first ?? "")","editControlInitial":\#(control)}}"#
-        return Fixture.tweet(id, text, at: "Wed Nov 23 19:30:00 +0000 2022", #""edit_info":\#(info)"#)
+        return Fixture.tweet(
+            id, text, at: "Wed Nov 23 19:30:00 +0000 2022", #""edit_info":\#(info)"#)
     }
 
     private func read(_ tweets: [String]) throws -> Reading {
@@ -33,7 +34,9 @@ import Testing
     @Test(arguments: [false, true])
     func ofAnEditedPostTheLastVersionCounts(isNewestFirst: Bool) throws {
         let ids = [Self.first, Self.second, Self.third]
-        let versions = zip(ids, ["helo", "hello", "hello world"]).map { Self.version($0, $1, of: ids) }
+        let versions = zip(ids, ["helo", "hello", "hello world"]).map {
+            Self.version($0, $1, of: ids)
+        }
         let other = Self.version("1595600000000000001", "never edited", of: ["1595600000000000001"])
         let reading = try read((isNewestFirst ? versions.reversed() : versions) + [other])
         #expect(reading.texts == ["hello world", "never edited"])
@@ -63,7 +66,9 @@ import Testing
         #expect(reading.summary.problems == [])
     }
 
-    @Test(arguments: ["Sat May 01 10:20:30 +0000 1969", "10000-05-01 10:20:30 +0000", "2010-13-01 10:20:30 +0000"])
+    @Test(arguments: [
+        "Sat May 01 10:20:30 +0000 1969", "10000-05-01 10:20:30 +0000", "2010-13-01 10:20:30 +0000",
+    ])
     func aTimeOutOfRangeIsAProblemOfItsPostAlone(time: String) throws {
         let reading = try read([Fixture.tweet("20", "lost", at: time), Fixture.tweet("21", "kept")])
         #expect(reading.texts == ["kept"])

@@ -3,14 +3,16 @@ import Import
 import TestSupport
 import Testing
 
-/// Long posts as archives write them: `tweets.js` with entities and cut off, `note-tweet.js` raw and whole.
+/// Long posts as archives write them: `tweets.js` with entities and cut off, `note-tweet.js` raw
+/// and whole.
 @Suite struct XLongPostTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private static func note(_ text: String, at time: String = "2023-02-18T12:33:11.000Z", urls: String = "") -> String
-    {
+    private static func note(
+        _ text: String, at time: String = "2023-02-18T12:33:11.000Z", urls: String = ""
+    ) -> String {
         #"""
         {"noteTweet":{"noteTweetId":"11","updatedAt":"\#(time)","lifecycle":{"value":"1","name":"Draft"},\#
         "createdAt":"\#(time)","core":{"styletags":[],"urls":[\#(urls)],"text":"\#(text)","mentions":[],\#
@@ -27,7 +29,8 @@ import Testing
         return reading.texts
     }
 
-    private static let rest = " and so on past the mill, where the water runs backwards in spring, to the pier"
+    private static let rest =
+        " and so on past the mill, where the water runs backwards in spring, to the pier"
 
     @Test(arguments: [
         ("Plans: sleep &lt; read &amp; walk &gt;&gt; work…", "Plans: sleep < read & walk >> work"),
@@ -47,17 +50,23 @@ import Testing
     }
 
     @Test func aLongPostKeepsItsLinks() throws {
-        let urls = #"{"expandedUrl":"https://example.org/?a=1&b=2","toIndex":"40","shortUrl":"https://t.co/x"}"#
+        let urls =
+            #"{"expandedUrl":"https://example.org/?a=1&b=2","toIndex":"40","shortUrl":"https://t.co/x"}"#
         let notes = [Self.note("Salt & pepper: https://t.co/x" + Self.rest, urls: urls)]
         try expect(
-            texts([Fixture.tweet("1", "Salt &amp; pepper: https://t.co/x and so on… https://t.co/self")], notes: notes),
+            texts(
+                [
+                    Fixture.tweet(
+                        "1", "Salt &amp; pepper: https://t.co/x and so on… https://t.co/self")
+                ], notes: notes),
             equals: ["Salt & pepper: https://example.org/?a=1&b=2" + Self.rest])
     }
 
     @Test func aPostOfAnotherSecondOrTextStaysAsItIs() throws {
         let tweets = [
             Fixture.tweet("1", "Another thought &amp; of the same second"),
-            Fixture.tweet("2", "Bread &amp; butter and a map…", at: "Sat Feb 18 12:34:11 +0000 2023"),
+            Fixture.tweet(
+                "2", "Bread &amp; butter and a map…", at: "Sat Feb 18 12:34:11 +0000 2023"),
         ]
         try expect(
             texts(tweets, notes: [Self.note("Bread & butter and a map" + Self.rest)]),

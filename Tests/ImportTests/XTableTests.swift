@@ -21,7 +21,8 @@ import Testing
         answers: (String, String) = ("", ""),
         reposts: String = "", urls: String = ""
     ) -> String {
-        let source = #"<a href=""http://twitter.com/download/iphone"" rel=""nofollow"">Twitter for iPhone</a>"#
+        let source =
+            #"<a href=""http://twitter.com/download/iphone"" rel=""nofollow"">Twitter for iPhone</a>"#
         let fields = [
             id, answers.0, answers.1, time, source, text.replacing("\"", with: "\"\""), reposts,
             reposts.isEmpty ? "" : "9", reposts.isEmpty ? "" : "2017-08-01 10:00:00 +0000", urls,
@@ -35,7 +36,8 @@ import Testing
     }
 
     @Test func readsAPostWithItsFields() throws {
-        let reading = try read([Self.row("892420643555336193", "Bread &amp; \"trains\",\nand more")])
+        let reading = try read([Self.row("892420643555336193", "Bread &amp; \"trains\",\nand more")]
+        )
         #expect(reading.summary.format == "X archive")
         #expect(reading.summary.problems == [])
         let post = try #require(reading.posts.first)
@@ -65,9 +67,12 @@ import Testing
         let photo = "https://twitter.com/me/status/892420643555336193/photo/1"
         let reading = try read([
             Self.row(
-                "892420643555336193", "See https://t.co/a https://t.co/b", urls: "https://a.example/x,\(photo),\(photo)"
+                "892420643555336193", "See https://t.co/a https://t.co/b",
+                urls: "https://a.example/x,\(photo),\(photo)"
             ),
-            Self.row("892420643555336194", "See https://t.co/a", urls: "https://a.example/x,https://b.example/y"),
+            Self.row(
+                "892420643555336194", "See https://t.co/a",
+                urls: "https://a.example/x,https://b.example/y"),
         ])
         #expect(reading.texts == ["See https://a.example/x", "See https://t.co/a"])
         #expect(reading.posts.map(\.hasMedia) == [true, false])
@@ -75,26 +80,32 @@ import Testing
 
     @Test func aBadLineCostsOnlyItself() throws {
         let reading = try read([
-            Self.row("8.92E+17", "made by a spreadsheet"), "too,few", Self.row("20", "no time", at: ""),
+            Self.row("8.92E+17", "made by a spreadsheet"), "too,few",
+            Self.row("20", "no time", at: ""),
             Self.row("21", "kept", at: "2010-05-01 10:20:30"), Self.row("892420643555336193", ""),
         ])
         #expect(reading.texts == ["kept"])
         #expect(reading.posts.map(\.isTimeTrusted) == [false])
         #expect(
             reading.summary.problems.map(\.reason) == [
-                "tweet_id is not a number", "the number of its fields is 2, that of the first line 10",
+                "tweet_id is not a number",
+                "the number of its fields is 2, that of the first line 10",
                 "timestamp is missing", "text is missing",
             ])
-        #expect(reading.summary.problems.map(\.position) == [.line(2), .line(3), .line(4), .line(6)])
+        #expect(
+            reading.summary.problems.map(\.position) == [.line(2), .line(3), .line(4), .line(6)])
     }
 
     @Test func whatStandsBeforeABrokenLineIsKept() throws {
         let reading = try read([
-            Self.row("892420643555336193", "kept"), "\"1\"x,2", Self.row("892420643555336194", "lost"),
+            Self.row("892420643555336193", "kept"), "\"1\"x,2",
+            Self.row("892420643555336194", "lost"),
         ])
         #expect(reading.texts == ["kept"])
         #expect(reading.summary.problems.map(\.position) == [.line(3)])
-        expect(reading.summary.problems.first?.reason) { $0?.hasSuffix("nothing behind it was read") ?? false }
+        expect(reading.summary.problems.first?.reason) {
+            $0?.hasSuffix("nothing behind it was read") ?? false
+        }
     }
 
     /// The same archive has the same posts as JSON with more in it.
@@ -106,7 +117,10 @@ import Testing
         let user = #"var user_details = {"screen_name": "Old", "id": "77"}"#
         let table = [Self.header, Self.row("335000000000000000", "four")].joined(separator: "\n")
         let folder = try Fixture.folder(
-            ["tweets.csv": table, "data/js/tweets/2013_05.js": month, "data/js/user_details.js": user], in: directory)
+            [
+                "tweets.csv": table, "data/js/tweets/2013_05.js": month,
+                "data/js/user_details.js": user,
+            ], in: directory)
         let reading = try Reading(folder)
         #expect(reading.texts == ["four"])
         #expect(reading.summary.filesLeft == ["tweets.csv"])
@@ -118,7 +132,8 @@ import Testing
     }
 
     @Test func aTableOfEventsIsNoArchive() throws {
-        let path = try directory.write(Data("author,timestamp\nada,2026-11-20T08:15:30Z\n".utf8), to: "events.csv")
+        let path = try directory.write(
+            Data("author,timestamp\nada,2026-11-20T08:15:30Z\n".utf8), to: "events.csv")
         try expect(importError { _ = try Reading(path) }.code, equals: .notAnArchive)
     }
 }

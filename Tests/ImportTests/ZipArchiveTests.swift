@@ -11,9 +11,13 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func write(_ zip: ZipWriter) throws -> String { try directory.write(zip.data, to: "archive.zip") }
+    private func write(_ zip: ZipWriter) throws -> String {
+        try directory.write(zip.data, to: "archive.zip")
+    }
 
-    private func error(_ zip: ZipWriter, limits: ImportLimits = ImportLimits()) throws -> ImportError {
+    private func error(_ zip: ZipWriter, limits: ImportLimits = ImportLimits()) throws
+        -> ImportError
+    {
         let path = try write(zip)
         return try importError { _ = try Reading(path, limits: limits) }
     }
@@ -55,18 +59,27 @@ import Testing
     /// Every one of these holds bytes that cannot be unpacked: opening one would end in an error.
     @Test func neverOpensPrivateFiles() throws {
         let poisoned = [
-            "data/direct-messages.js", "data/direct-messages-group.js", "data/direct-message-headers.js",
-            "data/ad-engagements.js", "data/ad-impressions.js", "data/ip-audit.js", "data/contact.js",
-            "data/phone-number.js", "data/email-address-change.js", "data/profile.js", "data/personalization.js",
-            "data/tweets_media/picture.jpg", "data/tweet-headers.js", "data/account-suspension.js", "data/mute.js",
+            "data/direct-messages.js", "data/direct-messages-group.js",
+            "data/direct-message-headers.js",
+            "data/ad-engagements.js", "data/ad-impressions.js", "data/ip-audit.js",
+            "data/contact.js",
+            "data/phone-number.js", "data/email-address-change.js", "data/profile.js",
+            "data/personalization.js",
+            "data/tweets_media/picture.jpg", "data/tweet-headers.js", "data/account-suspension.js",
+            "data/mute.js",
             "other/data/deep/tweets.js", "tweets.js",
         ]
         var zip = ZipWriter()
-        for name in poisoned.prefix(8) { zip.add(name, "not deflated", method: 8, declaredSize: 4_000) }
+        for name in poisoned.prefix(8) {
+            zip.add(name, "not deflated", method: 8, declaredSize: 4_000)
+        }
         zip.add("data/account.js", Fixture.account)
         zip.add("data/tweets.js", tweets)
-        zip.add("data/like.js", Fixture.likes([#"{"like": {"tweetId": "9", "fullText": "liked"}}"#]))
-        for name in poisoned.dropFirst(8) { zip.add(name, "not deflated", method: 8, declaredSize: 4_000) }
+        zip.add(
+            "data/like.js", Fixture.likes([#"{"like": {"tweetId": "9", "fullText": "liked"}}"#]))
+        for name in poisoned.dropFirst(8) {
+            zip.add(name, "not deflated", method: 8, declaredSize: 4_000)
+        }
         let path = try write(zip)
         try expect(Reading(path).texts, equals: ["one", "two"])
         try expect(Reading(path, for: .classifier).summary.favorites, equals: 1)
@@ -83,7 +96,8 @@ import Testing
         var zip = ZipWriter()
         zip.add("data/account.js", Fixture.account)
         zip.add("data/tweets.js", tweets)
-        let path = try directory.write(zip.data.prefix(Int(Double(zip.data.count) * share)), to: "cut.zip")
+        let path = try directory.write(
+            zip.data.prefix(Int(Double(zip.data.count) * share)), to: "cut.zip")
         var items = 0
         let error = try importError {
             _ = try ArchiveReader(path: path, purpose: .scheduler).read { _ in items += 1 }
@@ -112,7 +126,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "../data/tweets.js", "data/../../tweets.js", "/etc/tweets.js", "..", "data\\..\\..\\evil.js", "C:\\evil.js",
+        "../data/tweets.js", "data/../../tweets.js", "/etc/tweets.js", "..",
+        "data\\..\\..\\evil.js", "C:\\evil.js",
         "\\evil.js", "C:/evil.js",
     ])
     func refusesNamesThatLeadOut(name: String) throws {
@@ -152,7 +167,8 @@ import Testing
 
     @Test func refusesABombBeforeReadingIt() throws {
         let path = try directory.write(Data(tweets.utf8), to: "tweets.js")
-        try FileManager.default.createDirectory(atPath: directory.path("data"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: directory.path("data"), withIntermediateDirectories: false)
         try FileManager.default.moveItem(atPath: path, toPath: directory.path("data/tweets.js"))
         let file = try #require(FileHandle(forUpdatingAtPath: directory.path("data/tweets.js")))
         try file.truncate(atOffset: 80 << 20)
@@ -160,7 +176,9 @@ import Testing
         try Fixture.zip(["-r", "bomb.zip", "data"], in: directory)
         var items = 0
         let error = try importError {
-            _ = try ArchiveReader(path: directory.path("bomb.zip"), purpose: .scheduler).read { _ in items += 1 }
+            _ = try ArchiveReader(path: directory.path("bomb.zip"), purpose: .scheduler).read { _ in
+                items += 1
+            }
         }
         #expect(error.code == .bomb)
         #expect(items == 0)

@@ -19,7 +19,8 @@ struct ZipWriter {
     ///   - declaredSize: The size after unpacking; nil is the truth for a stored entry.
     ///   - mode: The kind and permissions of Unix; 0o120777 is a symbolic link.
     mutating func add(
-        _ name: String, _ contents: String, method: UInt16 = 0, flags: UInt16 = 0, declaredSize: UInt32? = nil,
+        _ name: String, _ contents: String, method: UInt16 = 0, flags: UInt16 = 0,
+        declaredSize: UInt32? = nil,
         mode: UInt32 = 0o100644
     ) {
         let data = Array(contents.utf8)
@@ -68,7 +69,9 @@ struct ZipWriter {
         var checksum = UInt32.max
         for byte in bytes {
             checksum ^= UInt32(byte)
-            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
+            for _ in 0..<8 {
+                checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1
+            }
         }
         return ~checksum
     }

@@ -4,7 +4,9 @@ import Testing
 
 /// Peculiarities of MeCab and of the dictionary that the features rely on.
 @Suite struct DictionaryQuirkTests {
-    private func words(_ text: String) throws -> [(text: String, class: WordClass, detail: String?, isUnknown: Bool)] {
+    private func words(_ text: String) throws -> [(
+        text: String, class: WordClass, detail: String?, isUnknown: Bool
+    )] {
         var words: [(String, WordClass, String?, Bool)] = []
         try Tokenizer().forEachWord(in: text) { word, wordClass in
             words.append((word.text, wordClass, word.field(1), word.isUnknown))
@@ -25,13 +27,17 @@ import Testing
         #expect(found.map(\.isUnknown) == [false])
     }
 
-    @Test(arguments: ["swift", "hello", "ｱｲｳ", "グーグルマップス"]) func unknownLettersAreNouns(_ text: String) throws {
+    @Test(arguments: ["swift", "hello", "ｱｲｳ", "グーグルマップス"]) func unknownLettersAreNouns(
+        _ text: String
+    ) throws {
         let found = try words(text)
         #expect(found.map(\.text) == [text])
         expect(found) { $0.allSatisfy { $0.class == .noun && ["固有名詞", "一般"].contains($0.detail) } }
     }
 
-    @Test(arguments: [("😀", false), ("☕", true), ("❤", true), ("\u{200D}", true), ("\u{FE0F}", false)])
+    @Test(arguments: [
+        ("😀", false), ("☕", true), ("❤", true), ("\u{200D}", true), ("\u{FE0F}", false),
+    ])
     func onlyOlderEmojiAreNouns(_ text: String, _ isNoun: Bool) throws {
         try expect(words(text).map { $0.class == .noun }, equals: [isNoun])
     }

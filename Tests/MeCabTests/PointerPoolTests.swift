@@ -62,7 +62,9 @@ import Testing
 
         var faults: Int { lock.withLock { count } }
 
-        func enter(_ object: OpaquePointer) { lock.withLock { if !held.insert(object).inserted { count += 1 } } }
+        func enter(_ object: OpaquePointer) {
+            lock.withLock { if !held.insert(object).inserted { count += 1 } }
+        }
 
         func leave(_ object: OpaquePointer) { _ = lock.withLock { held.remove(object) } }
 

@@ -12,7 +12,8 @@ final class TemporaryDictionary {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Makes a dictionary of two words that is well-formed, in `charset`, but whose parts of speech are nobody's.
+    /// Makes a dictionary of two words that is well-formed, in `charset`, but whose parts of speech
+    /// are nobody's.
     convenience init(compiledIn charset: String) throws {
         try self.init()
         let sources = [

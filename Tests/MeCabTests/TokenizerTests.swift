@@ -12,7 +12,8 @@ import Testing
 
     @Test func classesAgreeWithTheNamesInTheDictionary() throws {
         let names: [String: WordClass] = [
-            "名詞": .noun, "動詞": .verb, "形容詞": .adjective, "副詞": .adverb, "感動詞": .interjection, "連体詞": .adnominal,
+            "名詞": .noun, "動詞": .verb, "形容詞": .adjective, "副詞": .adverb, "感動詞": .interjection,
+            "連体詞": .adnominal,
         ]
         var seen: Set<WordClass> = []
         try Tokenizer().forEachWord(in: Self.text) { word, wordClass in
@@ -33,7 +34,9 @@ import Testing
     }
 
     /// Behind a text that ends with a space MeCab looks for words as far as the next zero.
-    @Test(arguments: ["猫 ", "猫\n", "猫\t \n", "猫", "ネ"]) func nothingBehindATextIsRead(text: String) throws {
+    @Test(arguments: ["猫 ", "猫\n", "猫\t \n", "猫", "ネ"]) func nothingBehindATextIsRead(text: String)
+        throws
+    {
         let bytes = Array((text + "写真館").utf8)
         var words: [String] = []
         try bytes.withUnsafeBufferPointer { all in
@@ -54,7 +57,8 @@ import Testing
                 let start = memory + page - text.utf8.count
                 start.copyMemory(from: Array(text.utf8), byteCount: text.utf8.count)
                 let bytes = UnsafeRawBufferPointer(start: start, count: text.utf8.count)
-                try Tokenizer().forEachWord(in: bytes.assumingMemoryBound(to: UInt8.self)) { _, _ in }
+                try Tokenizer().forEachWord(in: bytes.assumingMemoryBound(to: UInt8.self)) { _, _ in
+                }
             }
         }
     }
@@ -74,7 +78,8 @@ import Testing
     @Test(arguments: ["", "  \n\u{3000} "])
     func textWithoutWordsShowsNone(_ text: String) throws {
         var words: [String] = []
-        try Tokenizer().forEachWord(in: text.trimmingCharacters(in: .whitespacesAndNewlines)) { word, _ in
+        try Tokenizer().forEachWord(in: text.trimmingCharacters(in: .whitespacesAndNewlines)) {
+            word, _ in
             words.append(word.text)
         }
         #expect(words.isEmpty)
@@ -87,11 +92,14 @@ import Testing
         #expect(words.contains("写真"))
     }
 
-    @Test(arguments: [text, "aé猫😀", "é", "😀", "Äß", "кот猫", "\u{10FFFF}\u{7FF}\u{FFFD}a", "e\u{301}\u{E000}"])
+    @Test(arguments: [
+        text, "aé猫😀", "é", "😀", "Äß", "кот猫", "\u{10FFFF}\u{7FF}\u{FFFD}a", "e\u{301}\u{E000}",
+    ])
     func theTextOfAWordIsWhatItsBytesSay(_ text: String) throws {
         var count = 0
         try Tokenizer().forEachWord(in: text) { word, _ in
-            #expect(word.text.utf8.elementsEqual(String(decoding: word.surface, as: UTF8.self).utf8))
+            #expect(
+                word.text.utf8.elementsEqual(String(decoding: word.surface, as: UTF8.self).utf8))
             #expect(Array(word.text.utf8) == Array(word.surface))
             count += 1
         }
@@ -100,7 +108,9 @@ import Testing
 
     @Test func refusesATextBeyondItsLimit() throws {
         let text = String(repeating: "猫", count: MeCabModel.maximumBytes / 3 + 1)
-        let error = #expect(throws: MeCabError.self) { try Tokenizer().forEachWord(in: text) { _, _ in } }
+        let error = #expect(throws: MeCabError.self) {
+            try Tokenizer().forEachWord(in: text) { _, _ in }
+        }
         #expect(error?.code == .textTooLong)
     }
 
@@ -109,7 +119,9 @@ import Testing
         let texts = (0..<400).map { "\($0)番目の" + Self.text.dropFirst($0 % 20) }
         @Sendable func words(_ text: String) throws -> [String] {
             var words: [String] = []
-            try tokenizer.forEachWord(in: text) { word, wordClass in words.append("\(word.text)/\(wordClass)") }
+            try tokenizer.forEachWord(in: text) { word, wordClass in
+                words.append("\(word.text)/\(wordClass)")
+            }
             return words
         }
         let expected = try texts.map(words)
@@ -143,14 +155,17 @@ import Testing
     }
 
     @Test func saysHowToInstallAMissingDictionary() {
-        let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: "/nonexistent/dictionary") }
+        let error = #expect(throws: MeCabError.self) {
+            try Tokenizer(dictionary: "/nonexistent/dictionary")
+        }
         expect(error?.description) { $0?.contains("make deps") == true }
         expect(error?.description) { $0?.contains("mecab-ipadic-utf8") == true }
     }
 
     @Test func refusesADamagedDictionary() throws {
         let folder = try TemporaryDictionary()
-        try "not a dictionary".write(toFile: folder.path + "/sys.dic", atomically: true, encoding: .utf8)
+        try "not a dictionary".write(
+            toFile: folder.path + "/sys.dic", atomically: true, encoding: .utf8)
         let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: folder.path) }
         #expect(error?.code == .dictionaryUnreadable)
         expect(error?.description) { $0?.contains(folder.path) == true }

@@ -34,7 +34,8 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let home = stage.folder.path("restored")
         try FileManager.default.createDirectory(
-            atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
+        )
         try FileManager.default.moveItem(atPath: copy, toPath: home + "/mirror-bot.sqlite")
         try FileManager.default.copyItem(atPath: key, toPath: home + "/mirror-bot.sqlite.key")
         let status = try await stage.status(["MIRROR_BOT_HOME": home])
@@ -52,7 +53,8 @@ import Testing
         #expect(ending.status == 69)
         let folder = (path as NSString).deletingLastPathComponent
         expect(ending.error) {
-            $0.contains("the disk is full; make room on the disk of \(folder), or name a file on another")
+            $0.contains(
+                "the disk is full; make room on the disk of \(folder), or name a file on another")
         }
         expect(ending.error) { !$0.contains("not an error") }
         try expect(FileManager.default.contentsOfDirectory(atPath: folder)) { $0.isEmpty }
@@ -64,11 +66,15 @@ import Testing
         let shell = try RunningProgram(
             Launch(
                 path: "/bin/bash",
-                arguments: ["-c", "ulimit -f 100; exec \"$0\" backup copy.sqlite", Stage.program()],
+                arguments: [
+                    "-c", "ulimit -f 100; exec \"$0\" backup copy.sqlite", Stage.program(),
+                ],
                 environment: stage.environment, folder: stage.workingFolder))
         let ending = await shell.ending()
         #expect(ending.status == 69)
-        expect(ending.error) { $0.contains("could not back up the database at") && $0.contains("ulimit -f") }
+        expect(ending.error) {
+            $0.contains("could not back up the database at") && $0.contains("ulimit -f")
+        }
         try expect(stage.files()) { !$0.keys.contains { $0.contains("copy.sqlite") } }
     }
 
@@ -98,13 +104,15 @@ import Testing
         #expect(ending.status == 0)
         #expect(ending.output == "copied the database to copy.sqlite\n")
         let keyed = try await stage.run(
-            "backup", "other.sqlite", environment: ["SECRET_KEY": String(repeating: "k", count: 40)])
+            "backup", "other.sqlite", environment: ["SECRET_KEY": String(repeating: "k", count: 40)]
+        )
         #expect(keyed.output.contains("keep SECRET_KEY too"))
     }
 
     @Test func aServerHasItsOwnWay() async throws {
         let ending = try await stage.run(
-            "backup", "copy.sqlite", environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
+            "backup", "copy.sqlite",
+            environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
         #expect(ending.status == 78)
         #expect(ending.error.contains("pg_dump"))
         #expect(!ending.error.contains("planted"))
@@ -127,19 +135,26 @@ import Testing
         let folder = stage.folder.path("backups")
         try await expect(stage.run("backup", "--keep", "3", folder).status, equals: 0)
         try #expect(names(in: folder).count == 1)
-        #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
-        for day in 1...4 { try await makeOld("mirror-bot-2020010\(day)T000000Z.sqlite", in: folder) }
-        // What it did not make, whatever it is called: a text, a link, a folder, a copy by hand, one of another database.
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
+                == 0o700)
+        for day in 1...4 {
+            try await makeOld("mirror-bot-2020010\(day)T000000Z.sqlite", in: folder)
+        }
+        // What it did not make, whatever it is called: a text, a link, a folder, a copy by hand,
+        // one of another database.
         try stage.folder.write(Data("mine".utf8), to: "backups/mirror-bot-20190101T000000Z.sqlite")
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/mirror-bot-20190102T000000Z.sqlite",
             withDestinationPath: folder + "/mirror-bot-20200101T000000Z.sqlite")
         try FileManager.default.createDirectory(
-            atPath: folder + "/mirror-bot-20190103T000000Z.sqlite", withIntermediateDirectories: false)
+            atPath: folder + "/mirror-bot-20190103T000000Z.sqlite",
+            withIntermediateDirectories: false)
         try await makeOld("before the update.sqlite", in: folder)
         let other = ["MIRROR_BOT_HOME": stage.folder.path("other")]
         try await expect(stage.run("migrate", environment: other).status, equals: 0)
-        try await expect(stage.run("backup", "\(folder)/made", environment: other).status, equals: 0)
+        try await expect(
+            stage.run("backup", "\(folder)/made", environment: other).status, equals: 0)
         try FileManager.default.moveItem(
             atPath: "\(folder)/made", toPath: "\(folder)/mirror-bot-20190104T000000Z.sqlite")
 
@@ -186,7 +201,8 @@ import Testing
         try await makeOld("mirror-bot-20200101T000000Z.sqlite", in: folder)
         let before = try names(in: folder)
         // A page of the database is no page any more.
-        let database = try #require(FileHandle(forUpdatingAtPath: stage.home + "/mirror-bot.sqlite"))
+        let database = try #require(
+            FileHandle(forUpdatingAtPath: stage.home + "/mirror-bot.sqlite"))
         try database.seek(toOffset: try database.seekToEnd() / 2)
         try database.write(contentsOf: Data(repeating: 0xA5, count: 20_000))
         try database.close()
@@ -211,8 +227,12 @@ import Testing
     @Test func wrongPlacesAndNumbersAreRefused() async throws {
         try await stage.makeDatabase()
         let file = try stage.folder.write(Data("mine".utf8), to: "file")
-        try await expect(stage.run("backup", "--keep", "3", file).error) { $0.contains("is a file; with --keep") }
-        try await expect(stage.run("backup", stage.home).error) { $0.contains("is a folder; name a file in it") }
+        try await expect(stage.run("backup", "--keep", "3", file).error) {
+            $0.contains("is a file; with --keep")
+        }
+        try await expect(stage.run("backup", stage.home).error) {
+            $0.contains("is a folder; name a file in it")
+        }
         for number in ["0", "-1", "10001", "x"] {
             try await expect(stage.run("backup", "--keep=\(number)", "folder").status, equals: 64)
         }

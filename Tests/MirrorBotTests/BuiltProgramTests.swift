@@ -8,7 +8,8 @@ import Testing
 
 @testable import MirrorBot
 
-/// Every command through the built program; other tests run commands in the process of the tests, see ``Stage``.
+/// Every command through the built program; other tests run commands in the process of the tests,
+/// see ``Stage``.
 @Suite(.timeLimit(.minutes(30))) struct BuiltProgramTests {
     /// The morning of a day whose plan has slots.
     private static let morning = Date(timeIntervalSince1970: 1_780_466_400)
@@ -24,12 +25,14 @@ import Testing
     /// A machine on which it is that morning, with a mirror that knows the posts.
     private static func stage(_ environment: [String: String] = [:]) async throws -> Stage {
         let rehearsal = Rehearsal.Settings(origin: morning, started: Date(), factor: 1)
-        let stage = try Stage(rehearsal.variables.merging(["TIME_ZONE": "UTC"]) { $1 }.merging(environment) { $1 })
+        let stage = try Stage(
+            rehearsal.variables.merging(["TIME_ZONE": "UTC"]) { $1 }.merging(environment) { $1 })
         try await stage.train(posts)
         return stage
     }
 
-    /// The words after the program's name and the exit code, on a mirror with some posts and no account.
+    /// The words after the program's name and the exit code, on a mirror with some posts and no
+    /// account.
     ///
     /// A new command needs a line here.
     private static let calls: [(command: String, words: String, status: Int32)] = [
@@ -116,28 +119,38 @@ import Testing
     /// Every command by the words that name it, also those of which it is a part.
     private static func commands(of parent: any ParsableCommand.Type = MirrorBot.self) -> [String] {
         parent.configuration.subcommands.flatMap { command in
-            [CommandPath.words(to: command, under: MirrorBot.self).dropFirst("mirror-bot ".count).description]
+            [
+                CommandPath.words(to: command, under: MirrorBot.self).dropFirst("mirror-bot ".count)
+                    .description
+            ]
                 + commands(of: command)
         }
     }
 
-    private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+    private static func words(_ text: String) -> [String] {
+        text.split(separator: " ").map(String.init)
+    }
 
     @Test func everyCommandIsCalled() {
         #expect(Self.calls.map(\.command) == Self.commands().sorted())
         for call in Self.calls { #expect(call.words.hasPrefix(call.command)) }
     }
 
-    @Test(arguments: calls) func aCallEndsAsItShould(_ command: String, _ words: String, _ status: Int32) async throws {
+    @Test(arguments: calls) func aCallEndsAsItShould(
+        _ command: String, _ words: String, _ status: Int32
+    ) async throws {
         let stage = try await Self.stage()
-        try Self.posts.write(toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
+        try Self.posts.write(
+            toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
         let ending = try await stage.spawn(Self.words(words))
         #expect(ending.status == status, "\(ending.output)\(ending.error)")
         #expect(!ending.output.isEmpty || !ending.error.isEmpty || words.contains("--html"))
     }
 
     /// The calls that succeed and may be asked for JSON.
-    private static let answering = calls.filter { $0.status == 0 && !withoutJSON.contains($0.command) }
+    private static let answering = calls.filter {
+        $0.status == 0 && !withoutJSON.contains($0.command)
+    }
     /// Commands that show their help, or what a person reads.
     private static let withoutJSON = ["evaluate", "mirrors export", "people", "run", "train"]
 
@@ -145,11 +158,13 @@ import Testing
     @Test(arguments: answering)
     func aCallForJSONPrintsOneDocument(_ command: String, _ words: String, _: Int32) async throws {
         let stage = try await Self.stage()
-        try Self.posts.write(toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
+        try Self.posts.write(
+            toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
         let ending = try await stage.spawn(
             Self.words(words.replacing("--html page.html", with: "")) + ["--json"])
         #expect(ending.status == 0, "\(ending.output)\(ending.error)")
-        let document = try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any]
+        let document =
+            try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any]
         let schema = try #require(document?["schema"] as? String, "\(ending.output)")
         expect(schema) { $0.wholeMatch(of: /mirror-bot\/[a-z-]+\/[0-9]+/) != nil }
     }
@@ -164,7 +179,9 @@ import Testing
     /// Their lines may break at other places, where the tests have a terminal.
     ///
     /// One command in eight: ``UsageTests`` looks at the help of each.
-    @Test(arguments: [""] + commands().sorted().enumerated().filter { $0.offset % 8 == 0 }.map(\.element))
+    @Test(
+        arguments: [""]
+            + commands().sorted().enumerated().filter { $0.offset % 8 == 0 }.map(\.element))
     func theHelpIsThatOfTheProcessOfTheTests(_ command: String) async throws {
         let stage = try Stage()
         let words = Self.words(command) + ["--help"]
@@ -174,12 +191,15 @@ import Testing
         #expect(ending.output.contains("USAGE: mirror-bot \(command)"))
         let inProcess = try await stage.run(words: words)
         let (spawned, heard) = (ending.output, inProcess.output)
-        #expect(heard.split(whereSeparator: \.isWhitespace) == spawned.split(whereSeparator: \.isWhitespace))
+        #expect(
+            heard.split(whereSeparator: \.isWhitespace)
+                == spawned.split(whereSeparator: \.isWhitespace))
     }
 
     /// What the other tests see is what a person sees.
     @Test(arguments: [
-        "--version", "config", "config --json", "status --json", "plan", "plan --json", "stats", "people list", "set",
+        "--version", "config", "config --json", "status --json", "plan", "plan --json", "stats",
+        "people list", "set",
         "explain next", "dmeo", "plan --date tomorrow", "status --json -q", "run",
         "train scheduler --from /nowhere.zip",
         "people deny nobody-at-all", "train clear", "score", "doctor",

@@ -2,10 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How many statements whole commands send, as the server itself reports it: those of transactions are among them.
+/// How many statements whole commands send, as the server itself reports it: those of transactions
+/// are among them.
 @Suite(.timeLimit(.minutes(30))) struct CommandStatementsTests {
     @Test func aCommandAsksTheServerLittle() async throws {
-        let server = try await PostgresServer.start(settings: ["log_statement": "all", "log_min_messages": "log"])
+        let server = try await PostgresServer.start(settings: [
+            "log_statement": "all", "log_min_messages": "log",
+        ])
         let url = try await server.makeDatabase()
         let stage = try Stage(["TIME_ZONE": "UTC", "DATABASE_URL": url])
         try await stage.makeDatabase()
@@ -27,7 +30,9 @@ import Testing
             let statements = log.split(separator: "\n").filter {
                 $0.contains("LOG:  statement: ") || $0.contains("LOG:  execute ")
             }
-            #expect((1...most).contains(statements.count), "\(words): \(statements.joined(separator: "\n"))")
+            #expect(
+                (1...most).contains(statements.count),
+                "\(words): \(statements.joined(separator: "\n"))")
         }
     }
 }

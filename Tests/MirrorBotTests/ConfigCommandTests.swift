@@ -40,10 +40,13 @@ import Testing
     private func lines(
         _ words: [String] = [], environment: [String: String] = [:]
     ) async throws -> [String: Line] {
-        let ending = try await stage.run(words: ["config", "--json"] + words, environment: environment)
+        let ending = try await stage.run(
+            words: ["config", "--json"] + words, environment: environment)
         #expect(ending.status == 0, "\(ending.error)")
         // There may be no server where a test's DATABASE_URL points.
-        #expect(ending.error.isEmpty || ending.error.hasPrefix("warning: what is set for the mirror is not shown: "))
+        #expect(
+            ending.error.isEmpty
+                || ending.error.hasPrefix("warning: what is set for the mirror is not shown: "))
         #expect(!ending.error.contains("planted"))
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
         #expect(report.schema == "mirror-bot/config/2")
@@ -82,17 +85,21 @@ import Testing
     /// Between them, these set every secret there is.
     private static let secretive = [
         [
-            "HUMAN_SERVER": "https://a.example", "HUMAN_ACCESS_TOKEN": "planted-1", "BOT_SERVER": "https://a.example",
-            "BOT_ACCESS_TOKEN": "planted-2", "DATABASE_URL": "postgres://planted-3@a.example/planted-4",
+            "HUMAN_SERVER": "https://a.example", "HUMAN_ACCESS_TOKEN": "planted-1",
+            "BOT_SERVER": "https://a.example",
+            "BOT_ACCESS_TOKEN": "planted-2",
+            "DATABASE_URL": "postgres://planted-3@a.example/planted-4",
             "REDIS_URL": "redis://:planted-5@a.example",
             "SECRET_KEY": "planted-6-and-quite-a-few-letters-more-than-that",
-            "NOTIFY_URL": "https://planted-7@a.example/planted-8", "HEARTBEAT_URL": "https://a.example/planted-9",
+            "NOTIFY_URL": "https://planted-7@a.example/planted-8",
+            "HEARTBEAT_URL": "https://a.example/planted-9",
             "WEB_PASSWORD": "planted-10",
         ],
         [
             "NETWORK": "x", "HUMAN_CONSUMER_KEY": "planted-1", "HUMAN_CONSUMER_SECRET": "planted-2",
             "HUMAN_ACCESS_TOKEN": "planted-3", "HUMAN_ACCESS_TOKEN_SECRET": "planted-4",
-            "BOT_CONSUMER_KEY": "planted-1", "BOT_CONSUMER_SECRET": "planted-2", "BOT_ACCESS_TOKEN": "planted-5",
+            "BOT_CONSUMER_KEY": "planted-1", "BOT_CONSUMER_SECRET": "planted-2",
+            "BOT_ACCESS_TOKEN": "planted-5",
             "BOT_ACCESS_TOKEN_SECRET": "planted-6",
         ],
         [
@@ -115,22 +122,29 @@ import Testing
         #expect(redacted == Set(Setting.all.filter(\.isSecret).map(\.name)))
     }
 
-    @Test(arguments: [40, 60, 80, 120]) func everySettingHasALineForPeopleThatFits(columns: Int) async throws {
+    @Test(arguments: [40, 60, 80, 120]) func everySettingHasALineForPeopleThatFits(columns: Int)
+        async throws
+    {
         let path = "/" + String(repeating: "a-long-name/", count: 9)
         let ending = try await stage.run(
             "config", environment: ["COLUMNS": "\(columns)", "MIRROR_BOT_HOME": path])
         #expect(ending.status == 0)
         let lines = ending.output.split(separator: "\n")
-        expect(lines, "\(lines.filter { $0.count > columns })") { $0.allSatisfy { $0.count <= columns } }
+        expect(lines, "\(lines.filter { $0.count > columns })") {
+            $0.allSatisfy { $0.count <= columns }
+        }
         let heads = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
-        #expect(heads.map { $0.dropFirst(2).prefix { $0 != " " } } == Setting.all.map { Substring($0.name) })
+        #expect(
+            heads.map { $0.dropFirst(2).prefix { $0 != " " } }
+                == Setting.all.map { Substring($0.name) })
         let titles = lines.filter { line in Setting.Group.allCases.contains { $0.title == line } }
         #expect(titles.map(String.init) == Setting.Group.allCases.map(\.title))
         let words = ending.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for setting in Setting.all {
             #expect(words.contains(setting.summary.dropFirst()), "\(setting.name)")
             let change = "Change: taken up \(setting.uptake.words)."
-            #expect(words.contains(change + (setting.effect.map { " \($0)" } ?? "")), "\(setting.name)")
+            #expect(
+                words.contains(change + (setting.effect.map { " \($0)" } ?? "")), "\(setting.name)")
         }
         // A path is whole, on however many lines.
         #expect(ending.output.filter { !$0.isWhitespace }.contains(path.prefix(40)))
@@ -140,7 +154,8 @@ import Testing
         func names(_ word: String) async throws -> [String] {
             let ending = try await stage.run("config", word, "--json")
             #expect(ending.status == 0)
-            return try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8)).settings.map(\.name)
+            return try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8)).settings
+                .map(\.name)
         }
         try await expect(names("quiet_hours"), equals: ["QUIET_HOURS"])
         // The meaning counts, too, and so does what a change does.
@@ -150,8 +165,11 @@ import Testing
         let text = try await stage.run("config", "quiet")
         #expect(
             text.output.hasPrefix(
-                "Schedule\n  QUIET_HOURS  none  (default)\n    Never post then.\n    Values: spans, as 23:"))
-        try await expect(stage.run("config", "no such words").output, equals: "no setting contains \"no such words\"\n")
+                "Schedule\n  QUIET_HOURS  none  (default)\n    Never post then.\n    Values: spans, as 23:"
+            ))
+        try await expect(
+            stage.run("config", "no such words").output,
+            equals: "no setting contains \"no such words\"\n")
     }
 
     /// A word hides lines, and no problem.
@@ -176,12 +194,17 @@ import Testing
     /// All of it at once, so that nobody mends one value to learn of the next.
     @Test func everyWrongValueIsNamedBelowTheWholeTable() async throws {
         let wrong = [
-            "TIME_ZONE": "Mars/Olympus", "QUIET_HOURS": "night", "MAX_PER_DAY": "many", "REDIS_URL": "redis://[planted",
-            "REDIS_TLS_VERIFY": "maybe", "SECRET_KEY": "planted-short", "OPERATOR_CONTACT": "nobody",
+            "TIME_ZONE": "Mars/Olympus", "QUIET_HOURS": "night", "MAX_PER_DAY": "many",
+            "REDIS_URL": "redis://[planted",
+            "REDIS_TLS_VERIFY": "maybe", "SECRET_KEY": "planted-short",
+            "OPERATOR_CONTACT": "nobody",
             "BOT_SERVER": "https://planted@a.example", "HUMAN_ACCESS_TOKEN": "planted-alone",
-            "DATABASE_URL": "postgres://me:planted@[::1/x", "MECAB_DICTIONARY": "/nowhere/dictionary",
+            "DATABASE_URL": "postgres://me:planted@[::1/x",
+            "MECAB_DICTIONARY": "/nowhere/dictionary",
         ]
-        let blamed = Set(wrong.keys).subtracting(["HUMAN_ACCESS_TOKEN"]).union(["HUMAN_SERVER", "BOT_ACCESS_TOKEN"])
+        let blamed = Set(wrong.keys).subtracting(["HUMAN_ACCESS_TOKEN"]).union([
+            "HUMAN_SERVER", "BOT_ACCESS_TOKEN",
+        ])
         let ending = try await stage.run("config", "--json", environment: wrong)
         #expect(ending.status == 78)
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
@@ -190,8 +213,12 @@ import Testing
         #expect(report.problems.count == blamed.count)
         let table = try await stage.run("config", environment: wrong)
         #expect(table.status == 78)
-        for name in blamed { #expect(table.error.contains("error: \(name) "), "\(name) in \(table.error)") }
-        #expect(table.output.contains("    ! QUIET_HOURS is \"night\"; expected spans such as 23:00-07:00"))
+        for name in blamed {
+            #expect(table.error.contains("error: \(name) "), "\(name) in \(table.error)")
+        }
+        #expect(
+            table.output.contains(
+                "    ! QUIET_HOURS is \"night\"; expected spans such as 23:00-07:00"))
         #expect(table.error.contains("error: REDIS_TLS_VERIFY must be auto, full, none or pin:"))
         #expect(!(ending.output + ending.error + table.output + table.error).contains("planted"))
     }
@@ -200,14 +227,17 @@ import Testing
         let unset = try await lines(environment: ["MIRROR_BOT_HOME": ""])["MIRROR_BOT_HOME"]
         #expect(unset?.value == stage.folder.path + "/.local/share/mirror-bot")
         #expect(unset?.origin == "default")
-        let data = try await lines(environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "/data"])["MIRROR_BOT_HOME"]
+        let data = try await lines(environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "/data"])[
+            "MIRROR_BOT_HOME"]
         #expect(data?.value == "/data/mirror-bot")
         try await expect(lines()["MIRROR_BOT_HOME"]?.value, equals: stage.home)
     }
 
     @Test func aVariableSetToNothingIsNotSet() async throws {
         try dotEnv("QUIET_HOURS=01:00-02:00\n")
-        let lines = try await lines(environment: ["QUIET_HOURS": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""])
+        let lines = try await lines(environment: [
+            "QUIET_HOURS": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": "",
+        ])
         #expect(lines["QUIET_HOURS"]?.value == "01:00-02:00")
         #expect(lines["TIME_ZONE"]?.origin == "unset")
         #expect(lines["BOT_ACCESS_TOKEN"]?.origin == "unset")
@@ -241,7 +271,8 @@ import Testing
         let lines = try await lines(environment: ["MIRROR_BOT_HOME": ""])
         #expect(lines["MIRROR_BOT_HOME"]?.value == stage.folder.path + "/bots")
         #expect(lines["SECRET_KEY"]?.origin == "file")
-        try await expect(self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value, equals: stage.folder.path)
+        try await expect(
+            self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value, equals: stage.folder.path)
     }
 
     @Test func namesThatAreNoSettingsAreWarnedOf() async throws {
@@ -270,7 +301,8 @@ import Testing
     }
 
     @Test func dotEnvOfAnotherFolderIsNotRead() async throws {
-        try "MIRROR=second\n".write(toFile: stage.folder.path(".env"), atomically: false, encoding: .utf8)
+        try "MIRROR=second\n".write(
+            toFile: stage.folder.path(".env"), atomically: false, encoding: .utf8)
         try await expect(lines()["MIRROR"]?.value, equals: "default")
     }
 
@@ -285,14 +317,19 @@ import Testing
         try dotEnv("MIRROR=second\nBOT_ACCESS_TOKEN=\"planted-token\nTIME_ZONE planted-zone\n")
         let ending = try await stage.run("status")
         #expect(ending.status == 78)
-        #expect(ending.error == "error: line 2 of .env has no closing \"; a value ends on its line\n")
+        #expect(
+            ending.error == "error: line 2 of .env has no closing \"; a value ends on its line\n")
         let report = try await stage.run("config")
         #expect(report.status == 78)
-        expect(report.output + report.error) { $0.contains("line 3 of .env has no =; write NAME=value") }
+        expect(report.output + report.error) {
+            $0.contains("line 3 of .env has no =; write NAME=value")
+        }
         expect(report.output + report.error) { !$0.contains("planted") }
         try Data("MIRROR=second\n".utf16.flatMap { [UInt8($0 & 0xFF), 0] }).write(
             to: URL(fileURLWithPath: stage.workingFolder + "/.env"))
-        try await expect(stage.run("status").error, equals: "error: .env is written as UTF-16; save it as UTF-8\n")
+        try await expect(
+            stage.run("status").error,
+            equals: "error: .env is written as UTF-16; save it as UTF-8\n")
     }
 
     @Test(arguments: [
@@ -300,9 +337,15 @@ import Testing
             "TIME_ZONE=Mars/One",
             "TIME_ZONE is \"Mars/One\"; expected an IANA name such as Europe/Berlin; nothing was changed"
         ),
-        ("MAX_PER_DAY=many", "MAX_PER_DAY is \"many\"; expected a whole number from 0 to 1000; nothing was changed"),
+        (
+            "MAX_PER_DAY=many",
+            "MAX_PER_DAY is \"many\"; expected a whole number from 0 to 1000; nothing was changed"
+        ),
         ("LINKES=on", "LINKES is no setting; did you mean LINKS?; nothing was changed"),
-        ("SECRET_KEY=planted", "SECRET_KEY is a secret, which is not set for a mirror; nothing was changed"),
+        (
+            "SECRET_KEY=planted",
+            "SECRET_KEY is a secret, which is not set for a mirror; nothing was changed"
+        ),
         ("QUIET_HOURS=99", "nothing was changed"), ("REVIEW=everything", "nothing was changed"),
     ])
     func aWrongValueIsNotSet(_ word: String, _ problem: String) async throws {
@@ -317,7 +360,8 @@ import Testing
     /// The environment wins over the working folder, and that over the home.
     @Test func dotEnvIsReadInTheHomeToo() async throws {
         func home(_ text: String) throws {
-            try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: stage.home, withIntermediateDirectories: true)
             try text.write(toFile: stage.home + "/.env", atomically: false, encoding: .utf8)
         }
         try home("TIME_ZONE=Asia/Tokyo\nMAX_PER_DAY=7\nLINKS=off\nMIRROR_BOT_HOME=\(stage.home)/\n")
@@ -332,17 +376,20 @@ import Testing
         // The working folder may name the home.
         try dotEnv("MIRROR_BOT_HOME=\(stage.home)\n")
         try await expect(
-            self.lines(environment: ["MIRROR_BOT_HOME": ""])["TIME_ZONE"]?.value, equals: "Asia/Tokyo")
+            self.lines(environment: ["MIRROR_BOT_HOME": ""])["TIME_ZONE"]?.value,
+            equals: "Asia/Tokyo")
         try home("MIRROR=second\nMIRROR_BOT_HOME=/elsewhere\n")
         let moved = try await stage.run("status")
         #expect(moved.status == 78)
         expect(moved.error) {
-            $0.hasPrefix("error: line 2 of \(stage.home)/.env sets MIRROR_BOT_HOME to another folder")
+            $0.hasPrefix(
+                "error: line 2 of \(stage.home)/.env sets MIRROR_BOT_HOME to another folder")
         }
         // One file in both places is read once.
         try home("LINKS=off\nLINKES=off\n")
         let here = try await stage.start(["config"], in: stage.home).ending()
-        #expect(here.error == "warning: line 2 of .env: LINKES is no setting; did you mean LINKS?\n")
+        #expect(
+            here.error == "warning: line 2 of .env: LINKES is no setting; did you mean LINKS?\n")
     }
 
     @Test func dotEnvThatCannotBeReadIsAnError() async throws {

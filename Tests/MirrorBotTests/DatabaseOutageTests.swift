@@ -16,7 +16,8 @@ import Testing
         let noon = Noon()
         let database = server.url(try await server.makeDatabase(), through: relay)
         let settings = [
-            "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "DATABASE_URL": database,
+            "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0",
+            "DATABASE_URL": database,
         ]
         let stage = try Stage(sandbox.botSettings.merging(settings) { $1 })
         try await expect(stage.run("migrate").status, equals: 0)
@@ -49,7 +50,9 @@ import Testing
 
     /// What `run` needs to begin, with a server that is not one.
     private func stage(on server: LoopbackServer) throws -> Stage {
-        try Stage(["DATABASE_URL": "postgres://mirror@127.0.0.1:\(server.port)/mirror?sslmode=disable"])
+        try Stage([
+            "DATABASE_URL": "postgres://mirror@127.0.0.1:\(server.port)/mirror?sslmode=disable"
+        ])
     }
 
     /// That it ends by itself, and not because it takes too long.
@@ -58,12 +61,16 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.output.isEmpty)
         let lines = ending.error.split(separator: "\n")
-        #expect(lines.count { $0.contains("Stopped before the database was reached") } == 1, "\(ending.error)")
+        #expect(
+            lines.count { $0.contains("Stopped before the database was reached") } == 1,
+            "\(ending.error)")
         #expect(!ending.error.contains("Stopped before everything was put away"))
         withExtendedLifetime(stage) {}
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatIsNotThere(signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatIsNotThere(
+        signal: Int32
+    ) async throws {
         let server = try LoopbackServer(steps: [])
         server.stop()
         let stage = try stage(on: server)
@@ -73,11 +80,15 @@ import Testing
         await expectEnd(of: program, on: stage)
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatSaysNothing(signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatSaysNothing(
+        signal: Int32
+    ) async throws {
         let server = try LoopbackServer(steps: [.hang])
         let stage = try stage(on: server)
         let program = try stage.start(["run"])
-        while server.connectionCount == 0 { try await ContinuousClock().sleep(for: .milliseconds(10)) }
+        while server.connectionCount == 0 {
+            try await ContinuousClock().sleep(for: .milliseconds(10))
+        }
         program.send(signal)
         await expectEnd(of: program, on: stage)
     }
@@ -85,7 +96,9 @@ import Testing
     /// A mistake is told even to who has stopped waiting for it.
     @Test func whatIsWrongWithTheSettingsIsNoWait() async throws {
         let server = try LoopbackServer(steps: [.hang])
-        let stage = try Stage(["DATABASE_URL": "postgres://127.0.0.1:\(server.port)/mirror", "TIME_ZONE": "Nowhere"])
+        let stage = try Stage([
+            "DATABASE_URL": "postgres://127.0.0.1:\(server.port)/mirror", "TIME_ZONE": "Nowhere",
+        ])
         let ending = try await stage.run("run")
         #expect(ending.status == 78)
         #expect(ending.error.hasPrefix("error: TIME_ZONE"))
@@ -107,7 +120,8 @@ import Testing
         #expect(start.duration(to: .now) < .seconds(30))
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.contains("Stopped before everything was put away"))
-        // Its lease is still there; the next one waits until it is silent for long enough, and works.
+        // Its lease is still there; the next one waits until it is silent for long enough, and
+        // works.
         relay.behave(.pass)
         try await expect(stage.status()) { $0.isRunning }
         let next = try stage.start(["run"])

@@ -10,10 +10,12 @@ import Testing
 ///
 /// Each run takes seconds, so the tests share two of them.
 @Suite(.timeLimit(.minutes(30))) struct DemoCommandTests {
-    /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
+    /// The summary as documented; decoding fails for a missing key, and the keys are compared
+    /// besides.
     private struct Summary: Decodable, Equatable {
         static let keys = [
-            "base_rate", "cost_usd", "days", "duplicate_sends", "errors", "expected_replies", "favorite_precision",
+            "base_rate", "cost_usd", "days", "duplicate_sends", "errors", "expected_replies",
+            "favorite_precision",
             "favorites",
             "planned", "posted", "replies", "schema", "skipped", "suggested", "unsolicited",
         ]
@@ -41,11 +43,14 @@ import Testing
     /// A demo with everything set that belongs to a real mirror and must not matter to it.
     private static func demo(_ words: String...) async throws -> Ending {
         let stage = try Stage([
-            "MIRROR": "Not A Name", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "BOT_SERVER": "https://[",
+            "MIRROR": "Not A Name", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+            "BOT_SERVER": "https://[",
             "BOT_ACCESS_TOKEN": "planted", "LOG_LEVEL": "trace", "FAVORITE_MODE": "off",
         ])
         let ending = try await stage.run(words: ["demo"] + words)
-        #expect(!FileManager.default.fileExists(atPath: stage.home), "the demo touched the mirror's home")
+        #expect(
+            !FileManager.default.fileExists(atPath: stage.home),
+            "the demo touched the mirror's home")
         return ending
     }
 
@@ -59,8 +64,11 @@ import Testing
         return try decoder.decode(Summary.self, from: Data(line.utf8))
     }
 
-    @Test(arguments: ["x", "bluesky"]) func everyNetworkEndsWithTheSameSummary(network: String) async throws {
-        let summary = try summary(try await Self.demo("--network", network, "--days", "1", "--json"))
+    @Test(arguments: ["x", "bluesky"]) func everyNetworkEndsWithTheSameSummary(network: String)
+        async throws
+    {
+        let summary = try summary(
+            try await Self.demo("--network", network, "--days", "1", "--json"))
         #expect(summary.posted > 0)
         #expect(summary.replies > 0)
         // On neither may software favorite whom it likes.
@@ -87,9 +95,13 @@ import Testing
         #expect(summary.replies > 0)
         #expect(summary.favorites > 0)
         #expect(summary.suggested == 0)
-        let (precision, base) = (try #require(summary.favoritePrecision), try #require(summary.baseRate))
+        let (precision, base) = (
+            try #require(summary.favoritePrecision), try #require(summary.baseRate)
+        )
         #expect(precision >= 2 * base)
-        #expect(ending.output.split(separator: "\n").count == 1, "more than the summary on the standard output")
+        #expect(
+            ending.output.split(separator: "\n").count == 1,
+            "more than the summary on the standard output")
         #expect(ending.error.contains("living through 1 day …"))
     }
 
@@ -122,10 +134,12 @@ import Testing
     @Test func learnsFromOnesOwnDownloadAndShowsItToAPerson() async throws {
         let stage = try Stage(["COLUMNS": "100"])
         let path = try Fixture.xArchive(in: stage.folder)
-        let ending = try await stage.run("demo", "--from", path, "--days", "1", "--time-zone", "Asia/Tokyo")
+        let ending = try await stage.run(
+            "demo", "--from", path, "--days", "1", "--time-zone", "Asia/Tokyo")
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.contains("learning posting times and texts from \(path) …"))
-        #expect(ending.output.contains("120 posts, 2026-01-05 to 2026-02-03, clock of Asia/Tokyo\n"))
+        #expect(
+            ending.output.contains("120 posts, 2026-01-05 to 2026-02-03, clock of Asia/Tokyo\n"))
         #expect(ending.output.contains("● post      Small thought "))
         #expect(ending.output.contains("↩ reply     friend_1000: "))
         #expect(ending.output.contains("30 favorites and "))
@@ -137,7 +151,9 @@ import Testing
         let replies = try #require(ending.output.firstMatch(of: /replies +(\d+) of (\d+) expected/))
         #expect(replies.output.1 == replies.output.2)
         #expect(replies.output.1 != "0")
-        for line in ending.output.split(separator: "\n") { #expect(line.count <= 100, "too wide: \(line)") }
+        for line in ending.output.split(separator: "\n") {
+            #expect(line.count <= 100, "too wide: \(line)")
+        }
     }
 
     @Test func goesOnWithoutLikesAndNamesTheZoneThatItAssumes() async throws {
@@ -152,21 +168,26 @@ import Testing
         #expect(ending.output.hasSuffix("\n  mirror-bot train scheduler --from \(path)\n"))
     }
 
-    /// The line is taken back before the answer, which the same seed makes the same, with a terminal or without.
+    /// The line is taken back before the answer, which the same seed makes the same, with a
+    /// terminal or without.
     @Test func aTerminalSeesTheTimeAndTheCountsWhileItLives() async throws {
         let terminal = try PseudoTerminal()
         let stage = try Stage(["TERM": "xterm", "COLUMNS": "60"])
-        let demo = try stage.start(["demo", "--days", "1", "--json", "--seed", "2026"], replacing: [2: terminal.inner])
+        let demo = try stage.start(
+            ["demo", "--days", "1", "--json", "--seed", "2026"], replacing: [2: terminal.inner])
         var shown = ""
         while !demo.hasEnded {
             shown += terminal.shown()
             try await Task.sleep(for: .milliseconds(20))
         }
         shown += terminal.shown()
-        #expect(shown.contains(/\r2026-06-01 \d\d:\d\d  ● \d+ posts  ↩ \d+ replies  ★ \d+ favorites/))
+        #expect(
+            shown.contains(/\r2026-06-01 \d\d:\d\d  ● \d+ posts  ↩ \d+ replies  ★ \d+ favorites/))
         // The sign turns from the first moment on, also while nothing else changes.
         let drawn = shown.split(separator: "\r").map { $0.trimmingCharacters(in: .whitespaces) }
-        let early = drawn.prefix { !$0.hasPrefix("2026-") }.compactMap { $0.split(separator: " ").last }
+        let early = drawn.prefix { !$0.hasPrefix("2026-") }.compactMap {
+            $0.split(separator: " ").last
+        }
         for sign in ["|", "/", "-", "\\"] {
             #expect(early.contains { $0 == sign }, "no \(sign) before it knows the time")
         }
@@ -223,7 +244,9 @@ import Testing
         try await demo.waitForError("cd tour")
         let again = try await stage.run("demo", "--keep", "tour")
         #expect(again.status == 64)
-        #expect(again.error.contains("could not make the folder tour: it is there already; name a new one"))
+        #expect(
+            again.error.contains(
+                "could not make the folder tour: it is there already; name a new one"))
         let tour = stage.workingFolder + "/tour"
         try expect(FileManager.default.contentsOfDirectory(atPath: tour)) { $0.contains(".env") }
 

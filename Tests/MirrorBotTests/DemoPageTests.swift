@@ -15,7 +15,8 @@ import Transport
 /// `mirror-bot demo --web`: the page of a demo over loopback, in a time that the test lets pass.
 @Suite(.timeLimit(.minutes(30))) struct DemoPageTests {
     private static let pages = [
-        "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings",
+        "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health",
+        "/settings",
     ]
     /// What every page of a demo shows.
     private static let band = "A demo. Nothing leaves this machine."
@@ -29,7 +30,10 @@ import Transport
         let demo = Task {
             defer { address.fulfill("") }
             try await Self.demo(
-                on: stage, page: DemoPage(listening: try Self.anyPort, timer: { time.wait }) { address.fulfill($0) }
+                on: stage,
+                page: DemoPage(listening: try Self.anyPort, timer: { time.wait }) {
+                    address.fulfill($0)
+                }
             ) { ended.fulfill($0) }
         }
         let browser = Browsing(address: await address.value)
@@ -40,7 +44,9 @@ import Transport
         try await browser.wait(for: "A worker runs", at: "/m/demo")
         try await expect(browser.get("/").status, equals: 303)
         let morning = try await browser.get("/m/demo")
-        #expect(morning.text.contains("As of <time datetime=\"2026-05-31T15:00:00.000Z\">00:00:00</time>"))
+        #expect(
+            morning.text.contains(
+                "As of <time datetime=\"2026-05-31T15:00:00.000Z\">00:00:00</time>"))
         #expect(morning.text.contains("Day 1 of 1, a day in 20 s."))
 
         // At noon.
@@ -85,8 +91,10 @@ import Transport
         #expect(paused.status == 303)
         try await expect(browser.get("/m/demo").text) { $0.contains("Paused until 21:00") }
         let slot = try #require(
-            after.text.firstMatch(of: #/<form method="post" action="(\/m\/demo\/slots\/[^"]+\/skip)">/#))
-        let skipped = try await browser.post(String(slot.output.1), from: after, seenAfter: String(slot.output.0))
+            after.text.firstMatch(
+                of: #/<form method="post" action="(\/m\/demo\/slots\/[^"]+\/skip)">/#))
+        let skipped = try await browser.post(
+            String(slot.output.1), from: after, seenAfter: String(slot.output.0))
         #expect(skipped.status == 303)
         try await expect(browser.get("/m/demo").text) { $0.contains("is left out.") }
 
@@ -107,9 +115,11 @@ import Transport
 
     /// A day of the sample, in this process.
     private static func demo(
-        on stage: Stage, page: DemoPage?, _ show: @escaping @Sendable (DemoResult) async throws -> Void
+        on stage: Stage, page: DemoPage?,
+        _ show: @escaping @Sendable (DemoResult) async throws -> Void
     ) async throws {
-        let recorded = try RecordedConsole(environment: stage.environment, folder: stage.workingFolder, input: "")
+        let recorded = try RecordedConsole(
+            environment: stage.environment, folder: stage.workingFolder, input: "")
         recorded.console.log.silence()
         try await Console.$current.withValue(recorded.console) {
             try await Demo(
@@ -128,7 +138,9 @@ import Transport
         try await program.waitForError("living through 2 days …")
         let line = try #require(
             program.errorSoFar.firstMatch(
-                of: #/Open (http:\/\/127\.0\.0\.1:[0-9]+)\/ in a browser: 2 days, each in 20 s\. Ctrl-C ends it\.\n/#))
+                of:
+                    #/Open (http:\/\/127\.0\.0\.1:[0-9]+)\/ in a browser: 2 days, each in 20 s\. Ctrl-C ends it\.\n/#
+            ))
         let browser = Browsing(address: String(line.output.1))
         defer { browser.close() }
         try await expect(browser.get("/m/demo").text) { $0.contains("of 2, a day in 20 s.") }
@@ -148,7 +160,8 @@ import Transport
         #expect(
             ending.error.hasSuffix(
                 "error: could not listen on 127.0.0.1:\(other.port): another program listens there; name another port "
-                    + "with --listen, or any free one with --listen 127.0.0.1:0\n"), "\(ending.error)")
+                    + "with --listen, or any free one with --listen 127.0.0.1:0\n"),
+            "\(ending.error)")
         #expect(!ending.error.contains("living through"))
     }
 
@@ -176,7 +189,9 @@ private final class Browsing: Sendable {
     private let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "a browser"))
     private let cookie = Mutex("")
 
-    init(address: String) { self.address = address.hasSuffix("/") ? String(address.dropLast()) : address }
+    init(address: String) {
+        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+    }
 
     func close() { client.shutdown() }
 
@@ -186,21 +201,28 @@ private final class Browsing: Sendable {
 
     /// Sends a form of a page.
     ///
-    /// - Parameter mark: The text of the page behind which the form's digest stands; nil for the first one.
+    /// - Parameter mark: The text of the page behind which the form's digest stands; nil for the
+    ///   first one.
     func post(
-        _ path: String, from page: Answer, seenAfter mark: String? = nil, _ fields: [(String, String)] = []
+        _ path: String, from page: Answer, seenAfter mark: String? = nil,
+        _ fields: [(String, String)] = []
     ) async throws -> Answer {
         func field(_ name: String, after mark: String?) throws -> (String, String) {
-            let rest = try mark.map { try #require(page.text.range(of: $0)).upperBound } ?? page.text.startIndex
-            let pattern = try Regex("name=\"\(name)\" value=\"([^\"]*)\"", as: (Substring, Substring).self)
+            let rest =
+                try mark.map { try #require(page.text.range(of: $0)).upperBound }
+                ?? page.text.startIndex
+            let pattern = try Regex(
+                "name=\"\(name)\" value=\"([^\"]*)\"", as: (Substring, Substring).self)
             return (name, String(try #require(page.text[rest...].firstMatch(of: pattern)).output.1))
         }
         let all = [try field("csrf", after: mark), try field("seen", after: mark)] + fields
         let body = all.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
-        let headers = kept + [("Origin", address), ("Content-Type", "application/x-www-form-urlencoded")]
+        let headers =
+            kept + [("Origin", address), ("Content-Type", "application/x-www-form-urlencoded")]
         return try await send(
             HTTPRequest(
-                method: .post, url: address + path, headers: HTTPHeaders(headers), body: Array(body.utf8),
+                method: .post, url: address + path, headers: HTTPHeaders(headers),
+                body: Array(body.utf8),
                 followsRedirects: false))
     }
 

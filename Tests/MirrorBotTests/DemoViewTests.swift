@@ -15,14 +15,19 @@ enum DemoFixture {
 
     static func result(actions: [Action] = [], on network: NetworkName = .mastodon) -> DemoResult {
         let past = DemoPast(
-            posts: 2, oldest: date - 172_800, newest: date - 86_400, zone: DemoZone(zone: .gmt), origin: date,
+            posts: 2, oldest: date - 172_800, newest: date - 86_400, zone: DemoZone(zone: .gmt),
+            origin: date,
             friends: [], humanPosts: nil)
         let summary = DemoSummary(
-            days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5, favorites: 6, suggested: 0,
-            favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9, cost: nil)
+            days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5,
+            favorites: 6, suggested: 0,
+            favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9,
+            cost: nil)
         return DemoResult(
-            past: past, from: nil, network: network, favoritesLearned: 1, normalsLearned: 2, summary: summary,
-            actions: actions, humanHours: [], botHours: [], names: [:], texts: [:], written: [:], complaints: [])
+            past: past, from: nil, network: network, favoritesLearned: 1, normalsLearned: 2,
+            summary: summary,
+            actions: actions, humanHours: [], botHours: [], names: [:], texts: [:], written: [:],
+            complaints: [])
     }
 }
 
@@ -46,17 +51,23 @@ extension DemoFixture {
     private static let old = PostID(network: .mastodon, value: "https://home.example/1")
 
     private func action(
-        _ kind: ActionKind, _ state: ActionState = .done, text: String? = nil, reason: String? = nil, day: Int = 0,
+        _ kind: ActionKind, _ state: ActionState = .done, text: String? = nil,
+        reason: String? = nil, day: Int = 0,
         why: Explanation? = nil
     ) -> Action {
         let date = DemoFixture.date + Double(day) * 86_400
-        let payload = DemoFixture.payload(kind, of: "aoi@sandbox.example", saying: text, from: Self.old)
-        let intent = Intent(payload, state: state, due: date, expires: date, reason: reason, explanation: why)
+        let payload = DemoFixture.payload(
+            kind, of: "aoi@sandbox.example", saying: text, from: Self.old)
+        let intent = Intent(
+            payload, state: state, due: date, expires: date, reason: reason, explanation: why)
         return Action(intent, of: "test", at: date)
     }
 
     private func lines(_ result: DemoResult, columns: Int = 80) -> [String] {
-        DemoView(result: result, terminal: Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])).lines
+        DemoView(
+            result: result,
+            terminal: Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
+        ).lines
     }
 
     private func lived(_ actions: [Action]) -> DemoResult {
@@ -85,13 +96,17 @@ extension DemoFixture {
 
     @Test func aPostShowsItsTextAndItsDate() {
         #expect(
-            lines(lived([action(.post, text: "A loaf.")])).contains("    20:26 ● post      A loaf. (2026-02-17)"))
+            lines(lived([action(.post, text: "A loaf.")])).contains(
+                "    20:26 ● post      A loaf. (2026-02-17)"))
         #expect(
-            lines(lived([action(.post, text: "A loaf.")]), columns: 40).contains("  20:26 ● A loaf. (2026-02-17)"))
+            lines(lived([action(.post, text: "A loaf.")]), columns: 40).contains(
+                "  20:26 ● A loaf. (2026-02-17)"))
     }
 
     @Test func repeatedSilencesAreOneLine() throws {
-        let actions = ["no-past-reply", "asked-to-stop", "no-past-reply", "new-rule", "no-past-reply"].map { reason in
+        let actions = [
+            "no-past-reply", "asked-to-stop", "no-past-reply", "new-rule", "no-past-reply",
+        ].map { reason in
             action(.reply, .skipped, reason: reason, why: Explanation("some sentence"))
         }
         let all = lines(lived(actions + [action(.post, .expired, reason: "too-late")]))
@@ -107,8 +122,10 @@ extension DemoFixture {
     @Test func daysAfterTheFirstAreSummedUp() {
         var result = lived(
             [
-                action(.post, text: "x"), action(.post, text: "y", day: 1), action(.reply, text: "z", day: 1),
-                action(.reply, text: "z", day: 1), action(.reply, .skipped, reason: "denied", day: 1),
+                action(.post, text: "x"), action(.post, text: "y", day: 1),
+                action(.reply, text: "z", day: 1),
+                action(.reply, text: "z", day: 1),
+                action(.reply, .skipped, reason: "denied", day: 1),
                 action(.favorite, .suggested, day: 1),
             ])
         result.summary.days = 3
@@ -125,7 +142,9 @@ extension DemoFixture {
         let lines = lines(DemoFixture.result())
         #expect(lines.contains("  posts        2 of 3 planned, 1 skipped"))
         #expect(lines.contains("  replies      4 of 5 expected"))
-        #expect(lines.contains("  favorites    6, 75% of them what the human would favorite (by chance: 25%)"))
+        #expect(
+            lines.contains(
+                "  favorites    6, 75% of them what the human would favorite (by chance: 25%)"))
         #expect(lines.contains("  sent twice   9"))
         expect(lines) { !$0.contains { $0.contains("cost") } }
     }
@@ -134,7 +153,8 @@ extension DemoFixture {
         var result = DemoFixture.result()
         (result.summary.days, result.summary.cost) = (2, 0.5)
         #expect(
-            lines(result).contains("  cost on X    $0.50 for these 2 days, at this pace $7.50 a month; here nothing"))
+            lines(result).contains(
+                "  cost on X    $0.50 for these 2 days, at this pace $7.50 a month; here nothing"))
     }
 
     @Test func onXItSaysWhatTheCostAssumesAndWhomItDoesNotTellApart() {
@@ -156,14 +176,16 @@ extension DemoFixture {
         (result.from, result.favoritesLearned) = ("/tmp/a.zip", 0)
         result.summary.favoritePrecision = nil
         let text = lines(result, columns: 200).joined(separator: "\n")
-        #expect(text.contains("the time zone is assumed (this machine's); --time-zone sets another"))
+        #expect(
+            text.contains("the time zone is assumed (this machine's); --time-zone sets another"))
         #expect(text.contains("no favorites: the archive holds no likes with a text"))
         #expect(text.contains("simulated: the network, its clock, and everybody in it"))
         #expect(!text.contains("by chance"))
     }
 
     @Test(arguments: [
-        (nil, "  mirror-bot demo --from archive.zip"), ("/a/b-1.zip", "  mirror-bot train scheduler --from /a/b-1.zip"),
+        (nil, "  mirror-bot demo --from archive.zip"),
+        ("/a/b-1.zip", "  mirror-bot train scheduler --from /a/b-1.zip"),
         ("it's mine.zip", #"  mirror-bot train scheduler --from 'it'\''s mine.zip'"#),
     ])
     func endsWithTheNextCommand(from: String?, command: String) {
@@ -181,7 +203,9 @@ extension DemoFixture {
             })
         result.texts = ["t": long]
         (result.summary.days, result.summary.cost, result.from) = (3, 1_234, "a.zip")
-        result.costs = (["X_HOME_POSTS_PER_DAY=2000", "X_APP_OWNER=none", "the prices of 2026-04-20"], 700)
+        result.costs = (
+            ["X_HOME_POSTS_PER_DAY=2000", "X_APP_OWNER=none", "the prices of 2026-04-20"], 700
+        )
         result.past.zone.assumption = "from the hours without posts"
         for line in lines(result, columns: columns).dropLast() {
             #expect(Printable.width(line) <= columns, "\(line)")
@@ -200,18 +224,22 @@ extension DemoFixture {
             #expect(Printable.width(plain.shown(line)) == Printable.width(line))
         }
         let view = DemoLine.text(
-            LocalTime(DemoFixture.date, in: .gmt), .init(posts: 4, replies: 12, favorites: 7), columns: 79)
+            LocalTime(DemoFixture.date, in: .gmt), .init(posts: 4, replies: 12, favorites: 7),
+            columns: 79)
         #expect(plain.shown(view) == "2026-05-28 20:26  * 4 posts  < 12 replies  + 7 favorites")
     }
 
     // MARK: While it lives
 
     @Test(arguments: [
-        (79, "2026-05-28 20:26  ● 4 posts  ↩ 12 replies  ★ 7 favorites"), (39, "2026-05-28 20:26 ●4 ↩12 ★7"),
+        (79, "2026-05-28 20:26  ● 4 posts  ↩ 12 replies  ★ 7 favorites"),
+        (39, "2026-05-28 20:26 ●4 ↩12 ★7"),
         (20, "2026-05-28 20:26 ●4…"),
     ])
     func theLineFitsTheTerminal(columns: Int, line: String) {
         let received = DemoLine.Counts(posts: 4, replies: 12, favorites: 7)
-        #expect(DemoLine.text(LocalTime(DemoFixture.date, in: .gmt), received, columns: columns) == line)
+        #expect(
+            DemoLine.text(LocalTime(DemoFixture.date, in: .gmt), received, columns: columns) == line
+        )
     }
 }

@@ -23,10 +23,14 @@ import Testing
     init() async throws {
         sandbox = try await Sandbox.live()
         stage = try Stage(
-            sandbox.botSettings.merging(sandbox.humanSettings) { $1 }.merging(["TIME_ZONE": "Asia/Tokyo"]) { $1 })
+            sandbox.botSettings.merging(sandbox.humanSettings) { $1 }.merging([
+                "TIME_ZONE": "Asia/Tokyo"
+            ]) { $1 })
     }
 
-    private func examine(_ settings: [String: String] = [:]) async throws -> (report: Report, status: Int32) {
+    private func examine(_ settings: [String: String] = [:]) async throws -> (
+        report: Report, status: Int32
+    ) {
         let ending = try await stage.run("doctor", "--json", environment: settings)
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
         #expect(report.schema == "mirror-bot/doctor/1")
@@ -37,8 +41,12 @@ import Testing
         try await stage.train(Fixture.lines())
         let (report, status) = try await examine()
         #expect(status == 0)
-        for subject in ["settings", "database", "redis", "dictionary", "time zone", "human", "bot", "scopes"] {
-            #expect(report[subject]?.verdict == .ok, "\(subject): \(report[subject]?.text ?? "not examined")")
+        for subject in [
+            "settings", "database", "redis", "dictionary", "time zone", "human", "bot", "scopes",
+        ] {
+            #expect(
+                report[subject]?.verdict == .ok,
+                "\(subject): \(report[subject]?.text ?? "not examined")")
         }
         expect(report["bot"]?.text) { $0?.hasPrefix("@mirror@sandbox.example on Mastodon") == true }
         // Nobody runs it, and nothing about it was changed.
@@ -52,8 +60,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("BOT_ACCESS_TOKEN", "planted-wrong-token", "bot", Int32(77)), ("BOT_ACCESS_TOKEN", "", "settings", 78),
-        ("MECAB_DICTIONARY", "/nowhere", "settings", 78), ("REDIS_URL", "redis://127.0.0.1:1", "redis", 69),
+        ("BOT_ACCESS_TOKEN", "planted-wrong-token", "bot", Int32(77)),
+        ("BOT_ACCESS_TOKEN", "", "settings", 78),
+        ("MECAB_DICTIONARY", "/nowhere", "settings", 78),
+        ("REDIS_URL", "redis://127.0.0.1:1", "redis", 69),
         ("BOT_API_BASE_URL", "http://127.0.0.1:1", "bot", 69), ("TIME_ZONE", "", "time zone", 78),
     ])
     func whatIsWrongIsNamedAndShowsNoSecret(
@@ -77,11 +87,13 @@ import Testing
         await sandbox.stop()
     }
 
-    /// A mirror is bound to its accounts; whoever swaps a token should hear of it before a worker does.
+    /// A mirror is bound to its accounts; whoever swaps a token should hear of it before a worker
+    /// does.
     @Test func anotherAccountIsNoticed() async throws {
         try await stage.train(Fixture.lines())
         _ = try await stage.withMirror {
-            let bot = Account(id: AccountID(network: .mastodon, value: "old@sandbox.example"), handle: "old")
+            let bot = Account(
+                id: AccountID(network: .mastodon, value: "old@sandbox.example"), handle: "old")
             try await $0.bind(human: nil, bot: bot, now: Date())
         }
         let (report, status) = try await examine()
@@ -165,7 +177,9 @@ import Testing
         let faults = sandbox.faults
         faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses") { _ in
             // The bot's own posts, among which the program then looks for its own.
-            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { _ in cleaning.fulfill(()) }
+            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { _ in
+                cleaning.fulfill(())
+            }
         }
         let program = try stage.start(["doctor", "--probe"])
         await program.wait { cleaning.isFulfilled }
@@ -174,7 +188,9 @@ import Testing
         await expect(program.ending().status) { [128 + SIGINT, 128 + SIGTERM].contains($0) }
         await expect(texts().count, equals: 1)
         // Nothing failed, for nothing was waited for.
-        try await expect(open()) { $0.count == 1 && $0[0].contains("may still be at the bot's server; ") }
+        try await expect(open()) {
+            $0.count == 1 && $0[0].contains("may still be at the bot's server; ")
+        }
         await sandbox.stop()
     }
 

@@ -11,7 +11,8 @@ import Testing
     private static let pages =
         ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
         + [
-            "architecture", "archives", "audience", "html", "control", "deploy", "measures", "promises", "run",
+            "architecture", "archives", "audience", "html", "control", "deploy", "measures",
+            "promises", "run",
             "servers", "settings",
         ].map {
             "docs/\($0).md"
@@ -24,16 +25,23 @@ import Testing
 
     /// A copy is changed or deleted; nothing takes its place.
     @Test func theTextsAgreeOnWhatBecomesOfACopyOfAChangedPost() throws {
-        try expect(Repository.text(of: "docs/promises.md")) { $0.contains("a copy is deleted and not changed") }
-        try expect(Repository.text(of: "docs/control.md")) { $0.contains("another post does not take its place") }
-        try expect(Repository.text(of: "docs/settings.md")) { $0.contains("else deleted, deleted, or left as it is") }
+        try expect(Repository.text(of: "docs/promises.md")) {
+            $0.contains("a copy is deleted and not changed")
+        }
+        try expect(Repository.text(of: "docs/control.md")) {
+            $0.contains("another post does not take its place")
+        }
+        try expect(Repository.text(of: "docs/settings.md")) {
+            $0.contains("else deleted, deleted, or left as it is")
+        }
     }
 
     // MARK: README.md
 
     @Test func theReadmeIsShort() throws { try expect(lines(of: "README.md").count) { $0 <= 150 } }
 
-    /// Its sample is lines of what the command above it prints, in their order; `…` stands for what is left out.
+    /// Its sample is lines of what the command above it prints, in their order; `…` stands for what
+    /// is left out.
     @Test func theSampleIsWhatTheDemoPrints() async throws {
         let lines = try lines(of: "README.md")
         let mark = try #require(lines.firstIndex { $0.hasPrefix("<!-- Lines of: ") })
@@ -45,16 +53,24 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         var printed = ending.output.split(separator: "\n").map { String($0).trimmed }[...]
         for line in sample {
-            let place = try #require(printed.firstIndex(of: line.trimmed), "not printed, or not here: \(line)")
+            let place = try #require(
+                printed.firstIndex(of: line.trimmed), "not printed, or not here: \(line)")
             printed = printed[(place + 1)...]
         }
     }
 
-    @Test(arguments: ["README.md", "README.ja.md"]) func thePicturesAreThereAndSmall(page: String) throws {
-        let images = try Repository.text(of: page).matches(of: #/<img src="([^"]+)" width="[0-9]+%" alt="([^"]+)">/#)
-        #expect(images.map { String($0.output.1) } == ["docs/pictures/demo-desk.png", "docs/pictures/demo-phone.png"])
+    @Test(arguments: ["README.md", "README.ja.md"]) func thePicturesAreThereAndSmall(page: String)
+        throws
+    {
+        let images = try Repository.text(of: page).matches(
+            of: #/<img src="([^"]+)" width="[0-9]+%" alt="([^"]+)">/#)
+        #expect(
+            images.map { String($0.output.1) } == [
+                "docs/pictures/demo-desk.png", "docs/pictures/demo-phone.png",
+            ])
         for image in images {
-            let data = try Data(contentsOf: Repository.root.appendingPathComponent(String(image.output.1)))
+            let data = try Data(
+                contentsOf: Repository.root.appendingPathComponent(String(image.output.1)))
             #expect(data.starts(with: [0x89, 0x50, 0x4E, 0x47]))
             #expect(data.count < 150_000)
         }
@@ -93,7 +109,8 @@ import Testing
                 #expect(row.fallback.contains("`\(fallback)`"), "\(setting.name)")
             }
             switch setting.form {
-            case .choice(let choices): #expect(row.type == choices.map { "`\($0)`" }.joined(separator: ", "))
+            case .choice(let choices):
+                #expect(row.type == choices.map { "`\($0)`" }.joined(separator: ", "))
             case .integer(let range): #expect(row.type == "\(range.lowerBound)–\(range.upperBound)")
             case .integerOrNone(let range):
                 #expect(row.type == "\(range.lowerBound)–\(range.upperBound), `none`")
@@ -102,14 +119,18 @@ import Testing
         }
     }
 
-    /// Its name stands in the table, and code asks the table; `NETWORK` is also what a person puts a network in place of.
+    /// Its name stands in the table, and code asks the table; `NETWORK` is also what a person puts
+    /// a network in place of.
     @Test func noCodeOutsideTheTableNamesASetting() throws {
         let sources = Repository.root.appendingPathComponent("Sources")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-            .compactMap { $0 as? URL }
-            .filter { $0.pathExtension == "swift" && $0.lastPathComponent != "Setting+All.swift" }
-            // It knows nothing of the program that is run against it, and writes its variables as people do.
-            .filter { !$0.path.contains("/Sources/Sandbox/") }
+        let files = try #require(
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        )
+        .compactMap { $0 as? URL }
+        .filter { $0.pathExtension == "swift" && $0.lastPathComponent != "Setting+All.swift" }
+        // It knows nothing of the program that is run against it, and writes its variables as
+        // people do.
+        .filter { !$0.path.contains("/Sources/Sandbox/") }
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
             let named = text.matches(of: /"([A-Z][A-Z_]+)"/).map { String($0.1) }.filter {
@@ -127,8 +148,10 @@ import Testing
     /// The name of a document's form is said in one place: one name is one shape.
     @Test func everySchemaNameMeansOneShape() throws {
         let sources = Repository.root.appendingPathComponent("Sources")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        let files = try #require(
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        )
+        .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         var places: [String: Int] = [:]
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -156,23 +179,31 @@ import Testing
 
     /// The anchor that GitHub and others make of a heading.
     private static func anchor(of heading: String) -> String {
-        let kept = heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased().filter {
-            $0.isLetter || $0.isNumber || [" ", "-", "_"].contains($0)
-        }
+        let kept = heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+            .filter {
+                $0.isLetter || $0.isNumber || [" ", "-", "_"].contains($0)
+            }
         return kept.replacingOccurrences(of: " ", with: "-")
     }
 
     @Test(arguments: pages) func everyLinkLeadsSomewhere(page: String) throws {
         let folder = Repository.root.appendingPathComponent(page).deletingLastPathComponent()
-        for match in try lines(of: page).joined(separator: "\n").matches(of: /\]\((?<target>[^)\s]+)\)/) {
+        for match in try lines(of: page).joined(separator: "\n").matches(
+            of: /\]\((?<target>[^)\s]+)\)/)
+        {
             let target = String(match.output.target)
             guard !target.contains("://") else { continue }
-            let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                .map(String.init)
             let path = parts[0].isEmpty ? URL(fileURLWithPath: page).lastPathComponent : parts[0]
             let file = folder.appendingPathComponent(path)
             #expect(FileManager.default.fileExists(atPath: file.path), "\(page): \(target)")
-            guard parts.count == 2, let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
-            let anchors = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { Self.anchor(of: String($0)) }
+            guard parts.count == 2, let text = try? String(contentsOf: file, encoding: .utf8) else {
+                continue
+            }
+            let anchors = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map {
+                Self.anchor(of: String($0))
+            }
             #expect(anchors.contains(parts[1]), "\(page): \(target)")
         }
     }

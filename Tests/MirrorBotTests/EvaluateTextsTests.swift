@@ -90,22 +90,27 @@ import Testing
         func cost(_ reason: String) -> Answer.Cost? { answer.costs.first { $0.reason == reason } }
         #expect(
             cost("with-link")
-                == Answer.Cost(reason: "with-link", line: nil, refuses: 0, restricts: 0, demotes: 2, alone: 1))
+                == Answer.Cost(
+                    reason: "with-link", line: nil, refuses: 0, restricts: 0, demotes: 2, alone: 1))
         #expect(
             cost("time-bound")
-                == Answer.Cost(reason: "time-bound", line: nil, refuses: 1, restricts: 0, demotes: 0, alone: 0))
+                == Answer.Cost(
+                    reason: "time-bound", line: nil, refuses: 1, restricts: 0, demotes: 0, alone: 0)
+        )
         #expect(cost("public-affairs")?.alone == 1)
         expect(answer.rows) { $0.allSatisfy { $0.line != nil } }
         #expect(answer.rows.map(\.demotes).reduce(0, +) == 3)
         let shown = try await evaluate("--from", path)
         #expect(shown.output.contains("what each rule costs"), "\(shown.output)")
         let strict = try await stage.run(
-            words: ["evaluate", "texts", "--from", path, "--labels", path, "--json"], environment: ["FITNESS": "strict"]
+            words: ["evaluate", "texts", "--from", path, "--labels", path, "--json"],
+            environment: ["FITNESS": "strict"]
         )
         #expect(try decoder.decode(Answer.self, from: Data(strict.output.utf8)).recall == 0.5)
     }
 
-    /// Simulated persons who would not speak of kettles: what comes first after their labels is seldom about one.
+    /// Simulated persons who would not speak of kettles: what comes first after their labels is
+    /// seldom about one.
     @Test func whatIsLearnedFromPersonsIsMeasured() async throws {
         struct Measured: Decodable {
             struct Learning: Decodable {
@@ -126,7 +131,8 @@ import Testing
             return #"{"id":"\#(number)","text":"Every \#(subject) has a name","fit":\#(isFit)}"#
         }
         let path = try write(lines.joined(separator: "\n"), to: "texts.jsonl")
-        let ending = try await evaluate("--from", path, "--labels", path, "--persons", "20", "--json")
+        let ending = try await evaluate(
+            "--from", path, "--labels", path, "--persons", "20", "--json")
         #expect(ending.status == 0, "\(ending.error)")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -138,7 +144,8 @@ import Testing
         expect(none.outOfPlace) { (0.4...0.6).contains($0) }
         #expect(fifty.outOfPlace < 0.1)
         #expect(fifty.inPlaceFirst > 0.9)
-        let again = try await evaluate("--from", path, "--labels", path, "--persons", "20", "--json")
+        let again = try await evaluate(
+            "--from", path, "--labels", path, "--persons", "20", "--json")
         #expect(again.output == ending.output)
         let shown = try await evaluate("--from", path, "--labels", path, "--persons", "20")
         #expect(shown.output.contains("learned from persons"))

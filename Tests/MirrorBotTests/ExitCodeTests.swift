@@ -57,8 +57,10 @@ import Testing
     }
 
     @Test func aDatabaseThatIsNoneIsBadData() async throws {
-        try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: true)
-        try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: stage.home + "/mirror-bot.sqlite"))
+        try FileManager.default.createDirectory(
+            atPath: stage.home, withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8_192).write(
+            to: URL(fileURLWithPath: stage.home + "/mirror-bot.sqlite"))
         let ending = try await stage.run("status")
         #expect(ending.status == 65)
         try expect(complaint(ending)) { $0.contains("mirror-bot.sqlite") }
@@ -69,9 +71,13 @@ import Testing
     @Test func aServerThatIsDownIsUnavailable() async throws {
         let address = try await closedAddress()
         let settings = [
-            "HUMAN_SERVER": address, "HUMAN_ACCESS_TOKEN": "h", "BOT_SERVER": address, "BOT_ACCESS_TOKEN": "b",
+            "HUMAN_SERVER": address, "HUMAN_ACCESS_TOKEN": "h", "BOT_SERVER": address,
+            "BOT_ACCESS_TOKEN": "b",
         ]
-        for words in [["train", "scheduler"], ["train", "classifier"], ["run", "--once"], ["run", "--dry-run"]] {
+        for words in [
+            ["train", "scheduler"], ["train", "classifier"], ["run", "--once"],
+            ["run", "--dry-run"],
+        ] {
             let ending = try await stage.run(words: words, environment: settings)
             #expect(ending.status == 69, "\(words)")
             try expect(complaint(ending)) { $0.contains("127.0.0.1") }
@@ -90,7 +96,10 @@ import Testing
     @Test func aDatabaseServerThatIsDownIsUnavailable() async throws {
         let address = try await closedAddress().dropFirst("http://".count)
         let url = ["DATABASE_URL": "postgres://me:word@\(address)/db"]
-        for words in [["migrate"], ["status", "--json"], ["plan"], ["train", "clear", "--yes"], ["run", "--once"]] {
+        for words in [
+            ["migrate"], ["status", "--json"], ["plan"], ["train", "clear", "--yes"],
+            ["run", "--once"],
+        ] {
             let ending = try await stage.run(words: words, environment: url)
             #expect(ending.status == 69, "\(words)")
             _ = try complaint(ending)
@@ -122,12 +131,14 @@ import Testing
 
     @Test func aServerThatAsksToWaitIsForLater() async throws {
         let sandbox = try await Sandbox.live()
-        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "600"])
+        let busy = SandboxFault.error(
+            status: 429, message: "Too many requests", headers: ["Retry-After": "600"])
         sandbox.faults.failNext(busy, count: 2)
         let ending = try await stage.run("train", "scheduler", environment: sandbox.humanSettings)
         #expect(ending.status == 75)
         _ = try complaint(ending)
-        let patient = try await stage.run("train", "scheduler", "--if-possible", environment: sandbox.humanSettings)
+        let patient = try await stage.run(
+            "train", "scheduler", "--if-possible", environment: sandbox.humanSettings)
         #expect(patient.status == 0)
         #expect(patient.error.contains("not trained yet: "))
         await sandbox.stop()
@@ -142,7 +153,8 @@ import Testing
             "BOT_ACCESS_TOKEN": "wrong-too",
         ]
         let commands = [
-            ["train", "scheduler"], ["train", "classifier", "--if-possible"], ["run"], ["run", "--once"],
+            ["train", "scheduler"], ["train", "classifier", "--if-possible"], ["run"],
+            ["run", "--once"],
             ["run", "--dry-run"],
         ]
         for words in commands {
@@ -157,10 +169,12 @@ import Testing
         let sandbox = try await Sandbox.live()
         let noon = Noon()
         let settings = [
-            "BOT_SERVER": sandbox.url, "BOT_ACCESS_TOKEN": sandbox.humanToken, "TIME_ZONE": noon.zone,
+            "BOT_SERVER": sandbox.url, "BOT_ACCESS_TOKEN": sandbox.humanToken,
+            "TIME_ZONE": noon.zone,
             "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0",
         ]
-        _ = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines(perDay: 6))
+        _ = try await stage.run(
+            "train", "scheduler", "--from", "-", input: Fixture.lines(perDay: 6))
         let ending = try await stage.run("run", "--once", environment: settings)
         #expect(ending.status == 77)
         await expect(sandbox.ledger.deliveries) { $0.isEmpty }
@@ -171,17 +185,24 @@ import Testing
 
     @Test(arguments: [
         ("NETWORK", "friendster", "mastodon"), ("FAVORITE_MODE", "maybe", "off, suggest, auto"),
-        ("SCHEDULE_MODEL", "guess", "days, kernel, raw"), ("FEATURES", "all", "pairs, content, nouns"),
+        ("SCHEDULE_MODEL", "guess", "days, kernel, raw"),
+        ("FEATURES", "all", "pairs, content, nouns"),
         ("WEIGHTS", "heavy", "learned, plain"), ("BURSTS", "yes", "on, off"),
         ("LINKS", "1", "on, off"), ("LOG_LEVEL", "loud", "trace"), ("LOG_FORMAT", "xml", "logfmt"),
-        ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "-1", "0 to 1000"), ("MAX_PER_DAY", "1e3", "0 to 1000"),
-        ("ARCHIVE_LIMIT", "99999999999999999999", "100 to"), ("FAVORITE_RATE_THRESHOLD", "nan", "above 0"),
+        ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "-1", "0 to 1000"),
+        ("MAX_PER_DAY", "1e3", "0 to 1000"),
+        ("ARCHIVE_LIMIT", "99999999999999999999", "100 to"),
+        ("FAVORITE_RATE_THRESHOLD", "nan", "above 0"),
         ("FAVORITE_RATE_THRESHOLD", "-1", "above 0"), ("QUIET_HOURS", "all night", "23:00-07:00"),
         ("TIME_ZONE", "Mars/Olympus", "Europe/Berlin"), ("MIRROR", "Two Words", "a-z"),
-        ("HUMAN_SERVER", "https://a.example", "HUMAN_ACCESS_TOKEN"), ("BOT_ACCESS_TOKEN", "t", "BOT_SERVER"),
-        ("DATABASE_URL", "mysql://a.example/db", "postgres://"), ("BOT_ACCESS_TOKEN_FILE", "/nowhere", "/nowhere"),
+        ("HUMAN_SERVER", "https://a.example", "HUMAN_ACCESS_TOKEN"),
+        ("BOT_ACCESS_TOKEN", "t", "BOT_SERVER"),
+        ("DATABASE_URL", "mysql://a.example/db", "postgres://"),
+        ("BOT_ACCESS_TOKEN_FILE", "/nowhere", "/nowhere"),
     ])
-    func anUnusableValueIsNamedWithWhatIsAllowed(_ name: String, _ value: String, _ allowed: String) async throws {
+    func anUnusableValueIsNamedWithWhatIsAllowed(_ name: String, _ value: String, _ allowed: String)
+        async throws
+    {
         let ending = try await stage.run("config", environment: [name: value])
         #expect(ending.status == 78)
         let complaint = try complaint(ending, besideAnAnswer: true)
@@ -196,7 +217,9 @@ import Testing
             let ending = try await stage.run("config", environment: [name: value])
             #expect(ending.status == 78)
             let lines = ending.error.split(separator: "\n")
-            #expect(lines.contains { $0.contains("\(name) stands between quotes; leave them out") }, "\(lines)")
+            #expect(
+                lines.contains { $0.contains("\(name) stands between quotes; leave them out") },
+                "\(lines)")
             #expect(!ending.error.contains("planted"))
         }
     }
@@ -204,16 +227,20 @@ import Testing
     @Test func aFileBetweenQuotesIsNamed() async throws {
         let path = try stage.folder.write(Data("'token'\n".utf8), to: "token")
         for value in ["\"\(path)\"", path] {
-            let ending = try await stage.run("config", environment: ["BOT_ACCESS_TOKEN_FILE": value])
+            let ending = try await stage.run(
+                "config", environment: ["BOT_ACCESS_TOKEN_FILE": value])
             #expect(ending.status == 78)
-            try expect(complaint(ending, besideAnAnswer: true)) { $0.contains("stands between quotes; leave them out") }
+            try expect(complaint(ending, besideAnAnswer: true)) {
+                $0.contains("stands between quotes; leave them out")
+            }
         }
     }
 
     /// A word of a command may need its quotes.
     @Test func aValueWithQuotesInItIsKept() async throws {
         for value in ["\"/opt/a b\" \"c\"", "tell 'me'"] {
-            let ending = try await stage.run("config", "--json", environment: ["NOTIFY_COMMAND": value])
+            let ending = try await stage.run(
+                "config", "--json", environment: ["NOTIFY_COMMAND": value])
             #expect(ending.status == 0, "\(ending.error)")
         }
     }
@@ -222,16 +249,19 @@ import Testing
     func aDatabaseThatCannotHoldEveryTextIsRefused(_ encoding: String) async throws {
         let server = try await PostgresServer.shared()
         let name = "t" + UUID().uuidString.lowercased().replacing("-", with: "")
-        try await server.run("CREATE DATABASE \(name) ENCODING '\(encoding)' LOCALE 'C' TEMPLATE template0")
+        try await server.run(
+            "CREATE DATABASE \(name) ENCODING '\(encoding)' LOCALE 'C' TEMPLATE template0")
         let url = ["DATABASE_URL": server.url(database: name)]
         let commands = [
-            ["migrate"], ["status"], ["train", "scheduler", "--from", "-"], ["doctor"], ["run", "--once"],
+            ["migrate"], ["status"], ["train", "scheduler", "--from", "-"], ["doctor"],
+            ["run", "--once"],
         ]
         for words in commands {
             let ending = try await stage.run(words: words, environment: url, input: Fixture.lines())
             #expect(ending.status == 78, "\(words)")
             let all = ending.output + ending.error
-            #expect(all.contains("encoding \(encoding)") && all.contains("ENCODING 'UTF8'"), "\(all)")
+            #expect(
+                all.contains("encoding \(encoding)") && all.contains("ENCODING 'UTF8'"), "\(all)")
         }
     }
 
@@ -276,12 +306,14 @@ import Testing
 
     @Test func aMirrorKeepsItsAccounts() async throws {
         let sandbox = try await Sandbox.live()
-        try await expect(stage.run("train", "scheduler", environment: sandbox.humanSettings).status, equals: 0)
+        try await expect(
+            stage.run("train", "scheduler", environment: sandbox.humanSettings).status, equals: 0)
         let other = ["HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": sandbox.botToken]
         let ending = try await stage.run("train", "scheduler", environment: other)
         #expect(ending.status == 78)
         try expect(complaint(ending)) { $0.contains("MIRROR") }
-        let apart = try await stage.run("train", "scheduler", "--mirror", "other", environment: other)
+        let apart = try await stage.run(
+            "train", "scheduler", "--mirror", "other", environment: other)
         #expect(apart.status == 0)
         await sandbox.stop()
     }
@@ -293,11 +325,14 @@ import Testing
             let ending = try await stage.run(words: words, environment: settings)
             #expect(ending.status == 78, "\(words)")
             // The zone is of no use before there are posts.
-            try expect(complaint(ending)) { $0.contains("; next is the human's account, or an archive of theirs: ") }
+            try expect(complaint(ending)) {
+                $0.contains("; next is the human's account, or an archive of theirs: ")
+            }
         }
         // A training guesses it.
         _ = try await stage.run(
-            "train", "scheduler", "--from", "-", environment: settings, input: Fixture.lines(perDay: 12))
+            "train", "scheduler", "--from", "-", environment: settings,
+            input: Fixture.lines(perDay: 12))
         try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
         await sandbox.stop()
     }
@@ -306,13 +341,17 @@ import Testing
         for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
             let ending = try await stage.run(words: words)
             #expect(ending.status == 78, "\(words)")
-            try expect(complaint(ending)) { $0.contains("HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set") }
+            try expect(complaint(ending)) {
+                $0.contains("HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set")
+            }
         }
         try await stage.train(Fixture.lines())
         for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
             let ending = try await stage.run(words: words)
             #expect(ending.status == 78, "\(words)")
-            try expect(complaint(ending)) { $0.contains("BOT_SERVER and BOT_ACCESS_TOKEN are not set") }
+            try expect(complaint(ending)) {
+                $0.contains("BOT_SERVER and BOT_ACCESS_TOKEN are not set")
+            }
         }
     }
 
@@ -321,26 +360,32 @@ import Testing
         for words in [["plan", "--json"], ["plan", "reroll"]] {
             let ending = try await stage.run(words: words, environment: ["TIME_ZONE": "UTC"])
             #expect(ending.status == 78, "\(words)")
-            try expect(complaint(ending)) { $0.contains("mirror-bot train scheduler --from FILE reads an archive") }
+            try expect(complaint(ending)) {
+                $0.contains("mirror-bot train scheduler --from FILE reads an archive")
+            }
         }
     }
 
     @Test func aDictionaryThatIsMissingIsNamed() async throws {
         let path = try stage.folder.write(Data(Fixture.examples(4).utf8), to: "examples.jsonl")
         let ending = try await stage.run(
-            "train", "classifier", "--from", path, environment: ["MECAB_DICTIONARY": "/nowhere/dictionary"])
+            "train", "classifier", "--from", path,
+            environment: ["MECAB_DICTIONARY": "/nowhere/dictionary"])
         #expect(ending.status == 78)
         try expect(complaint(ending)) { $0.contains("/nowhere/dictionary") }
     }
 
     @Test(arguments: [
-        ["run"], ["run", "--once"], ["train", "scheduler"], ["train", "classifier", "--from", "-"], ["train", "clear"],
+        ["run"], ["run", "--once"], ["train", "scheduler"], ["train", "classifier", "--from", "-"],
+        ["train", "clear"],
         ["migrate"], ["login", "bluesky", "--as", "human"], ["status"], ["people", "deny", "x:1"],
     ])
     func aDynoNeedsALastingDatabase(_ words: [String]) async throws {
         let ending = try await stage.run(words: words, environment: ["DYNO": "worker.1"])
         #expect(ending.status == 78)
-        try expect(complaint(ending)) { $0.contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily") }
+        try expect(complaint(ending)) {
+            $0.contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily")
+        }
         #expect(!FileManager.default.fileExists(atPath: stage.home), "a database was made")
     }
 
@@ -351,6 +396,7 @@ import Testing
         try await expect(stage.run("train", "scheduler", "--if-possible").status, equals: 0)
         let half = ["HUMAN_SERVER": "https://mastodon.example"]
         try await expect(stage.run("train", "scheduler", environment: half).status, equals: 78)
-        try await expect(stage.run("train", "scheduler", "--if-possible", environment: half).status, equals: 0)
+        try await expect(
+            stage.run("train", "scheduler", "--if-possible", environment: half).status, equals: 0)
     }
 }

@@ -18,39 +18,55 @@ import Testing
     /// In whole seconds, as JSON has them.
     private let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 
-    private func explain(_ words: String..., on stage: Stage, _ environment: [String: String] = [:]) async throws
+    private func explain(_ words: String..., on stage: Stage, _ environment: [String: String] = [:])
+        async throws
         -> ExplainReport
     {
         try Stage.decode(
             ExplainReport.self,
-            from: try await stage.run(words: ["explain", "--json"] + words, environment: environment))
+            from: try await stage.run(
+                words: ["explain", "--json"] + words, environment: environment))
     }
 
     /// What the program prints on 80 columns.
-    private func text(_ words: String..., on stage: Stage, columns: Int = 80) async throws -> [String] {
-        let ending = try await stage.run(words: ["explain"] + words, environment: ["COLUMNS": "\(columns)"])
+    private func text(_ words: String..., on stage: Stage, columns: Int = 80) async throws
+        -> [String]
+    {
+        let ending = try await stage.run(
+            words: ["explain"] + words, environment: ["COLUMNS": "\(columns)"])
         #expect(ending.status == 0, "\(ending.error)")
-        return ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
     }
 
     // MARK: Replies
 
-    @Test(arguments: StoreUnderTest.allCases) func aReplyNamesAllThatItCameFrom(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(["TIME_ZONE": "Asia/Tokyo"].merging(Life.botSettings) { $1 })
+    @Test(arguments: StoreUnderTest.allCases) func aReplyNamesAllThatItCameFrom(
+        store: StoreUnderTest
+    ) async throws {
+        let stage = try await store.stage(
+            ["TIME_ZONE": "Asia/Tokyo"].merging(Life.botSettings) { $1 })
         let written = now - 100 * Self.day
         let reply = try await stage.withMirror { mirror in
             try await mirror.belong()
             try await mirror.remember(
                 (1...3).map {
-                    Life.post("r\($0)", "@ann@pal.example Thank you \($0)", at: written + Double($0), to: Life.ann)
+                    Life.post(
+                        "r\($0)", "@ann@pal.example Thank you \($0)", at: written + Double($0),
+                        to: Life.ann)
                 }
-                    + [Life.post("r4", "@ann@pal.example Look", at: written, to: Life.ann, hasMedia: true)])
+                    + [
+                        Life.post(
+                            "r4", "@ann@pal.example Look", at: written, to: Life.ann, hasMedia: true
+                        )
+                    ])
             return try await mirror.note(
                 .reply(
                     Action.Reply(
                         to: Life.target("7"), thread: "t",
                         wording: Action.Wording(
-                            source: Life.post("r2", "", at: now).id, text: "@ann@pal.example Thank you 2",
+                            source: Life.post("r2", "", at: now).id,
+                            text: "@ann@pal.example Thank you 2",
                             visibility: .unlisted))), .done, at: now - 600, sent: now - 540,
                 published: "https://home.example/@mirror/9",
                 why: Explanation("one of 3 old replies to this person", pool: 3))
@@ -60,7 +76,8 @@ import Testing
         #expect(report.id == reply.id)
         #expect(report.kind == .reply)
         #expect(report.state == "done")
-        #expect(report.person == ReportedPerson(account: "ann@pal.example", name: "@ann@pal.example"))
+        #expect(
+            report.person == ReportedPerson(account: "ann@pal.example", name: "@ann@pal.example"))
         #expect(report.target?.link == "https://pal.example/@ann/7")
         #expect(report.text == "@ann@pal.example Thank you 2")
         #expect(report.original?.written == written + 2)
@@ -73,7 +90,8 @@ import Testing
         #expect(
             report.rules == [
                 ReportedReason(
-                    media.rawValue, text: "1 of 4 old replies to this person may not be sent: \(media.sentence)")
+                    media.rawValue,
+                    text: "1 of 4 old replies to this person may not be sent: \(media.sentence)")
             ])
 
         let lines = try await text(reply.id, on: stage)
@@ -82,23 +100,35 @@ import Testing
         #expect(lines.contains("  answers     https://pal.example/@ann/7"))
         #expect(lines.contains("  text        @ann@pal.example Thank you 2"))
         #expect(lines.contains("  published   https://home.example/@mirror/9"))
-        expect(lines) { $0.contains { $0.hasPrefix("  original    written ") && $0.hasSuffix(", word for word") } }
         expect(lines) {
-            $0.contains { $0.hasPrefix("  · has-media: 1 of 4 old replies to this person may not be sent:") }
+            $0.contains {
+                $0.hasPrefix("  original    written ") && $0.hasSuffix(", word for word")
+            }
+        }
+        expect(lines) {
+            $0.contains {
+                $0.hasPrefix("  · has-media: 1 of 4 old replies to this person may not be sent:")
+            }
         }
         for line in lines { #expect(line.count <= 80, "\(line)") }
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func aReplySaysWhichWordsMet(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func aReplySaysWhichWordsMet(store: StoreUnderTest)
+        async throws
+    {
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         let reply = try await stage.withMirror { mirror in
-            var why = Explanation("of 42 old replies to this person, 13 are short; this one shares 'train'", pool: 42)
+            var why = Explanation(
+                "of 42 old replies to this person, 13 are short; this one shares 'train'", pool: 42)
             why.oldReply = Explanation.OldReply(
-                replies: 42, plain: 13, nearest: 2, likeness: 0.5, words: ["train", "遅れる"], isByAnswered: true)
+                replies: 42, plain: 13, nearest: 2, likeness: 0.5, words: ["train", "遅れる"],
+                isByAnswered: true)
             let wording = Action.Wording(
-                source: Life.post("r2", "", at: now).id, text: "@ann@pal.example Late again", visibility: .unlisted)
+                source: Life.post("r2", "", at: now).id, text: "@ann@pal.example Late again",
+                visibility: .unlisted)
             return try await mirror.note(
-                .reply(Action.Reply(to: Life.target("7"), thread: "t", wording: wording)), .suggested, at: now, why: why
+                .reply(Action.Reply(to: Life.target("7"), thread: "t", wording: wording)),
+                .suggested, at: now, why: why
             )
         }
         let choice = try #require(try await explain(reply.id, on: stage).choice)
@@ -109,29 +139,42 @@ import Testing
         #expect(choice.basis == .answered)
         #expect(choice.words == ["train", "遅れる"])
         let lines = try await text(reply.id, on: stage)
-        expect(lines) { $0.contains { $0.hasPrefix("  why         of 42 old replies to this person, 13 are short") } }
+        expect(lines) {
+            $0.contains {
+                $0.hasPrefix("  why         of 42 old replies to this person, 13 are short")
+            }
+        }
         let suggestions = try await stage.run("suggestions")
         expect(suggestions.output) { $0.contains("this one shares 'train'") }
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func aSilenceSaysWhyInPlainWords(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func aSilenceSaysWhyInPlainWords(
+        store: StoreUnderTest
+    ) async throws {
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         let (capped, undecided) = try await stage.withMirror { mirror in
             (
                 try await mirror.note(
-                    .reply(Action.Reply(to: Life.target("8"), thread: "t")), .skipped, at: now, reason: "person-cap",
+                    .reply(Action.Reply(to: Life.target("8"), thread: "t")), .skipped, at: now,
+                    reason: "person-cap",
                     why: Explanation("this person got 3 replies today already")),
-                try await mirror.note(.undecidable(mention: "x"), .skipped, at: now, reason: "undecidable")
+                try await mirror.note(
+                    .undecidable(mention: "x"), .skipped, at: now, reason: "undecidable")
             )
         }
         let report = try await explain(capped.id, on: stage)
         #expect(report.state == "skipped")
         #expect(report.text == nil)
-        #expect(report.rules == [ReportedReason("person-cap", text: "this person got 3 replies today already")])
+        #expect(
+            report.rules == [
+                ReportedReason("person-cap", text: "this person got 3 replies today already")
+            ])
         #expect(report.rules.first?.setting == "REPLIES_PER_PERSON")
         let lines = try await text(capped.id, on: stage)
         let rule = try #require(lines.firstIndex { $0.hasPrefix("  · ") })
-        #expect(lines[rule] == "  · person-cap: this person got 3 replies today already; REPLIES_PER_PERSON")
+        #expect(
+            lines[rule]
+                == "  · person-cap: this person got 3 replies today already; REPLIES_PER_PERSON")
         #expect(lines[rule + 1] == "    changes that")
         let other = try await explain(undecided.id, on: stage)
         #expect(other.person == nil)
@@ -153,15 +196,20 @@ import Testing
     @Test func everyReasonHasASentence() {
         let codes =
             Refusal.Reason.allCases.map(\.rawValue) + [
-                Action.Reason.unconfirmed, Action.Reason.duplicate, Action.Reason.tooLate, Action.Reason.incomplete,
-                Action.Reason.tooManyLate, Action.Reason.undecided, "before-start", "no-text", "source-gone",
+                Action.Reason.unconfirmed, Action.Reason.duplicate, Action.Reason.tooLate,
+                Action.Reason.incomplete,
+                Action.Reason.tooManyLate, Action.Reason.undecided, "before-start", "no-text",
+                "source-gone",
                 "dismissed",
                 "rebound", "interrupted",
             ]
             + [
-                NetworkError.Code.unauthorized, .missingScope, .accountDisabled, .forbidden, .notFound, .rateLimited,
-                .rejected, .tooLong, .duplicate, .conflict, .unavailable, .transport, .malformedResponse, .tooLarge,
-                .redirected, .capability, .configuration, .creditsDepleted, .capReached, .overBudget,
+                NetworkError.Code.unauthorized, .missingScope, .accountDisabled, .forbidden,
+                .notFound, .rateLimited,
+                .rejected, .tooLong, .duplicate, .conflict, .unavailable, .transport,
+                .malformedResponse, .tooLarge,
+                .redirected, .capability, .configuration, .creditsDepleted, .capReached,
+                .overBudget,
             ].map(\.rawValue)
         for code in codes { #expect(ReportedReason(code).text.contains(" "), "\(code)") }
         #expect(ReportedReason("of-the-future").text == "of-the-future")
@@ -182,7 +230,8 @@ import Testing
             let why = Explanation(
                 "the human favorites posts like this one", favoriteRate: 4.5, threshold: 2,
                 features: [.init(name: "bread", logOdds: 1.25, favorites: 20, normals: 1)])
-            let learned = Action.Target(post: "https://pal.example/e3", author: Life.ann, address: "e3")
+            let learned = Action.Target(
+                post: "https://pal.example/e3", author: Life.ann, address: "e3")
             return (
                 try await mirror.note(.favorite(learned), .done, at: now, why: why),
                 try await mirror.note(.favorite(Life.target("gone")), .done, at: now, why: why)
@@ -217,16 +266,21 @@ import Testing
         let gone = try await explain(favorites.1.id, on: stage)
         #expect(gone.judgement != nil)
         #expect(gone.judgementNow == nil)
-        #expect(gone.judgementProblem == "the post's text is not kept, so it cannot be judged again")
+        #expect(
+            gone.judgementProblem == "the post's text is not kept, so it cannot be judged again")
         let lines = try await text(favorites.0.id, on: stage)
         #expect(lines.contains("how it was judged at the decision"))
         #expect(lines.contains("  rate 4.5, above the threshold of 2"))
         expect(lines) {
-            $0.contains { $0.hasPrefix("  bread ") && $0.contains("+1.25 ███") && $0.hasSuffix(" 20     1") }
+            $0.contains {
+                $0.hasPrefix("  bread ") && $0.contains("+1.25 ███") && $0.hasSuffix(" 20     1")
+            }
         }
         expect(lines) { $0.contains { $0.hasPrefix("  any post ") && $0.contains("░") } }
         for columns in [40, 60, 80] {
-            let bars = try await text(favorites.0.id, on: stage, columns: columns).filter { $0.contains("█") }
+            let bars = try await text(favorites.0.id, on: stage, columns: columns).filter {
+                $0.contains("█")
+            }
             #expect(bars.count == 4)
             expect(bars) { $0.allSatisfy { $0.count <= columns } }
         }
@@ -237,7 +291,8 @@ import Testing
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"])
         let action = try await stage.withMirror { mirror in
             let action = try await mirror.note(.favorite(Life.target("1")), .done, at: now)
-            let old = #"{"favoriteRate":3.5,"features":[{"logOdds":-0.5,"name":"tea"}],"summary":"so it was"}"#
+            let old =
+                #"{"favoriteRate":3.5,"features":[{"logOdds":-0.5,"name":"tea"}],"summary":"so it was"}"#
             try await mirror.storage.execute("UPDATE actions SET explanation = \(old)")
             return action
         }
@@ -254,10 +309,12 @@ import Testing
 
     @Test(arguments: StoreUnderTest.allCases)
     func aTextIsJudgedAsThePostWouldBe(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(["TIME_ZONE": "UTC", "FEATURES": "content"].merging(Life.botSettings) { $1 })
+        let stage = try await store.stage(
+            ["TIME_ZONE": "UTC", "FEATURES": "content"].merging(Life.botSettings) { $1 })
         try await stage.withMirror { try await $0.learnBread() }
         let expected = ExpectedRate.ofBread
-        let words = [expected.evidence(30, 0), 0, expected.evidence(10, 40)].reduce(0, +) / 3.0.squareRoot()
+        let words =
+            [expected.evidence(30, 0), 0, expected.evidence(10, 40)].reduce(0, +) / 3.0.squareRoot()
         let unknown = try await explain("--text", "bread and rain", on: stage)
         #expect(abs(log(try #require(unknown.judgementNow).rate) - (expected.base + words)) < 1e-9)
         #expect(unknown.verdict == .nothing)
@@ -265,12 +322,16 @@ import Testing
         #expect(unknown.id == nil)
         #expect(unknown.person == nil)
 
-        let pal = try await explain("--text", "bread and rain", "--author", "@pal@pal.example", on: stage)
+        let pal = try await explain(
+            "--text", "bread and rain", "--author", "@pal@pal.example", on: stage)
         let author = expected.evidence(40, 0)
-        #expect(abs(log(try #require(pal.judgementNow).rate) - (expected.base + words + author)) < 1e-9)
+        #expect(
+            abs(log(try #require(pal.judgementNow).rate) - (expected.base + words + author)) < 1e-9)
         #expect(pal.verdict == .favorite)
         #expect(pal.rules.isEmpty)
-        try await expect(text("--text", "fresh bread", on: stage).first, equals: "the bot would favorite this post")
+        try await expect(
+            text("--text", "fresh bread", on: stage).first,
+            equals: "the bot would favorite this post")
         // Nothing of it was stored.
         try await expect(stage.status().recent) { $0.isEmpty }
         try await expect(stage.status().classifier?.favorites, equals: 40)
@@ -279,7 +340,8 @@ import Testing
     /// Words first, then the author, the spelling and the form, each below what it adds in all.
     @Test(arguments: StoreUnderTest.allCases)
     func whatCountsOfAPostIsToldInGroups(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(["TIME_ZONE": "UTC", "FEATURES": "full"].merging(Life.botSettings) { $1 })
+        let stage = try await store.stage(
+            ["TIME_ZONE": "UTC", "FEATURES": "full"].merging(Life.botSettings) { $1 })
         try await stage.withMirror { try await $0.learnBread() }
         let post = ["--text", "!! fresh bread, and the rain!", "--author", "pal@pal.example"]
         let ending = try await stage.run(words: ["explain", "--json"] + post, environment: [:])
@@ -293,14 +355,19 @@ import Testing
         expect(groups[.form]?.map(\.name)) { $0?.contains("ends with !") == true }
         // Signs and small words are no more than the last of the words.
         let words = try #require(groups[.words])
-        expect(words.dropLast()) { $0.allSatisfy { $0.name.contains { $0.isLetter } && $0.sums == nil } }
+        expect(words.dropLast()) {
+            $0.allSatisfy { $0.name.contains { $0.isLetter } && $0.sums == nil }
+        }
         expect(words.last?.name) { $0?.hasPrefix("signs, small words (") == true }
         let sum = judgement.features.reduce(try #require(judgement.baseLogOdds)) { $0 + $1.logOdds }
         #expect(abs(sum - log(judgement.rate)) < 1e-9)
 
-        let lines = try await text("--text", "!! fresh bread, and the rain!", "--author", "pal@pal.example", on: stage)
+        let lines = try await text(
+            "--text", "!! fresh bread, and the rain!", "--author", "pal@pal.example", on: stage)
         let headings = try ["words", "author", "spelling", "form"].map { name in
-            try #require(lines.lastIndex { $0.hasPrefix("  \(name) ") && !$0.contains { "█░".contains($0) } })
+            try #require(
+                lines.lastIndex { $0.hasPrefix("  \(name) ") && !$0.contains { "█░".contains($0) } }
+            )
         }
         #expect(headings == headings.sorted())
         let leading = lines[headings[0] + 1]
@@ -308,10 +375,14 @@ import Testing
     }
 
     @Test func everyRuleThatHoldsForAPostHoldsForAText() async throws {
-        let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"].merging(Life.botSettings) { $1 })
+        let stage = try await StoreUnderTest.sqlite.stage(
+            ["TIME_ZONE": "UTC"].merging(Life.botSettings) { $1 })
         let bread = ["--text", "fresh bread", "--author", "pal@pal.example"]
-        func verdict(_ words: [String], _ environment: [String: String] = [:]) async throws -> (String?, [String]) {
-            let ending = try await stage.run(words: ["explain", "--json"] + words, environment: environment)
+        func verdict(_ words: [String], _ environment: [String: String] = [:]) async throws -> (
+            String?, [String]
+        ) {
+            let ending = try await stage.run(
+                words: ["explain", "--json"] + words, environment: environment)
             let report = try Stage.decode(ExplainReport.self, from: ending)
             return (report.verdict?.rawValue, report.rules.map(\.code))
         }
@@ -322,16 +393,22 @@ import Testing
         }
         try await expect(verdict(bread)) { $0 == ("favorite", []) }
         try await expect(verdict(bread, ["FAVORITE_MODE": "suggest"])) { $0 == ("suggestion", []) }
-        try await expect(verdict(bread, ["FAVORITE_MODE": "off"])) { $0 == ("nothing", ["mode-off"]) }
+        try await expect(verdict(bread, ["FAVORITE_MODE": "off"])) {
+            $0 == ("nothing", ["mode-off"])
+        }
         try await expect(verdict(bread, ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])) {
             $0 == ("nothing", ["no-account"])
         }
         try await expect(verdict(["--text", "fresh bread", "--author", "me@home.example"])) {
             $0 == ("nothing", ["own-post"])
         }
-        try await expect(verdict(["--text", "stop", "--author", "pal@pal.example"]).1.first, equals: "asked-to-stop")
+        try await expect(
+            verdict(["--text", "stop", "--author", "pal@pal.example"]).1.first,
+            equals: "asked-to-stop")
         try await stage.withMirror { mirror in
-            for number in 1...10 { try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: Date()) }
+            for number in 1...10 {
+                try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: Date())
+            }
         }
         try await expect(verdict(bread)) { $0 == ("nothing", ["daily-cap"]) }
         try await expect(stage.run("people", "deny", "pal@pal.example").status, equals: 0)
@@ -357,7 +434,8 @@ import Testing
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         try await stage.withMirror { mirror in
             try await mirror.note(.favorite(Life.target("1")), .skipped, at: now)
-            try await mirror.note(.reply(Action.Reply(to: Life.target("2"), thread: "t")), .skipped, at: now)
+            try await mirror.note(
+                .reply(Action.Reply(to: Life.target("2"), thread: "t")), .skipped, at: now)
         }
         let status = try await stage.status()
         #expect(status.recent.count == 2)
@@ -369,7 +447,10 @@ import Testing
         }
         #expect(shown.split(separator: "\n").filter { $0.contains("@ann@pal.example") }.count == 2)
         // Days that nobody has planned yet.
-        for plan in [try await stage.plan(), try await stage.plan("--date", "\(status.today!.advanced(by: 300))")] {
+        for plan in [
+            try await stage.plan(),
+            try await stage.plan("--date", "\(status.today!.advanced(by: 300))"),
+        ] {
             let printed = try await stage.run("plan", "--date", "\(plan.day)").output
             for slot in plan.slots.prefix(2) {
                 #expect(printed.contains(" \(slot.id.prefix(7)) preview"))
@@ -385,10 +466,13 @@ import Testing
     @Test func aStoredSlotIsKnownByItsNameAndItsID() async throws {
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"])
         let day = try #require(LocalDay("2026-11-20"))
-        let wording = Action.Wording(source: Life.post("1", "", at: now).id, text: "A loaf.", visibility: .unlisted)
+        let wording = Action.Wording(
+            source: Life.post("1", "", at: now).id, text: "A loaf.", visibility: .unlisted)
         let slot = try await stage.withMirror { mirror in
-            let why = Explanation("one of 12 texts within 30 minutes of 08:15", pool: 12, windowMinutes: 30)
-            return try await mirror.note(.post(Slot.Name(day: day, number: 3), wording), .planned, at: now, why: why)
+            let why = Explanation(
+                "one of 12 texts within 30 minutes of 08:15", pool: 12, windowMinutes: 30)
+            return try await mirror.note(
+                .post(Slot.Name(day: day, number: 3), wording), .planned, at: now, why: why)
         }
         for name in ["2026-11-20#3", slot.id, slot.id.uppercased()] {
             let report = try await explain(name, on: stage)
@@ -397,39 +481,53 @@ import Testing
             #expect(report.subject == "2026-11-20#3")
             #expect(report.why == "one of 12 texts within 30 minutes of 08:15")
         }
-        try await expect(text(slot.id, on: stage)) { $0.contains("  original    no longer in the archive") }
+        try await expect(text(slot.id, on: stage)) {
+            $0.contains("  original    no longer in the archive")
+        }
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func aNameOfNoneOrManyIsMisuse(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func aNameOfNoneOrManyIsMisuse(store: StoreUnderTest)
+        async throws
+    {
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         let ids = try await stage.withMirror { mirror in
             var ids: [String] = []
             // With so many, two begin with the same letter.
             for number in 1...40 {
-                ids.append(try await mirror.note(.favorite(Life.target("\(number)")), .done, at: now).id)
+                ids.append(
+                    try await mirror.note(.favorite(Life.target("\(number)")), .done, at: now).id)
             }
             return ids
         }
         // A number alone is that of a slot.
         let lettered = ids.filter { $0.first?.isLetter == true }
         let digit = try #require(
-            Dictionary(grouping: lettered) { $0.prefix(1) }.first { (2...5).contains($0.value.count) })
+            Dictionary(grouping: lettered) { $0.prefix(1) }.first {
+                (2...5).contains($0.value.count)
+            })
         let many = try await stage.run("explain", String(digit.key))
         #expect(many.status == 64)
         #expect(many.output.isEmpty)
-        #expect(many.error.hasPrefix("error: \"\(digit.key)\" is the beginning of several ids; give more digits: "))
-        for id in digit.value { #expect(many.error.contains("\(id) (favorite about @ann@pal.example, done)")) }
+        #expect(
+            many.error.hasPrefix(
+                "error: \"\(digit.key)\" is the beginning of several ids; give more digits: "))
+        for id in digit.value {
+            #expect(many.error.contains("\(id) (favorite about @ann@pal.example, done)"))
+        }
         for name in ["zz", "%", "_", "123456789abc", "\u{1B}[2J", "4.5", "2026-11-20"] {
             let none = try await stage.run("explain", name)
             #expect(none.status == 64)
             #expect(none.output.isEmpty)
-            expect(none.error) { $0.contains("is no action of this mirror; a slot is named as 4 or '#4' for today's") }
+            expect(none.error) {
+                $0.contains("is no action of this mirror; a slot is named as 4 or '#4' for today's")
+            }
             #expect(!none.error.contains("\u{1B}"))
         }
     }
 
     @Test(arguments: [
-        [], ["a", "--text", "b"], ["--author", "a"], ["--text", " "], ["--text", "a", "--author", "nobody at all"],
+        [], ["a", "--text", "b"], ["--author", "a"], ["--text", " "],
+        ["--text", "a", "--author", "nobody at all"],
     ]) func whatIsMeantMustBeClear(_ words: [String]) async throws {
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"])
         let ending = try await stage.run(words: ["explain"] + words)

@@ -19,9 +19,13 @@ import Testing
 
 /// The exit code of every kind of error.
 @Suite struct FailureTests {
-    private func expectStatus(_ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation) {
+    private func expectStatus(
+        _ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation
+    ) {
         #expect(
-            Failure(error, of: MirrorBot.self, under: MirrorBot.self).status.map { Int($0.rawValue) } == status,
+            Failure(error, of: MirrorBot.self, under: MirrorBot.self).status.map {
+                Int($0.rawValue)
+            } == status,
             "\(error)", sourceLocation: location)
     }
 
@@ -35,7 +39,8 @@ import Testing
         expectStatus(
             status,
             NetworkError(
-                code: code, network: .mastodon, host: "a.example", operation: .verifyAccount, outcome: .refused))
+                code: code, network: .mastodon, host: "a.example", operation: .verifyAccount,
+                outcome: .refused))
     }
 
     @Test(arguments: [
@@ -60,7 +65,10 @@ import Testing
         expectStatus(69, FavoritesError(.countsUnavailable, "down"))
         expectStatus(75, OutboxError.leaseLost)
         // So that what keeps the process running starts the program that is there by now.
-        expectStatus(75, OutboxError.outdated(StorageError(.outOfDate, "use the database", because: "it is newer")))
+        expectStatus(
+            75,
+            OutboxError.outdated(
+                StorageError(.outOfDate, "use the database", because: "it is newer")))
         expectStatus(65, OutboxError.unfitting("a1", as: "reply", "text is missing"))
         expectStatus(75, CancellationError())
         expectStatus(65, CommandError(.badData, "no posts"))

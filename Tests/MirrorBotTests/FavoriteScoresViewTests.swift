@@ -8,18 +8,23 @@ import Testing
 
 /// The classifier's figures on a terminal.
 @Suite struct FavoriteScoresViewTests {
-    private func scores(_ predictions: [(probability: Double, isFavorite: Bool)], rate: Double = 25_000)
+    private func scores(
+        _ predictions: [(probability: Double, isFavorite: Bool)], rate: Double = 25_000
+    )
         -> FavoriteScores
     {
         FavoriteScores(
             predictions: predictions.map { probability, isFavorite in
                 Prediction(
-                    id: PostID(network: .mastodon, value: "1"), logRate: log(probability / (1 - probability)),
-                    probability: probability, isFired: probability > 2.0 / 3, isFavorite: isFavorite)
+                    id: PostID(network: .mastodon, value: "1"),
+                    logRate: log(probability / (1 - probability)),
+                    probability: probability, isFired: probability > 2.0 / 3, isFavorite: isFavorite
+                )
             },
             threshold: 2,
             training: .init(
-                favorites: 30, normals: 70, baseRate: BaseRate(posts: 100, favorites: 30), distinctFeatures: 5,
+                favorites: 30, normals: 70, baseRate: BaseRate(posts: 100, favorites: 30),
+                distinctFeatures: 5,
                 waiting: nil), postsPerSecond: predictions.isEmpty ? nil : rate)
     }
 
@@ -35,27 +40,36 @@ import Testing
             ([(12, true), (6, false)], "about two of three favorites are right"),
             ([(11, true), (9, false)], "about half of the favorites are right"),
             ([(78, true), (22, false)], "about four of five favorites are right"),
-            ([(40, true)], "nearly all favorites are right"), ([(40, false)], "hardly any favorite is right"),
+            ([(40, true)], "nearly all favorites are right"),
+            ([(40, false)], "hardly any favorite is right"),
             ([(7, true), (2, false)], "too few favorites to say how many are right: 7 of 9 were"),
             ([], "no post was sure enough to be favorited, so none was right or wrong"),
         ] as [([(Int, Bool)], String)])
     func sharesAreToldAsPeopleTellThem(_ fired: [(Int, Bool)], _ words: String) {
-        let predictions = fired.flatMap { Array(repeating: (probability: 0.75, isFavorite: $0.1), count: $0.0) }
-        #expect(ScoreView.favoritesInWords(scores(predictions + [(0.1, true), (0.1, false)])) == words)
+        let predictions = fired.flatMap {
+            Array(repeating: (probability: 0.75, isFavorite: $0.1), count: $0.0)
+        }
+        #expect(
+            ScoreView.favoritesInWords(scores(predictions + [(0.1, true), (0.1, false)])) == words)
         #expect(ScoreView.favoritesInWords(nil) == nil)
     }
 
     @Test func whereTheHumanFavoritedNothingNothingIsTold() {
         let words = ScoreView.favoritesInWords(scores(Array(repeating: (0.9, false), count: 30)))
-        #expect(words == "the human favorited none of the tested posts, so nothing can be said of the bot's favorites")
+        #expect(
+            words
+                == "the human favorited none of the tested posts, so nothing can be said of the bot's favorites"
+        )
     }
 
     @Test func whereTooLittleWasLearnedNothingIsTold() throws {
-        let waiting = try #require(WaitReason(CategoryCounts(favorites: 9, normals: 50), needed: 20))
+        let waiting = try #require(
+            WaitReason(CategoryCounts(favorites: 9, normals: 50), needed: 20))
         let scores = FavoriteScores(
             predictions: [], threshold: 2,
             training: .init(
-                favorites: 9, normals: 50, baseRate: BaseRate(posts: 59, favorites: 9), distinctFeatures: 5,
+                favorites: 9, normals: 50, baseRate: BaseRate(posts: 59, favorites: 9),
+                distinctFeatures: 5,
                 waiting: waiting), postsPerSecond: nil)
         #expect(
             ScoreView.favoritesInWords(scores)
@@ -94,7 +108,10 @@ import Testing
 
     @Test func whatHasNoValueIsADash() {
         let lines = lines(scores([]))
-        for name in ["ROC AUC", "average precision", "precision", "recall", "F1", "Brier score", "posts a second"] {
+        for name in [
+            "ROC AUC", "average precision", "precision", "recall", "F1", "Brier score",
+            "posts a second",
+        ] {
             let line = lines.first { $0.hasPrefix("  \(name)  ") } ?? ""
             #expect(line.dropFirst(2 + name.count).drop { $0 == " " }.hasPrefix("-  "), "\(line)")
         }
@@ -109,19 +126,27 @@ import Testing
     }
 
     @Test(arguments: [
-        (0, 2.0, "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"),
+        (
+            0, 2.0,
+            "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
+        ),
         (10, 2.0, "the texts of one day in 50 would look out of place"),
         (100, 3.0, "the texts of one day in 4 would look out of place"),
         (900, 4.0, "the texts of most days would look out of place: FITNESS=plain keeps them out"),
     ])
-    func saysInPlainWordsOnHowManyDaysATextIsOutOfPlace(number: Int, postsPerDay: Double, words: String) {
+    func saysInPlainWordsOnHowManyDaysATextIsOutOfPlace(
+        number: Int, postsPerDay: Double, words: String
+    ) {
         let scores = TextScores(texts: 1_000, outOfPlace: number, postsPerDay: postsPerDay)
         #expect(ScoreView.textsInWords(.measured(scores)) == words)
         #expect(ScoreView.textsInWords(.missing("nothing")) == nil)
     }
 
     @Test(arguments: [
-        (214, 0, "posts are chosen from 214 plain texts, of which about one in ten would look out of place"),
+        (
+            214, 0,
+            "posts are chosen from 214 plain texts, of which about one in ten would look out of place"
+        ),
         (
             12, 0,
             "only 12 texts are plain, so all 1000 that stand for themselves are used, of which about one in four would look out of place"

@@ -14,7 +14,8 @@ import Testing
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
 
-    /// A post that was sent, and a reply and a favorite that were not, each a day older than the one before.
+    /// A post that was sent, and a reply and a favorite that were not, each a day older than the
+    /// one before.
     private func act() async throws {
         try await stage.train(Fixture.lines())
         try await stage.withMirror { mirror in
@@ -25,16 +26,21 @@ import Testing
                 source: PostID(network: .mastodon, value: "1"), text: text, visibility: .unlisted)
             let pal = Action.Target(
                 post: "https://social.example/1",
-                author: AccountID(network: .mastodon, value: "somebody.with.a.long.name@a-long-server.social.example"),
+                author: AccountID(
+                    network: .mastodon,
+                    value: "somebody.with.a.long.name@a-long-server.social.example"),
                 address: "1")
             let intents = [
                 Intent(
-                    .post(Slot.Name(day: LocalTime(now, in: .gmt).day, number: 1), wording), state: .done, due: now,
+                    .post(Slot.Name(day: LocalTime(now, in: .gmt).day, number: 1), wording),
+                    state: .done, due: now,
                     expires: now),
                 Intent(
-                    .reply(Action.Reply(to: pal, thread: "t", wording: wording)), state: .skipped, due: now,
+                    .reply(Action.Reply(to: pal, thread: "t", wording: wording)), state: .skipped,
+                    due: now,
                     expires: now, reason: "asked-to-stop"),
-                Intent(.favorite(pal), state: .failed, due: now, expires: now, reason: "unconfirmed"),
+                Intent(
+                    .favorite(pal), state: .failed, due: now, expires: now, reason: "unconfirmed"),
             ]
             for (age, intent) in intents.enumerated() {
                 _ = try await outbox.propose(intent, now: now - Double(age) * 86_400)
@@ -48,14 +54,17 @@ import Testing
             let ending = try await stage.run(words: words, environment: ["COLUMNS": "\(columns)"])
             let lines = ending.output.split(separator: "\n").map(String.init)
             let start =
-                try #require(words == ["history"] ? 0 : lines.firstIndex { $0.hasSuffix("last actions") })
+                try #require(
+                    words == ["history"] ? 0 : lines.firstIndex { $0.hasSuffix("last actions") })
                 + (words == ["history"] ? 0 : 1)
             let shown = lines[start...]
             #expect(shown.count >= 3)
             for line in shown { #expect(Printable.width(line) <= columns, "\(line)") }
             #expect(shown.contains { $0.contains("skipped, asked-to-stop") })
             // One line of `status` tells how to take back what was obeyed in doubt.
-            #expect(shown.contains { $0.contains("reverted by: mirror-bot people") } == (words == ["status"]))
+            #expect(
+                shown.contains { $0.contains("reverted by: mirror-bot people") }
+                    == (words == ["status"]))
         }
     }
 
@@ -64,7 +73,8 @@ import Testing
     func cutsWithSignsThatTheLocaleHas(_ locale: String, _ isUnicode: Bool) async throws {
         try await act()
         for columns in ["40", "100"] {
-            let ending = try await stage.run("history", environment: ["LC_ALL": locale, "COLUMNS": columns])
+            let ending = try await stage.run(
+                "history", environment: ["LC_ALL": locale, "COLUMNS": columns])
             #expect(ending.output.contains("…") == isUnicode)
             #expect(ending.output.contains("...") == !isUnicode)
         }
@@ -78,7 +88,9 @@ import Testing
         try await expect(stage.run("history").output) { !$0.contains("in all") }
         let json = try await stage.run("history", "--limit", "1", "--json").output
         #expect(json.contains("\"total\" : 3"))
-        try await expect(stage.run("history", "--json", "bread").output) { !$0.contains("\"total\"") }
+        try await expect(stage.run("history", "--json", "bread").output) {
+            !$0.contains("\"total\"")
+        }
     }
 
     @Test func tellsWhatTheBotDidLastWeek() async throws {

@@ -8,8 +8,10 @@ import Testing
     private let plain = Terminal(descriptor: -1, environment: [:])
 
     private func rows(_ human: [Double], _ bot: [Double]) -> [String] {
-        HourPlot(human: human, bot: bot, terminal: plain).text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map(String.init)
+        HourPlot(human: human, bot: bot, terminal: plain).text.split(
+            separator: "\n", omittingEmptySubsequences: false
+        )
+        .map(String.init)
     }
 
     /// 24 shares with these among them.
@@ -40,17 +42,22 @@ import Testing
     @Test(arguments: [20, 30, 31, 40, 53, 54, 60, 77, 78, 80, 100, 300])
     func noRowIsWiderThanTheTerminalNorThan79Cells(columns: Int) {
         let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
-        let text = HourPlot(human: (1...24).map { Double($0) / 300 }, bot: day([23: 1]), terminal: terminal).text
+        let text = HourPlot(
+            human: (1...24).map { Double($0) / 300 }, bot: day([23: 1]), terminal: terminal
+        ).text
         let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(rows.count == 10)
-        expect(rows) { $0.allSatisfy { Printable.width($0) <= min(columns, 79) && !$0.hasSuffix(" ") } }
+        expect(rows) {
+            $0.allSatisfy { Printable.width($0) <= min(columns, 79) && !$0.hasSuffix(" ") }
+        }
         // The last bar is there, wherever it stands.
         #expect(rows[0].hasSuffix("█"))
         #expect(rows[5].hasSuffix("█"))
     }
 
     @Test(arguments: [
-        (80, "0        3        6"), (60, "0     3     6"), (40, "0     6     12    18"), (24, "0     12"),
+        (80, "0        3        6"), (60, "0     3     6"), (40, "0     6     12    18"),
+        (24, "0     12"),
     ])
     func narrowerTerminalsGetNarrowerBars(columns: Int, axis: String) {
         let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
@@ -60,7 +67,9 @@ import Testing
 
     @Test func whereABarIsTwoHoursItIsTheirSum() {
         let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "20"])
-        let rows = HourPlot(human: day([0: 0.25, 1: 0.25, 4: 0.25]), bot: day([:]), terminal: terminal).text
+        let rows = HourPlot(
+            human: day([0: 0.25, 1: 0.25, 4: 0.25]), bot: day([:]), terminal: terminal
+        ).text
             .split(separator: "\n", omittingEmptySubsequences: false).map { Array($0) }
         #expect(String(rows[0]) == "       █")
         #expect(String(rows[3]) == "       █ █")
@@ -73,7 +82,8 @@ import Testing
 
     @Test func colorsTellTheRowsApartButAreNotNeeded() {
         let colored = HourPlot(
-            human: day([1: 1]), bot: day([1: 1]), terminal: Terminal(descriptor: -1, environment: ["FORCE_COLOR": "1"]))
+            human: day([1: 1]), bot: day([1: 1]),
+            terminal: Terminal(descriptor: -1, environment: ["FORCE_COLOR": "1"]))
         #expect(colored.text.contains("\u{1B}[34m"))
         #expect(colored.text.contains("\u{1B}[35m"))
         #expect(!rows(day([1: 1]), day([1: 1])).joined().contains("\u{1B}"))

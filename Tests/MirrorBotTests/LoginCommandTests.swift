@@ -20,7 +20,8 @@ import Testing
         #expect(ending.status == 0)
         let name = role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle
         #expect(ending.output == "the \(role.rawValue) of mirror default is @\(name) on Mastodon\n")
-        let account = try #require(try await stage.status().accounts.first { $0.role.rawValue == role.rawValue })
+        let account = try #require(
+            try await stage.status().accounts.first { $0.role.rawValue == role.rawValue })
         #expect(account.credentials == .login)
         #expect(account.handle == name)
         await sandbox.stop()
@@ -90,7 +91,9 @@ import Testing
         let ending = try await logIn(
             "mastodon", .bot, at: sandbox, ["--server", sandbox.url], without: "write:statuses")
         #expect(ending.status == 77, "\(ending.error)")
-        #expect(ending.error.contains("error: the bot's token lacks write:statuses; nothing was changed; log in again"))
+        #expect(
+            ending.error.contains(
+                "error: the bot's token lacks write:statuses; nothing was changed; log in again"))
         #expect(!ending.error.contains("could not be revoked"), "\(ending.error)")
         #expect(revoked.isFulfilled)
         try await expect(stage.status().accounts) { $0.allSatisfy { $0.credentials == nil } }
@@ -104,7 +107,9 @@ import Testing
         let ending = try await logIn("mastodon", .bot, at: sandbox, ["--server", sandbox.url])
         #expect(ending.status == 78, "\(ending.error)")
         #expect(ending.error.contains("WordPress"), "\(ending.error)")
-        #expect(ending.error.contains("use an account of another server for the bot"), "\(ending.error)")
+        #expect(
+            ending.error.contains("use an account of another server for the bot"), "\(ending.error)"
+        )
         await sandbox.stop()
     }
 
@@ -126,7 +131,10 @@ import Testing
         let login = sandbox.blueskyLogin(.bot)
         let terminal = try PseudoTerminal()
         let program = try stage.start(
-            ["login", "bluesky", "--as", "bot", "--handle", login.handle, "--api-base-url", sandbox.url],
+            [
+                "login", "bluesky", "--as", "bot", "--handle", login.handle, "--api-base-url",
+                sandbox.url,
+            ],
             replacing: [0: terminal.inner])
         try await program.waitForError("App password")
         try terminal.type(login.appPassword + "\n")
@@ -143,7 +151,8 @@ import Testing
     func aSignalAtAHiddenQuestionShowsAgainWhatIsTyped(_ signal: Int32) async throws {
         let terminal = try PseudoTerminal()
         let program = try stage.start(
-            ["login", "bluesky", "--as", "bot", "--handle", "a.example"], replacing: [0: terminal.inner])
+            ["login", "bluesky", "--as", "bot", "--handle", "a.example"],
+            replacing: [0: terminal.inner])
         try await program.waitForError("App password")
         #expect(!terminal.hasEcho)
         try terminal.type("half a secret")
@@ -160,7 +169,8 @@ import Testing
     func aKeyThatInterruptsAHiddenQuestionShowsAgainWhatIsTyped(_ key: String) async throws {
         let terminal = try PseudoTerminal()
         let program = try stage.start(
-            ["login", "bluesky", "--as", "bot", "--handle", "a.example"], replacing: [0: terminal.inner])
+            ["login", "bluesky", "--as", "bot", "--handle", "a.example"],
+            replacing: [0: terminal.inner])
         try await program.waitForError("App password")
         try terminal.type("half a secret" + key)
         let ending = await program.ending()
@@ -172,7 +182,8 @@ import Testing
     @Test func theHumanOnBlueskyNeedsNoPassword() async throws {
         let sandbox = try await Sandbox.live()
         let ending = try await stage.run(
-            "login", "bluesky", "--as", "human", "--handle", sandbox.blueskyLogin(.human).handle, "--api-base-url",
+            "login", "bluesky", "--as", "human", "--handle", sandbox.blueskyLogin(.human).handle,
+            "--api-base-url",
             sandbox.url, input: "\n")
         #expect(ending.status == 0)
         let trained = try await stage.run("train", "scheduler", environment: ["TIME_ZONE": "UTC"])
@@ -184,25 +195,31 @@ import Testing
     @Test func aKeptLoginIsEnoughToRun() async throws {
         let sandbox = try await Sandbox.live()
         let token = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+            input: sandbox.botToken + "\n")
         #expect(token.status == 0)
-        try await expect(stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 0)
+        try await expect(
+            stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 0)
         // Nothing of it lies open.
         for (path, data) in try stage.files() {
             #expect(data.range(of: Data(sandbox.botToken.utf8)) == nil, "\(path)")
         }
-        try await expect(stage.run("logout", "--as", "bot").output) { $0.hasPrefix("forgot the bot's login; ") }
+        try await expect(stage.run("logout", "--as", "bot").output) {
+            $0.hasPrefix("forgot the bot's login; ")
+        }
         let again = try await stage.run("logout", "--as", "bot")
         #expect(again.status == 0)
         #expect(again.output == "nothing to do: mirror default keeps no login of the bot\n")
-        try await expect(stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 78)
+        try await expect(
+            stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 78)
         await sandbox.stop()
     }
 
     @Test func aTokenThatCanWriteIsTooMuchForTheHuman() async throws {
         let sandbox = try await Sandbox.live()
         let ending = try await stage.run(
-            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token",
+            input: sandbox.botToken + "\n")
         #expect(ending.status == 0)
         #expect(ending.error.contains("warning: the human's token can write"))
         await sandbox.stop()
@@ -211,11 +228,16 @@ import Testing
     @Test func aTokenThatCannotWriteIsTooLittleForTheBot() async throws {
         let sandbox = try await Sandbox.live()
         let ending = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.humanToken + "\n")
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+            input: sandbox.humanToken + "\n")
         #expect(ending.status == 77)
         #expect(ending.output.isEmpty)
-        #expect(ending.error.contains("error: the bot's token lacks read:notifications, write:statuses; "))
-        #expect(ending.error.contains("; make a token with the scopes read and write in the server's settings"))
+        #expect(
+            ending.error.contains(
+                "error: the bot's token lacks read:notifications, write:statuses; "))
+        #expect(
+            ending.error.contains(
+                "; make a token with the scopes read and write in the server's settings"))
         try await expect(stage.status().accounts) { $0.allSatisfy { $0.credentials == nil } }
         await sandbox.stop()
     }
@@ -228,8 +250,11 @@ import Testing
         #expect(ending.status == 0)
         let lines = Set(ending.output.split(separator: "\n").map(String.init))
         #expect(
-            lines.isSuperset(of: ["HUMAN_SERVER=\(sandbox.url)", "HUMAN_ACCESS_TOKEN=\(sandbox.humanToken)"]))
-        try await expect(stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 78)
+            lines.isSuperset(of: [
+                "HUMAN_SERVER=\(sandbox.url)", "HUMAN_ACCESS_TOKEN=\(sandbox.humanToken)",
+            ]))
+        try await expect(
+            stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status, equals: 78)
         // Not even whose mirror this is.
         try await expect(stage.status().human, equals: nil)
         let environment = Dictionary(
@@ -261,16 +286,20 @@ import Testing
             "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
             environment: ["BOT_ACCESS_TOKEN": "planted"], input: sandbox.botToken + "\n")
         #expect(ending.status == 0)
-        #expect(ending.error.contains("warning: BOT_ACCESS_TOKEN is set, and settings win over a login"))
+        #expect(
+            ending.error.contains("warning: BOT_ACCESS_TOKEN is set, and settings win over a login")
+        )
         #expect(!ending.error.contains("planted"))
         await sandbox.stop()
     }
 
     @Test func nothingIsKeptOnADiskThatIsForgotten() async throws {
         let ending = try await stage.run(
-            "login", "bluesky", "--as", "human", "--handle", "a.example", environment: ["DYNO": "run.1"], input: "\n")
+            "login", "bluesky", "--as", "human", "--handle", "a.example",
+            environment: ["DYNO": "run.1"], input: "\n")
         #expect(ending.status == 78)
-        #expect(ending.error.contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily"))
+        #expect(
+            ending.error.contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily"))
     }
 
     @Test func theSettingsSayWhereToLogIn() async throws {
@@ -287,10 +316,12 @@ import Testing
     @Test func humanAndBotAreTwoAccounts() async throws {
         let sandbox = try await Sandbox.live()
         let first = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+            input: sandbox.botToken + "\n")
         #expect(first.status == 0)
         let second = try await stage.run(
-            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token",
+            input: sandbox.botToken + "\n")
         #expect(second.status == 78)
         #expect(second.error.contains("belongs to the bot's own account"))
         await sandbox.stop()
@@ -299,9 +330,12 @@ import Testing
     @Test(arguments: ["mastodon", "x"]) func aWrongCodeIsRefused(network: String) async throws {
         let sandbox = try await Sandbox.live()
         let keys = sandbox.xKeys(.bot)
-        let input = network == "x" ? "\(keys.consumerKey)\n\(keys.consumerSecret)\n1234567\n" : "wrong-code\n"
+        let input =
+            network == "x"
+            ? "\(keys.consumerKey)\n\(keys.consumerSecret)\n1234567\n" : "wrong-code\n"
         let place = network == "x" ? "--api-base-url" : "--server"
-        let ending = try await stage.run("login", network, "--as", "bot", place, sandbox.url, input: input)
+        let ending = try await stage.run(
+            "login", network, "--as", "bot", place, sandbox.url, input: input)
         #expect(ending.status == 77)
         #expect(ending.error.contains("error: could not log in"))
         #expect(!ending.error.contains("1234567"))
@@ -313,9 +347,15 @@ import Testing
         (["login", "myspace", "--as", "bot"], "expected mastodon, x, bluesky"),
         (["login", "mastodon", "--as", "boss"], "expected human or bot"),
         (["logout", "--as", "boss"], "expected human or bot"),
-        (["login", "mastodon", "--as", "bot", "--server", "https://a:b@c.example"], "the server is not of the form"),
+        (
+            ["login", "mastodon", "--as", "bot", "--server", "https://a:b@c.example"],
+            "the server is not of the form"
+        ),
         (["login", "bluesky", "--as", "bot", "--handle", "nobody"], "the handle is not a handle"),
-        (["login", "x", "--as", "bot", "--api-base-url", "ftp://a"], "--api-base-url is not of the form"),
+        (
+            ["login", "x", "--as", "bot", "--api-base-url", "ftp://a"],
+            "--api-base-url is not of the form"
+        ),
     ]) func wrongWordsAreExplained(words: [String], hint: String) async throws {
         let ending = try await stage.run(words: words)
         #expect(ending.status == 64)
@@ -323,7 +363,8 @@ import Testing
     }
 
     @Test func silenceChangesNothing() async throws {
-        let ending = try await stage.run("login", "bluesky", "--as", "bot", "--handle", "a.example", input: "")
+        let ending = try await stage.run(
+            "login", "bluesky", "--as", "bot", "--handle", "a.example", input: "")
         #expect(ending.status == 64)
         #expect(ending.error.hasSuffix("error: nothing was entered; nothing was changed\n"))
     }
@@ -333,7 +374,8 @@ import Testing
         let settings = ["DATABASE_URL": try await server.makeDatabase()]
         try await expect(stage.run("migrate", environment: settings).status, equals: 0)
         let ending = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", "https://social.example", environment: settings)
+            "login", "mastodon", "--as", "bot", "--server", "https://social.example",
+            environment: settings)
         #expect(ending.status == 78)
         #expect(ending.error.contains("SECRET_KEY"))
     }
@@ -342,7 +384,8 @@ import Testing
     ///
     /// - Parameter person: Who is logged in there, if not whom the login is for.
     private func logIn(
-        _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String], first: [String] = [],
+        _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String],
+        first: [String] = [],
         browsing person: SandboxRole? = nil, without scope: String? = nil
     ) async throws -> Ending {
         let terminal = try PseudoTerminal()
@@ -355,7 +398,9 @@ import Testing
         try await program.waitForError(network == "x" ? "PIN: " : "Code: ")
         var address = String(
             try #require(
-                program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) }))
+                program.errorSoFar.split(whereSeparator: \.isWhitespace).first {
+                    $0.hasPrefix(sandbox.url)
+                }))
         if let scope {
             // The person does not allow it.
             var parts = try #require(URLComponents(string: address))

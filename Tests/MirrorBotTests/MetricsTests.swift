@@ -14,8 +14,11 @@ import Testing
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
 
-    private func metrics(_ words: String..., environment: [String: String] = [:]) async throws -> ExpositionReader {
-        let ending = try await stage.run(words: ["status", "--metrics"] + words, environment: environment)
+    private func metrics(_ words: String..., environment: [String: String] = [:]) async throws
+        -> ExpositionReader
+    {
+        let ending = try await stage.run(
+            words: ["status", "--metrics"] + words, environment: environment)
         #expect(ending.status == 0, "\(ending.error)")
         return try ExpositionReader(ending.output)
     }
@@ -29,9 +32,11 @@ import Testing
         let read = try await metrics()
         let names = [
             "mirrorbot_up": "gauge", "mirrorbot_build_info": "gauge", "mirrorbot_well": "gauge",
-            "mirrorbot_state": "gauge", "mirrorbot_stopped": "gauge", "mirrorbot_posts_total": "counter",
+            "mirrorbot_state": "gauge", "mirrorbot_stopped": "gauge",
+            "mirrorbot_posts_total": "counter",
             "mirrorbot_replies_total": "counter", "mirrorbot_favourites_total": "counter",
-            "mirrorbot_api_request_duration_seconds": "histogram", "mirrorbot_archive_rows": "gauge",
+            "mirrorbot_api_request_duration_seconds": "histogram",
+            "mirrorbot_archive_rows": "gauge",
             "mirrorbot_plan_slots": "gauge", "mirrorbot_last_success_timestamp_seconds": "gauge",
         ]
         for (name, type) in names { #expect(read.types[name] == type, "\(name)") }
@@ -39,25 +44,37 @@ import Testing
         #expect(read.value("mirrorbot_archive_rows", ["mirror": "default"]) == 20)
         let posts = read.samples.filter { $0.name == "mirrorbot_posts_total" }
         #expect(posts.count == 5)
-        #expect(posts.allSatisfy { $0.labels["network"] == "mastodon" && $0.labels["mirror"] == "default" })
+        #expect(
+            posts.allSatisfy {
+                $0.labels["network"] == "mastodon" && $0.labels["mirror"] == "default"
+            })
         let calls = read.value(
-            "mirrorbot_api_request_duration_seconds_count", ["mirror": "default", "network": "mastodon"])
+            "mirrorbot_api_request_duration_seconds_count",
+            ["mirror": "default", "network": "mastodon"])
         expect(calls) { ($0 ?? 0) > 0 }
         let heard = read.value(
-            "mirrorbot_last_success_timestamp_seconds", ["mirror": "default", "task": "bot-mentions"])
+            "mirrorbot_last_success_timestamp_seconds",
+            ["mirror": "default", "task": "bot-mentions"])
         expect(heard) { abs(($0 ?? 0) - Date().timeIntervalSince1970) < 300 }
         let slots = read.samples.filter { $0.name == "mirrorbot_plan_slots" }
-        #expect(Set(slots.compactMap { $0.labels["state"] }) == Set(ActionState.allCases.map(\.rawValue)))
+        #expect(
+            Set(slots.compactMap { $0.labels["state"] })
+                == Set(ActionState.allCases.map(\.rawValue)))
         await sandbox.stop()
     }
 
     /// Names of mirrors come from people.
     @Test func allMirrorsOfADatabaseAreThereUnlessOneIsNamed() async throws {
-        for name in ["first", "second"] { try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": name]) }
+        for name in ["first", "second"] {
+            try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": name])
+        }
         let all = try await metrics()
         let mirrors = Set(all.samples.compactMap { $0.labels["mirror"] })
         #expect(mirrors == ["first", "second"])
-        try await #expect(Set(metrics("--mirror", "first").samples.compactMap { $0.labels["mirror"] }) == ["first"])
+        try await #expect(
+            Set(metrics("--mirror", "first").samples.compactMap { $0.labels["mirror"] }) == [
+                "first"
+            ])
         let named = try await metrics(environment: ["MIRROR": "second"])
         #expect(Set(named.samples.compactMap { $0.labels["mirror"] }) == ["second"])
     }
@@ -68,9 +85,12 @@ import Testing
         let path = try stage.folder.write(Data("# old\n".utf8), to: "mirror-bot.prom")
         let old = try #require(FileHandle(forReadingAtPath: path))
         try await expect(stage.run("status", "--metrics", "--output", path).status, equals: 0)
-        let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        let text = String(
+            decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         try #expect(ExpositionReader(text).value("mirrorbot_up") == 1)
-        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                == 0o644)
         // The old one was not written over, but left.
         #expect(try old.readToEnd() == Data("# old\n".utf8))
         let names = try FileManager.default.contentsOfDirectory(atPath: stage.folder.path)
@@ -82,12 +102,14 @@ import Testing
         let ending = try await stage.run("status", "--metrics", "--output", path)
         #expect(ending.status == 78)
         #expect(ending.error.contains("does not exist yet"))
-        let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        let text = String(
+            decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         let read = try ExpositionReader(text)
         #expect(read.value("mirrorbot_up") == 0)
         #expect(read.types.keys.sorted() == ["mirrorbot_build_info", "mirrorbot_up"])
         let away = try await stage.run(
-            "status", "--metrics", environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
+            "status", "--metrics",
+            environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
         #expect(away.status == 69)
         try #expect(ExpositionReader(away.output).value("mirrorbot_up") == 0)
         #expect(!away.output.contains("planted"))
@@ -119,7 +141,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "a 1", "# HELP a b\n# TYPE a gauge\na 1\n# HELP b c\n# TYPE b gauge\nb 1\na 2\n", "# HELP a b\na 1\n",
+        "a 1", "# HELP a b\n# TYPE a gauge\na 1\n# HELP b c\n# TYPE b gauge\nb 1\na 2\n",
+        "# HELP a b\na 1\n",
         "# HELP a b\n# TYPE a gauge\na{l=\"\\x\"} 1\n", "# HELP a b\n# TYPE a gauge\na 1\na 1\n",
         "# HELP a b\n# TYPE a gauge\na{1=\"\"} 1\n", "# HELP a b\n# TYPE a counter\na 1\n",
         "# HELP a b\n# TYPE a gauge\na one\n",

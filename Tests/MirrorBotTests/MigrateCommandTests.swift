@@ -15,13 +15,17 @@ import Testing
         #expect(first.output.hasPrefix("applied 0001_"))
         let second = try await stage.run("migrate")
         #expect(second.status == 0)
-        #expect(second.output == "nothing to do: SQLite at \(stage.home)/mirror-bot.sqlite is up to date\n")
+        #expect(
+            second.output
+                == "nothing to do: SQLite at \(stage.home)/mirror-bot.sqlite is up to date\n")
     }
 
     /// Migrating would be the wrong advice: the tables are ahead of the program.
     @Test(arguments: [
-        ["status"], ["status", "--check"], ["migrate"], ["run"], ["run", "--once"], ["run", "--dry-run"], ["plan"],
-        ["train", "scheduler", "--from", "-"], ["train", "clear", "--yes"], ["people", "list"], ["suggestions"],
+        ["status"], ["status", "--check"], ["migrate"], ["run"], ["run", "--once"],
+        ["run", "--dry-run"], ["plan"],
+        ["train", "scheduler", "--from", "-"], ["train", "clear", "--yes"], ["people", "list"],
+        ["suggestions"],
         ["score"], ["rehearse", "--year", "2020"], ["logout", "--as", "bot"], ["backup", "copy"],
     ])
     func aDatabaseOfANewerProgramOnlyWantsAnUpdate(_ words: [String]) async throws {
@@ -41,7 +45,9 @@ import Testing
 
     @Test func aServerIsMigratedOnceAndServesEveryCommand() async throws {
         let server = try await PostgresServer.start(password: "planted4711")
-        let stage = try Stage(["DATABASE_URL": server.url(), "TIME_ZONE": "Asia/Tokyo", "DYNO": "worker.1"])
+        let stage = try Stage([
+            "DATABASE_URL": server.url(), "TIME_ZONE": "Asia/Tokyo", "DYNO": "worker.1",
+        ])
         let early = try await stage.run("status")
         #expect(early.status == 78)
         #expect(early.error.contains("; run `mirror-bot migrate`\n"))
@@ -61,11 +67,14 @@ import Testing
         try await expect(stage.run("run").error) { $0.contains("BOT_SERVER") }
         #expect(!FileManager.default.fileExists(atPath: stage.home))
 
-        _ = try await server.run("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_future', 'x')")
+        _ = try await server.run(
+            "INSERT INTO schema_migrations (id, checksum) VALUES ('9999_future', 'x')")
         for words in [["migrate"], ["status"], ["run", "--once"]] {
             let ending = try await stage.run(words: words)
             #expect(ending.status == 78)
-            #expect(ending.error.hasSuffix("step 9999_future of a newer mirror-bot; update mirror-bot\n"))
+            #expect(
+                ending.error.hasSuffix(
+                    "step 9999_future of a newer mirror-bot; update mirror-bot\n"))
         }
         _ = try await server.run("DELETE FROM schema_migrations WHERE id = '9999_future'")
 

@@ -27,21 +27,25 @@ import Testing
         _ words: String..., input: String? = nil, ends status: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Ending {
-        let ending = try await stage.run(words: words, environment: ["LOG_LEVEL": "trace"], input: input)
-        #expect(ending.status == status, "\(words): \(ending.error)", sourceLocation: sourceLocation)
+        let ending = try await stage.run(
+            words: words, environment: ["LOG_LEVEL": "trace"], input: input)
+        #expect(
+            ending.status == status, "\(words): \(ending.error)", sourceLocation: sourceLocation)
         #expect(!(ending.output + ending.error).contains("planted"), sourceLocation: sourceLocation)
         return ending
     }
 
     private func names() async throws -> [String] {
-        try Stage.decode(MirrorList.self, from: try await run("mirrors", "--json")).mirrors.map(\.name)
+        try Stage.decode(MirrorList.self, from: try await run("mirrors", "--json")).mirrors.map(
+            \.name)
     }
 
     // MARK: Adding
 
     @Test func aMirrorIsAddedWithItsLoginFromStandardInput() async throws {
         let added = try await run(
-            "mirrors", "add", "ann", "MAX_PER_DAY=4", "TIME_ZONE=Europe/Berlin", "--credentials", "-", input: Self.bot)
+            "mirrors", "add", "ann", "MAX_PER_DAY=4", "TIME_ZONE=Europe/Berlin", "--credentials",
+            "-", input: Self.bot)
         #expect(
             added.output == """
                 added mirror ann with 2 settings and logins of bot
@@ -62,10 +66,13 @@ import Testing
     @Test func whatCannotBeAddedIsRefused() async throws {
         _ = try await run("mirrors", "add", "ann")
         for (words, input, status) in [
-            (["ann"], nil, 65), (["Ann"], nil, 64), (["a", "MAX_PER_DAY"], nil, 64), (["a", "MAX_PER_DAY=x"], nil, 65),
+            (["ann"], nil, 65), (["Ann"], nil, 64), (["a", "MAX_PER_DAY"], nil, 64),
+            (["a", "MAX_PER_DAY=x"], nil, 65),
             (["a", "BOT_ACCESS_TOKEN=planted"], nil, 65), (["a", "DATABASE_URL=planted"], nil, 65),
-            (["a", "--credentials", "/nowhere/file"], nil, 65), (["a", "--credentials", "-"], "planted", 65),
-            (["a", "--mirror", "b"], nil, 64), (["a", "--credentials", "-"], #"{"bot":{"network":"planted"}}"#, 65),
+            (["a", "--credentials", "/nowhere/file"], nil, 65),
+            (["a", "--credentials", "-"], "planted", 65),
+            (["a", "--mirror", "b"], nil, 64),
+            (["a", "--credentials", "-"], #"{"bot":{"network":"planted"}}"#, 65),
             (["a", "--credentials", "-"], String(repeating: "planted", count: 20_000), 65),
         ] as [([String], String?, Int32)] {
             let ending = try await stage.run(words: ["mirrors", "add"] + words, input: input)
@@ -78,13 +85,18 @@ import Testing
     // MARK: Importing and exporting
 
     @Test func manyAreImportedOnce() async throws {
-        let file = try stage.folder.write(Data(["ann", "ben"].map(Self.line).joined().utf8), to: "mirrors.jsonl")
+        let file = try stage.folder.write(
+            Data(["ann", "ben"].map(Self.line).joined().utf8), to: "mirrors.jsonl")
         try await stage.makeDatabase()
         let checked = try await run("mirrors", "import", file, "--dry-run")
-        #expect(checked.output.hasPrefix("nothing was stored; of 2 mirrors: 2 new, 0 changed, 0 as they were\n"))
+        #expect(
+            checked.output.hasPrefix(
+                "nothing was stored; of 2 mirrors: 2 new, 0 changed, 0 as they were\n"))
         try await expect(names(), equals: [])
         let imported = try await run("mirrors", "import", file)
-        #expect(imported.output == "imported 2 mirrors: 2 new, 0 changed, 0 as they were\nnew: ann, ben\n")
+        #expect(
+            imported.output
+                == "imported 2 mirrors: 2 new, 0 changed, 0 as they were\nnew: ann, ben\n")
         let again = try await run("mirrors", "import", "-", "--json", input: Self.line("ann"))
         let report = try Stage.decode(ImportReport.self, from: again)
         #expect(report.unchanged == 1 && report.schema == "mirror-bot/import/1")
@@ -92,7 +104,8 @@ import Testing
 
     @Test func problemsAreListedByLineAndNothingIsStored() async throws {
         try await stage.makeDatabase()
-        let lines = Self.line("ann") + "planted\n" + #"{"name":"ben","settings":{"MAX_PER_DAY":"planted"}}"#
+        let lines =
+            Self.line("ann") + "planted\n" + #"{"name":"ben","settings":{"MAX_PER_DAY":"planted"}}"#
         let ending = try await run("mirrors", "import", "-", input: lines, ends: 65)
         #expect(ending.output.isEmpty)
         #expect(
@@ -119,8 +132,11 @@ import Testing
         _ = try await run("mirrors", "export", "-", "--with-secrets", ends: 64)
         let path = stage.folder.path("all.jsonl")
         _ = try await run("mirrors", "export", path, "--with-secrets")
-        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-        let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                == 0o600)
+        let text = String(
+            decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         #expect(text.contains("planted-token-ann") && text.contains("planted-token-ben"))
         _ = try await run("mirrors", "export", path, "--with-secrets", ends: 64)
         let again = try await run("mirrors", "import", path)
@@ -134,12 +150,18 @@ import Testing
     @Test func severalArePausedAndResumed() async throws {
         _ = try await run("mirrors", "import", "-", input: Self.line("ann") + Self.line("ben"))
         let paused = try await run("mirrors", "pause", "ann", "ben", "--until", "3d")
-        #expect(paused.output.hasPrefix("mirror ann pauses until ") && paused.output.contains("\nmirror ben pauses "))
-        try await expect(run("mirrors").output) { $0.contains("ann  paused") && $0.contains("ben  paused") }
+        #expect(
+            paused.output.hasPrefix("mirror ann pauses until ")
+                && paused.output.contains("\nmirror ben pauses "))
+        try await expect(run("mirrors").output) {
+            $0.contains("ann  paused") && $0.contains("ben  paused")
+        }
         let none = try await run("mirrors", "pause", "ann", "nobody", ends: 78)
         #expect(none.error.contains("no such mirror") && none.output.isEmpty)
         let resumed = try await run("mirrors", "resume", "ann", "--json")
-        #expect(resumed.output.contains(#""is_paused":false"#) && resumed.output.contains("mirror-bot/pause/1"))
+        #expect(
+            resumed.output.contains(#""is_paused":false"#)
+                && resumed.output.contains("mirror-bot/pause/1"))
         let both = try await run("mirrors", "resume", "ann", "ben")
         #expect(both.output == "nothing to do: mirror ann is not paused\nmirror ben continues\n")
         _ = try await run("mirrors", "pause", ends: 64)
@@ -153,7 +175,8 @@ import Testing
         let asked = try await run("mirrors", "remove", "ann", ends: 64)
         #expect(asked.error.contains("nothing was removed; answer y, or pass --yes"))
         let typed = try await stage.type(
-            ["mirrors", "remove", "ann"], [("Remove mirror ann, unknown → unknown, with everything", "n")])
+            ["mirrors", "remove", "ann"],
+            [("Remove mirror ann, unknown → unknown, with everything", "n")])
         #expect(typed.status == 64)
         try await expect(names(), equals: ["ann", "ben"])
         let removed = try await run("mirrors", "remove", "ann", "--yes")
@@ -161,25 +184,31 @@ import Testing
         try await expect(names(), equals: ["ben"])
         _ = try await run("mirrors", "remove", "ann", "--yes", ends: 78)
         let json = try await run("mirrors", "remove", "ben", "--yes", "--json")
-        #expect(json.output.contains("mirror-bot/mirror-removal/1") && json.output.contains(#""posts" : 3"#))
+        #expect(
+            json.output.contains("mirror-bot/mirror-removal/1")
+                && json.output.contains(#""posts" : 3"#))
         try await expect(names(), equals: [])
     }
 
     // MARK: Where a mirror is broken, or none is there
 
-    /// A mirror with a setting that cannot be used, be it the one that MIRROR names, hides no other one.
+    /// A mirror with a setting that cannot be used, be it the one that MIRROR names, hides no other
+    /// one.
     @Test func aBrokenMirrorHidesNoOther() async throws {
         _ = try await run("mirrors", "import", "-", input: Self.line("ann") + Self.line("default"))
         _ = try await stage.withMirror(["MIRROR": "ann"]) { mirror in
             try await mirror.storage.execute(
-                "UPDATE settings SET value = 'many' WHERE mirror = 'default' AND name = 'MAX_PER_DAY'")
+                "UPDATE settings SET value = 'many' WHERE mirror = 'default' AND name = 'MAX_PER_DAY'"
+            )
         }
         try await expect(names(), equals: ["ann", "default"])
         _ = try await run("mirrors", "pause", "ann")
         _ = try await run("mirrors", "resume", "ann")
         let all = try await run("status", "--all")
         #expect(all.output.contains("ann") && all.output.contains("MAX_PER_DAY"))
-        try await expect(run("status", "--metrics").output) { $0.contains(#"mirrorbot_well{mirror="ann"}"#) }
+        try await expect(run("status", "--metrics").output) {
+            $0.contains(#"mirrorbot_well{mirror="ann"}"#)
+        }
         _ = try await run("mirrors", "export")
     }
 
@@ -203,17 +232,21 @@ import Testing
         #expect(lines[0].contains("2 mirrors: ") && lines[0].contains("1 paused"))
         #expect(lines[1].contains("ann  ") && lines[2].contains("ben  the mirror pauses since "))
         let check = try await run("status", "--all", "--check", ends: 78)
-        #expect(check.error.hasPrefix("error: 1 of 2 mirrors do not work: ann; ann: "), "\(check.error)")
+        #expect(
+            check.error.hasPrefix("error: 1 of 2 mirrors do not work: ann; ann: "), "\(check.error)"
+        )
         let well = try await run("status", "--all", "--check", "--search", "BEN")
         #expect(well.output == "all 1 mirrors do their work, or pause as they were told\n")
         let json = try await run("status", "--all", "--json", "--page", "1")
         let status = try Stage.decode(MirrorsStatus.self, from: json)
         #expect(status.mirrors.map(\.name) == ["ann", "ben"] && status.pages == 1)
         #expect(status.schema == "mirror-bot/mirrors-status/1")
-        try await expect(run("status", "--all", "--search", "nobody").output, equals: "no mirrors were found\n")
+        try await expect(
+            run("status", "--all", "--search", "nobody").output, equals: "no mirrors were found\n")
         for words in [
             ["--search", "a"], ["--page", "2"], ["--all", "--page", "0"], ["--all", "--metrics"],
-            ["--all", "--mirror", "ann"], ["--all", "--check", "--page", "2"], ["--all", "--check", "--json"],
+            ["--all", "--mirror", "ann"], ["--all", "--check", "--page", "2"],
+            ["--all", "--check", "--json"],
         ] { try await expect(stage.run(words: ["status"] + words).status, equals: 64, "\(words)") }
         try await expect(Stage().run("status", "--all").status, equals: 78)
     }
@@ -241,7 +274,8 @@ import Testing
                 "worker w3 can do only a part of the work since \(since), holds 0 mirrors: no dictionary",
             ])
         #expect(!lines.dropLast(2).contains { $0.contains("no server answers") })
-        let status = try Stage.decode(MirrorsStatus.self, from: try await run("status", "--all", "--json"))
+        let status = try Stage.decode(
+            MirrorsStatus.self, from: try await run("status", "--all", "--json"))
         #expect(status.unableWorkers?.map(\.reason) == ["no server answers", "no dictionary"])
         #expect(!status.mirrors.contains { $0.text.contains("no server answers") })
     }
@@ -251,7 +285,8 @@ import Testing
         let read = try ExpositionReader(try await run("status", "--metrics").output)
         #expect(read.value("mirrorbot_mirrors_unowned") == 2)
         #expect(read.types["mirrorbot_mirrors_owned"] == nil)
-        let alone = try ExpositionReader(try await run("status", "--metrics", "--mirror", "ann").output)
+        let alone = try ExpositionReader(
+            try await run("status", "--metrics", "--mirror", "ann").output)
         #expect(alone.value("mirrorbot_mirrors_unowned") == nil)
     }
 }

@@ -9,7 +9,8 @@ import Testing
 
 @testable import MirrorBot
 
-/// The alerts and the dashboard of `deploy/`, and what the documentation says of metrics, beside what the program measures.
+/// The alerts and the dashboard of `deploy/`, and what the documentation says of metrics, beside
+/// what the program measures.
 ///
 /// Whether Prometheus takes them, and when the alerts fire, `make check-deploy` tests.
 @Suite struct MonitoringFilesTests {
@@ -38,22 +39,29 @@ import Testing
     }
 
     @Test func theDocumentationListsEverythingOnce() throws {
-        let rows = try Repository.text(of: "docs/run.md").matches(of: /(?m)^\| `(?<name>mirrorbot_[a-z_]+)`/)
+        let rows = try Repository.text(of: "docs/run.md").matches(
+            of: /(?m)^\| `(?<name>mirrorbot_[a-z_]+)`/)
         expect(rows.map { String($0.output.name) }.sorted(), equals: Self.all.sorted())
     }
 
     /// The values of labels that it selects by.
     private func selected(by label: String, in text: String) -> Set<String> {
         Set(
-            text.matches(of: /(?<label>[a-z]+)=~?\\?"(?<values>[a-z|-]+)\\?"/).filter { $0.output.label == label }
-                .flatMap { $0.output.values.split(separator: "|").map(String.init) })
+            text.matches(of: /(?<label>[a-z]+)=~?\\?"(?<values>[a-z|-]+)\\?"/).filter {
+                $0.output.label == label
+            }
+            .flatMap { $0.output.values.split(separator: "|").map(String.init) })
     }
 
-    @Test(arguments: [rules, dashboard]) func onlyValuesThatThereAreAreSelected(_ path: String) throws {
+    @Test(arguments: [rules, dashboard]) func onlyValuesThatThereAreAreSelected(_ path: String)
+        throws
+    {
         let text = try Repository.text(of: path)
         let known: [String: [String]] = [
-            "code": Obstacle.Code.allCases.map(\.rawValue), "weight": Obstacle.Weight.allCases.map(\.rawValue),
-            "state": Health.Verdict.State.allCases.map(\.rawValue) + ActionState.allCases.map(\.rawValue),
+            "code": Obstacle.Code.allCases.map(\.rawValue),
+            "weight": Obstacle.Weight.allCases.map(\.rawValue),
+            "state": Health.Verdict.State.allCases.map(\.rawValue)
+                + ActionState.allCases.map(\.rawValue),
             "window": AccountRole.allCases.map(\.rawValue),
         ]
         for (label, values) in known {
@@ -64,12 +72,14 @@ import Testing
 
     /// Each alert waits, and tells in words what it is and which command tells more.
     @Test func alertsNameACommandThatThereIs() throws {
-        let alerts = try Repository.text(of: Self.rules).components(separatedBy: "- alert: ").dropFirst()
+        let alerts = try Repository.text(of: Self.rules).components(separatedBy: "- alert: ")
+            .dropFirst()
         #expect(alerts.count >= 12)
         for alert in alerts {
             let words = alert.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             let name = words.prefix { $0 != " " }
-            let wait = words.firstMatch(of: /for: \d+[mh] labels: \{ severity: (critical|warning) \}/)
+            let wait = words.firstMatch(
+                of: /for: \d+[mh] labels: \{ severity: (critical|warning) \}/)
             #expect(wait != nil, "\(name)")
             #expect(words.contains(" summary: ") && words.contains(" description: >- "), "\(name)")
             let commands = words.matches(of: /`mirror-bot (?<words>[^`]+)`/).map {

@@ -27,7 +27,8 @@ import Testing
         #expect(moved.status == 0, "\(moved.error)")
         #expect(
             moved.output.hasPrefix(
-                "mirror default lives at PostgreSQL at 127.0.0.1:\(server.port), database postgres now"))
+                "mirror default lives at PostgreSQL at 127.0.0.1:\(server.port), database postgres now"
+            ))
         #expect(moved.output.contains(": 20 posts"))
         #expect(moved.output.contains("rows were compared; "))
         let key = stage.home + "/mirror-bot.sqlite.key"
@@ -36,13 +37,16 @@ import Testing
 
         // The old place takes no orders any more, and says where to go.
         for words in [
-            ["run"], ["run", "--once"], ["plan"], ["train", "scheduler", "--from", "-"], ["status", "--check"],
+            ["run"], ["run", "--once"], ["plan"], ["train", "scheduler", "--from", "-"],
+            ["status", "--check"],
         ] {
             let ending = try await stage.run(words: words)
             #expect(ending.status == 78, "\(words)")
             #expect(ending.error.contains("lives at PostgreSQL at 127.0.0.1"), "\(words)")
         }
-        try await expect(stage.status().idle.first) { $0?.hasPrefix("nothing is sent: the mirror lives at ") == true }
+        try await expect(stage.status().idle.first) {
+            $0?.hasPrefix("nothing is sent: the mirror lives at ") == true
+        }
         try await expect(stage.run("backup", "left.sqlite").status, equals: 0)
 
         let there = ["DATABASE_URL": server.url(), "SECRET_KEY_FILE": key]
@@ -65,11 +69,13 @@ import Testing
         try await stage.train(Fixture.lines())
         let folder = stage.folder.path("there")
         try await expect(stage.run("move", "--to", folder).status, equals: 0)
-        let asked = try await stage.run("move", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
+        let asked = try await stage.run(
+            "move", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(asked.status == 64)
         #expect(asked.error.contains(", as it was when it was moved away"))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
-        let back = try await stage.run("move", "--yes", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
+        let back = try await stage.run(
+            "move", "--yes", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(back.status == 0)
         try await expect(stage.status().archive.posts, equals: 20)
     }
@@ -84,7 +90,8 @@ import Testing
         #expect(moved.output.contains("mirror second lives at "))
         let there = ["MIRROR_BOT_HOME": folder]
         try await expect(stage.status(there).archive.posts, equals: 20)
-        try await expect(stage.status(there.merging(["MIRROR": "second"]) { $1 }).archive.posts, equals: 10)
+        try await expect(
+            stage.status(there.merging(["MIRROR": "second"]) { $1 }).archive.posts, equals: 10)
     }
 
     @Test func whatLivesThereStays() async throws {
@@ -103,23 +110,35 @@ import Testing
     @Test func aLostPlaceIsGivenUpByAPersonOnly() async throws {
         try await stage.train(Fixture.lines())
         try await expect(
-            stage.run("move", "--stay").output, equals: "nothing to do: mirror default was not moved away from here\n")
+            stage.run("move", "--stay").output,
+            equals: "nothing to do: mirror default was not moved away from here\n")
         let folder = stage.folder.path("there")
         try await expect(stage.run("move", "--to", folder).status, equals: 0)
         let asked = try await stage.run("move", "--stay")
         #expect(asked.status == 64)
         #expect(asked.error.contains("both answer"))
         try await expect(stage.run("plan").status, equals: 78)
-        try await expect(stage.run("move", "--stay", "--yes").output, equals: "mirror default lives here again\n")
+        try await expect(
+            stage.run("move", "--stay", "--yes").output, equals: "mirror default lives here again\n"
+        )
         try await expect(stage.run("plan").status, equals: 0)
     }
 
     @Test func aPlaceThatCannotBeUsedIsNamed() async throws {
         try await stage.train(Fixture.lines())
         let cases: [(words: [String], status: Int32, text: String)] = [
-            (["--to", "postgres://u:planted4711@127.0.0.1:1/none"], 69, "could not open the database of --to"),
-            (["--to", "mysql://u:planted4711@127.0.0.1/none"], 64, "--to begins with mysql://, which is for MySQL"),
-            (["--to", "/proc/nowhere"], 69, "could not open the database at /proc/nowhere/mirror-bot.sqlite"),
+            (
+                ["--to", "postgres://u:planted4711@127.0.0.1:1/none"], 69,
+                "could not open the database of --to"
+            ),
+            (
+                ["--to", "mysql://u:planted4711@127.0.0.1/none"], 64,
+                "--to begins with mysql://, which is for MySQL"
+            ),
+            (
+                ["--to", "/proc/nowhere"], 69,
+                "could not open the database at /proc/nowhere/mirror-bot.sqlite"
+            ),
             (["--to", ""], 64, "--to is empty"),
             ([], 64, "give either --to or --stay"),
             (["--to", "x", "--stay"], 64, "give either --to or --stay"),
@@ -132,7 +151,9 @@ import Testing
             #expect(ending.error.contains(text), "\(words): \(ending.error)")
             #expect(!ending.error.contains("planted4711"))
         }
-        let dyno = ["DYNO": "run.1", "DATABASE_URL": try await PostgresServer.shared().makeDatabase()]
+        let dyno = [
+            "DYNO": "run.1", "DATABASE_URL": try await PostgresServer.shared().makeDatabase(),
+        ]
         try await expect(stage.run("migrate", environment: dyno).status, equals: 0)
         try await stage.train(Fixture.lines(), environment: dyno)
         let forgotten = try await stage.run("move", "--to", "x", environment: dyno)

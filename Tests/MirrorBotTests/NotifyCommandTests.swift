@@ -14,7 +14,8 @@ import Testing
 
     private func causes(_ server: LoopbackServer) throws -> [String] {
         try server.requests.map { request in
-            let object = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+            let object =
+                try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
             return "\(object?["cause"] as? String ?? "-") \(object?["state"] as? String ?? "-")"
         }
     }
@@ -29,10 +30,13 @@ import Testing
         // It makes no database, and needs none.
         #expect(!FileManager.default.fileExists(atPath: stage.home))
         let away = try Self.server(status: 403)
-        let refused = try await stage.run("notify", "--test", environment: ["NOTIFY_URL": away.url + "/planted-hook"])
+        let refused = try await stage.run(
+            "notify", "--test", environment: ["NOTIFY_URL": away.url + "/planted-hook"])
         #expect(refused.status == 69)
         #expect(
-            refused.error == "error: could not send to NOTIFY_URL (127.0.0.1): the server answers with status 403\n")
+            refused.error
+                == "error: could not send to NOTIFY_URL (127.0.0.1): the server answers with status 403\n"
+        )
         let nobody = try await stage.run("notify", "--test", environment: ["NOTIFY_URL": ""])
         #expect(nobody.status == 78)
         #expect(nobody.error.contains("NOTIFY_URL is not set"))
@@ -41,17 +45,22 @@ import Testing
         #expect(!config.output.contains("planted-hook"))
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func whatEndsARunIsToldOnceUntilItWorks(_ store: StoreUnderTest)
+    @Test(arguments: StoreUnderTest.allCases) func whatEndsARunIsToldOnceUntilItWorks(
+        _ store: StoreUnderTest
+    )
         async throws
     {
-        let (sandbox, server, switched) = (try await Sandbox.live(), try Self.server(), try Self.server())
+        let (sandbox, server, switched) = (
+            try await Sandbox.live(), try Self.server(), try Self.server()
+        )
         let stage = try await store.stage(
             sandbox.botSettings.merging([
                 "TIME_ZONE": "UTC", "NOTIFY_URL": server.url, "HEARTBEAT_URL": switched.url,
             ]) { $1 })
         try await stage.train(Fixture.lines())
         for _ in 0..<2 {
-            let ending = try await stage.run("run", "--once", environment: ["BOT_ACCESS_TOKEN": "wrong"])
+            let ending = try await stage.run(
+                "run", "--once", environment: ["BOT_ACCESS_TOKEN": "wrong"])
             #expect(ending.status == 77)
         }
         try expect(causes(server), equals: ["refused began"])
@@ -64,7 +73,9 @@ import Testing
         #expect(mended.status == 0, "\(mended.error)")
         try expect(causes(server), equals: ["refused began", "refused resolved"])
         #expect(switched.requests.count == 1)
-        try await expect(stage.run("notify", "--json").output) { $0.contains("mirror-bot/notices/1") }
+        try await expect(stage.run("notify", "--json").output) {
+            $0.contains("mirror-bot/notices/1")
+        }
         // A dry run sends nothing to anybody.
         try await expect(stage.run("run", "--dry-run").status, equals: 0)
         #expect(switched.requests.count == 1)
@@ -73,10 +84,14 @@ import Testing
     }
 
     @Test func aWorkerTellsWhileItWorksAndEndsInTime() async throws {
-        let (sandbox, server, switched) = (try await Sandbox.live(), try Self.server(), try Self.server())
+        let (sandbox, server, switched) = (
+            try await Sandbox.live(), try Self.server(), try Self.server()
+        )
         // A server that hangs holds up neither the worker nor its end.
         let hanging = try LoopbackServer(steps: [.awaitRequest, .hang])
-        let stage = try Stage(["TIME_ZONE": "UTC", "NOTIFY_URL": server.url, "HEARTBEAT_URL": switched.url])
+        let stage = try Stage([
+            "TIME_ZONE": "UTC", "NOTIFY_URL": server.url, "HEARTBEAT_URL": switched.url,
+        ])
         let worker = try await stage.startMirror(on: sandbox)
         try await switched.waitForRequests(1)
         worker.send(SIGTERM)

@@ -20,14 +20,19 @@ import Testing
         #expect(listed.status == 0)
         #expect(listed.output == "x:1000  @pal0, 15 replies\nx:1001  @pal1, 15 replies\n")
 
-        let linked = try await stage.run("people", "link", "x:1000", "@Pal@Social.Example", "--consented")
+        let linked = try await stage.run(
+            "people", "link", "x:1000", "@Pal@Social.Example", "--consented")
         #expect(linked.status == 0)
         #expect(linked.output == "one person: x:1000, pal@social.example\n")
         let posts = try await stage.withMirror { mirror in
-            try await mirror.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
+            try await mirror.archive.replies(
+                to: .mastodon("pal@social.example", localHost: "social.example")
+            ).count
         }
         #expect(posts == 15)
-        try await expect(stage.run("people", "list").output) { $0.contains("same as pal@social.example") }
+        try await expect(stage.run("people", "list").output) {
+            $0.contains("same as pal@social.example")
+        }
 
         let unlinked = try await stage.run("people", "unlink", "pal@social.example")
         #expect(unlinked.output == "not linked any more: pal@social.example\n")
@@ -35,7 +40,9 @@ import Testing
         #expect(again.status == 0)
         #expect(again.output == "nothing to do: pal@social.example was not linked\n")
         let left = try await stage.withMirror { mirror in
-            try await mirror.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
+            try await mirror.archive.replies(
+                to: .mastodon("pal@social.example", localHost: "social.example")
+            ).count
         }
         #expect(left == 0)
     }
@@ -79,9 +86,11 @@ import Testing
     @Test func denyingUnlearns() async throws {
         let settings = ["TIME_ZONE": "UTC"]
         let trained = try await stage.run(
-            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20)
+        )
         try #require(trained.status == 0)
-        let ending = try await stage.run("people", "deny", "pal@home.example", environment: settings)
+        let ending = try await stage.run(
+            "people", "deny", "pal@home.example", environment: settings)
         #expect(ending.status == 0)
         #expect(
             ending.output == """
@@ -104,7 +113,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "nobody", "x:", "x:nobody", "a b@c.example", "mastodon:", "a@b.example:0", "a@b.example:x", "a:1@b.example",
+        "", "nobody", "x:", "x:nobody", "a b@c.example", "mastodon:", "a@b.example:0",
+        "a@b.example:x", "a:1@b.example",
     ])
     func whoCannotBeToldIsRefused(name: String) async throws {
         let ending = try await stage.run("people", "deny", name)
@@ -118,7 +128,8 @@ import Testing
     func aServerIsDeniedAndLifted(name: String) async throws {
         let settings = ["TIME_ZONE": "UTC"]
         let trained = try await stage.run(
-            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20)
+        )
         try #require(trained.status == 0)
         let server = try #require(ServerName(reference: name)).reference
         let ending = try await stage.run("people", "deny", name, environment: settings)
@@ -127,18 +138,29 @@ import Testing
             $0.hasPrefix("denied: everybody on \(server)\n")
                 && $0.contains("unlearned: 20 posts of theirs\n")
         }
-        try await expect(stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
-        try await expect(stage.run("people", "deny", name).output) { $0.hasPrefix("denied already") }
-        try await expect(stage.run("people", "list").output) { $0.contains("\(server)  everybody on it is denied") }
-        try await expect(stage.run("people", "list", "--json").output) { $0.contains(#""server" : "\#(server)""#) }
+        try await expect(
+            stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
+        try await expect(stage.run("people", "deny", name).output) {
+            $0.hasPrefix("denied already")
+        }
+        try await expect(stage.run("people", "list").output) {
+            $0.contains("\(server)  everybody on it is denied")
+        }
+        try await expect(stage.run("people", "list", "--json").output) {
+            $0.contains(#""server" : "\#(server)""#)
+        }
         // Nothing is learned of them again.
         let again = try await stage.run(
-            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20)
+        )
         #expect(again.status == 0)
-        try await expect(stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
-        try await expect(stage.run("people", "allow", name).output, equals: "no longer denied: \(server)\n")
         try await expect(
-            stage.run("people", "allow", name).output, equals: "nothing to do: \(server) was not denied\n")
+            stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
+        try await expect(
+            stage.run("people", "allow", name).output, equals: "no longer denied: \(server)\n")
+        try await expect(
+            stage.run("people", "allow", name).output,
+            equals: "nothing to do: \(server) was not denied\n")
     }
 
     @Test func whoDeniesAServerIsToldWhomThatMeets() async throws {
@@ -146,7 +168,8 @@ import Testing
         #expect(nobody.output.contains("nobody known is on it"))
         #expect(!nobody.output.contains("known people"))
         for (word, name) in [
-            ("allow", "pal@social.example"), ("deny", "foe@a.social.example"), ("deny", "ann@home.example"),
+            ("allow", "pal@social.example"), ("deny", "foe@a.social.example"),
+            ("deny", "ann@home.example"),
         ] {
             try await expect(stage.run("people", word, name).status, equals: 0)
         }
@@ -165,9 +188,13 @@ import Testing
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let denied = try await stage.run("people", "deny", "*@a.social.example", "--json")
-        try expect(decoder.decode(Change.self, from: Data(denied.output.utf8)), equals: Change(stance: "deny"))
+        try expect(
+            decoder.decode(Change.self, from: Data(denied.output.utf8)),
+            equals: Change(stance: "deny"))
         let lifted = try await stage.run("people", "allow", "*@a.social.example", "--json")
-        try expect(decoder.decode(Change.self, from: Data(lifted.output.utf8)), equals: Change(stance: "deny"))
+        try expect(
+            decoder.decode(Change.self, from: Data(lifted.output.utf8)),
+            equals: Change(stance: "deny"))
         let person = try await stage.run("people", "allow", "new@a.social.example")
         #expect(person.output.contains("this overrides the denial of *@social.example"))
     }
@@ -181,7 +208,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["link", "*@home.example", "x:1"], ["unlink", "*@home.example"], ["forget", "*@home.example", "--yes"],
+        ["link", "*@home.example", "x:1"], ["unlink", "*@home.example"],
+        ["forget", "*@home.example", "--yes"],
         ["report", "*@home.example"],
     ])
     func onlyWhoIsDeniedMayBeAServer(words: [String]) async throws {
@@ -198,13 +226,15 @@ import Testing
         let ending = try await stage.run("people", "deny", name, environment: settings)
         #expect(ending.status == 64)
         #expect(ending.error.contains("no server or domain can be denied on Bluesky"))
-        #expect(try await stage.withMirror(settings) { try await $0.people.deniedServers() }.isEmpty)
+        #expect(
+            try await stage.withMirror(settings) { try await $0.people.deniedServers() }.isEmpty)
     }
 
     private func trainOnX() async throws {
         let path = try Fixture.xArchive(in: stage.folder)
         let ending = try await stage.run(
-            "train", "scheduler", "--from", path, environment: ["HUMAN_NETWORK": "x", "TIME_ZONE": "UTC"])
+            "train", "scheduler", "--from", path,
+            environment: ["HUMAN_NETWORK": "x", "TIME_ZONE": "UTC"])
         try #require(ending.status == 0)
     }
 }

@@ -8,7 +8,8 @@ import Settings
 import TestSupport
 import Testing
 
-/// The program as it is built, from an archive with files of pictures to a post with one, killed on the way.
+/// The program as it is built, from an archive with files of pictures to a post with one, killed on
+/// the way.
 @Suite(.timeLimit(.minutes(30))) struct PictureRunTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
     private static let text = "A walk in the hills."
@@ -40,20 +41,26 @@ import Testing
     }
 
     /// What the worker is killed at, and how often the picture is at the network in the end.
-    private static let points = [("upload.answered", 2), ("upload.stored", 1), ("delivery.prepared", 1)]
+    private static let points = [
+        ("upload.answered", 2), ("upload.stored", 1), ("delivery.prepared", 1),
+    ]
 
     @Test(arguments: NetworkName.allCases, points)
-    func aWorkerThatIsKilledSendsThePostOnce(network: NetworkName, point: (name: String, uploads: Int)) async throws {
+    func aWorkerThatIsKilledSendsThePostOnce(
+        network: NetworkName, point: (name: String, uploads: Int)
+    ) async throws {
         let sandbox = try await Sandbox.live()
         let folder = try TemporaryDirectory()
         let id = try Self.archive(in: folder)
         let rehearsal = Rehearsal.Settings(
             // Whole seconds, and not before what was asked for by the real clock.
-            origin: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)), started: Date(),
+            origin: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)),
+            started: Date(),
             factor: 1, leaseSeconds: 3)
         let stage = try Stage(
             sandbox.settings(of: .bot, on: network).merging([
-                "HUMAN_NETWORK": "x", "TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0", "MEDIA": "own",
+                "HUMAN_NETWORK": "x", "TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0",
+                "MEDIA": "own",
                 "TRUST_ARCHIVE": "yes",
             ]) { $1 })
         let training = try await stage.run("train", "scheduler", "--from", folder.path)

@@ -48,18 +48,23 @@ import Testing
         let ending = try await stage.run("plan", "--date", day, environment: ["COLUMNS": "90"])
         #expect(ending.status == 0)
         #expect(ending.error.isEmpty)
-        let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines.first == "\(day)  Asia/Tokyo (a preview: the plan is made when the day begins)")
+        let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+        #expect(
+            lines.first == "\(day)  Asia/Tokyo (a preview: the plan is made when the day begins)")
         for slot in plan.slots {
             let number = slot.subject.drop { $0 != "#" }.dropFirst()
             let line = try #require(
                 lines.first {
-                    $0.hasPrefix("\(slot.time) ○ \(number) ") && $0.contains(" \(slot.id.prefix(7)) preview")
+                    $0.hasPrefix("\(slot.time) ○ \(number) ")
+                        && $0.contains(" \(slot.id.prefix(7)) preview")
                 })
             #expect(line.hasSuffix(try #require(slot.text)))
         }
         #expect(lines.contains("share of posts by hour"))
-        let axes = lines.filter { $0.hasPrefix("human  0        3") || $0.hasPrefix("bot    0        3") }
+        let axes = lines.filter {
+            $0.hasPrefix("human  0        3") || $0.hasPrefix("bot    0        3")
+        }
         #expect(axes.count == 2)
         #expect(ending.output.contains("█"))
         for line in lines { #expect(line.count <= 90, "too wide: \(line)") }
@@ -72,15 +77,19 @@ import Testing
         let pattern = try #require(plan.pattern)
         #expect(pattern.posts == 3)
         #expect(plan.slots.count == 3)
-        let lines = try await stage.run("plan", "--date", day).output.split(separator: "\n").map(String.init)
+        let lines = try await stage.run("plan", "--date", day).output.split(separator: "\n").map(
+            String.init)
         #expect(lines[1] == "planned like \(pattern.day), when the human posted 3 times")
         let explained = try await stage.run("explain", try #require(plan.slots.first).subject)
         #expect(explained.status == 0, "\(explained.error)")
         #expect(
-            explained.output.contains("  the day     planned like \(pattern.day), when the human posted 3 times"),
+            explained.output.contains(
+                "  the day     planned like \(pattern.day), when the human posted 3 times"),
             "\(explained.output)")
         // Of days that were drawn minute by minute nothing is claimed.
-        try await expect(stage.plan("--date", day, environment: ["SCHEDULE_MODEL": "kernel"]).pattern, equals: nil)
+        try await expect(
+            stage.plan("--date", day, environment: ["SCHEDULE_MODEL": "kernel"]).pattern,
+            equals: nil)
     }
 
     @Test func isTheSameEveryTime() async throws {
@@ -103,7 +112,8 @@ import Testing
 
     @Test func quietHoursStayQuiet() async throws {
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
-        let plan = try await stage.plan("--date", "\(tomorrow)", environment: ["QUIET_HOURS": "21:00-22:00"])
+        let plan = try await stage.plan(
+            "--date", "\(tomorrow)", environment: ["QUIET_HOURS": "21:00-22:00"])
         #expect(!plan.slots.isEmpty)
         expect(plan.slots) { $0.allSatisfy { !$0.time.hasPrefix("21:") } }
     }

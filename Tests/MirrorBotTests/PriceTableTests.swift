@@ -4,7 +4,8 @@ import Networks
 import Posts
 import Testing
 
-/// Compares the documented table of what 5 dollars a month buy on X with the price table and the month's plan.
+/// Compares the documented table of what 5 dollars a month buy on X with the price table and the
+/// month's plan.
 @Suite struct PriceTableTests {
     private static let header = "| 5 dollars a month | buy |"
     private static let prices = XPrices.current
@@ -15,7 +16,8 @@ import Testing
 
     /// The most items that an amount pays for.
     private static func most(_ amount: Money, _ price: (Int) -> Money) -> String {
-        ((0...10_000).last { price($0) <= amount } ?? 0).formatted(.number.locale(Locale(identifier: "en_US")))
+        ((0...10_000).last { price($0) <= amount } ?? 0).formatted(
+            .number.locale(Locale(identifier: "en_US")))
     }
 
     /// What the whole past costs, and how many months it takes.
@@ -29,7 +31,9 @@ import Testing
 
     static var table: [String] {
         let plan = MonthPlan.ofThirtyDays(budget: Money(microdollars: 5_000_000), lifePerDay: .zero)
-        let (life, posts, favorites) = (plan.keptForLife, plan.share(of: .posts), plan.share(of: .favorites))
+        let (life, posts, favorites) = (
+            plan.keptForLife, plan.share(of: .posts), plan.share(of: .favorites)
+        )
         let answer = read(1, .mentions, owned: false) + prices.summonedReply
         let (all, owned) = (whole(plan, owned: false), whole(plan, owned: true))
         let owner = "`X_APP_OWNER=human`"
@@ -50,10 +54,22 @@ import Testing
     /// What each reading asks for, and its price.
     static var fields: [String] {
         let rows: [(String, XReader, Money, Money?)] = [
-            ("the account's own posts", .own, read(1, .ownPosts, owned: false), read(1, .ownPosts, owned: true)),
-            ("single own posts, whether they are still there", .own, prices.priceOfLookUp(of: .own), nil),
-            ("favorites", .learned, read(1, .favorites, owned: false), read(1, .favorites, owned: true)),
-            ("mentions", .others, read(1, .mentions, owned: false), read(1, .mentions, owned: true)),
+            (
+                "the account's own posts", .own, read(1, .ownPosts, owned: false),
+                read(1, .ownPosts, owned: true)
+            ),
+            (
+                "single own posts, whether they are still there", .own,
+                prices.priceOfLookUp(of: .own), nil
+            ),
+            (
+                "favorites", .learned, read(1, .favorites, owned: false),
+                read(1, .favorites, owned: true)
+            ),
+            (
+                "mentions", .others, read(1, .mentions, owned: false),
+                read(1, .mentions, owned: true)
+            ),
             ("the home timeline", .others, read(1, .home, owned: false), nil),
             ("single posts of others", .others, prices.priceOfLookUp(of: .others), nil),
         ]
@@ -65,7 +81,8 @@ import Testing
         return header
             + rows.map { what, reader, price, owned in
                 let amounts = [price, owned].compactMap { $0?.description }.joined(separator: "; ")
-                let comes = reader.expansions(.tweet).isEmpty ? "nothing" : "its author, in the price"
+                let comes =
+                    reader.expansions(.tweet).isEmpty ? "nothing" : "its author, in the price"
                 let fields = reader.postFields(.tweet).map { "`\($0)`" }.joined(separator: ", ")
                 return "| \(what) | \(amounts) | \(comes) | \(fields) |"
             }

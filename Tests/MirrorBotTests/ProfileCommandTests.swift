@@ -15,10 +15,13 @@ import Testing
 
     init() async throws { sandbox = try await Sandbox.live() }
 
-    private func stage(_ network: NetworkName, _ more: [String: String] = [:]) async throws -> Stage {
+    private func stage(_ network: NetworkName, _ more: [String: String] = [:]) async throws -> Stage
+    {
         let stage = try Stage(
-            sandbox.settings(of: .bot, on: network).merging(sandbox.settings(of: .human, on: network)) { $1 }
-                .merging(["TIME_ZONE": "UTC"]) { $1 }.merging(more) { $1 })
+            sandbox.settings(of: .bot, on: network).merging(
+                sandbox.settings(of: .human, on: network)
+            ) { $1 }
+            .merging(["TIME_ZONE": "UTC"]) { $1 }.merging(more) { $1 })
         try await stage.makeDatabase()
         return stage
     }
@@ -27,7 +30,9 @@ import Testing
         try Stage.decode(ProfileProposal.self, from: try await stage.run("profile", "--json"))
     }
 
-    @Test(arguments: [NetworkName.mastodon, .bluesky]) func writesWhoseMirrorItIs(network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.mastodon, .bluesky]) func writesWhoseMirrorItIs(
+        network: NetworkName
+    ) async throws {
         let stage = try await stage(network, ["OPERATOR_CONTACT": "ops@example.org"])
         let before = try await proposal(stage)
         #expect(before.schema == "mirror-bot/profile/1")
@@ -36,7 +41,9 @@ import Testing
         expect(before.present?.bio) { $0?.hasPrefix(ProfileProposal.start) == true }
         #expect(before.line.contains(", run by ops@example.org. Reply \"stop\""))
         #expect(before.proposed?.bio == before.line)
-        #expect((before.proposed?.fields.map(\.name) == [ProfileProposal.fieldName]) == (network == .mastodon))
+        #expect(
+            (before.proposed?.fields.map(\.name) == [ProfileProposal.fieldName])
+                == (network == .mastodon))
 
         // Nobody can be asked.
         let asked = try await stage.run("profile")
@@ -58,7 +65,9 @@ import Testing
     }
 
     /// What a person wrote stays, and only our own line changes.
-    @Test(arguments: [NetworkName.mastodon, .bluesky]) func whatAPersonWroteStays(network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.mastodon, .bluesky]) func whatAPersonWroteStays(
+        network: NetworkName
+    ) async throws {
         let stage = try await stage(network)
         let words = "I repeat old posts.\n\nAsk Haruka about me."
         try await write(words, fields: ["Home": "https://e.org"], on: network, stage)
@@ -67,7 +76,9 @@ import Testing
         #expect(!line.contains("run by"))
         let present = try #require(try await proposal(stage).present)
         #expect(present.bio == "\(words)\n\n\(line)")
-        #expect(present.fields.map(\.name) == (network == .mastodon ? ["Home", ProfileProposal.fieldName] : []))
+        #expect(
+            present.fields.map(\.name)
+                == (network == .mastodon ? ["Home", ProfileProposal.fieldName] : []))
         let contact = ["OPERATOR_CONTACT": "ops@example.org"]
         try await expect(stage.run("profile", "--yes", environment: contact).status, equals: 0)
         let changed = try #require(try await proposal(stage).present)
@@ -123,7 +134,8 @@ import Testing
         let stage = try await stage(.x)
         let ending = try await stage.run("profile")
         #expect(ending.status == 0, "\(ending.error)")
-        #expect(ending.output.contains("paste this line into its profile:\n  \(ProfileProposal.start)"))
+        #expect(
+            ending.output.contains("paste this line into its profile:\n  \(ProfileProposal.start)"))
         #expect(ending.output.contains("X lets only a person change a profile"))
         await sandbox.stop()
     }
@@ -134,7 +146,9 @@ import Testing
         try await expect(stage.run("run", "--once").status, equals: 0)
         try await expect(stage.run("profile", "--yes").status, equals: 0)
         let found = try await stage.run("doctor", environment: ["COLUMNS": "400"])
-        #expect(found.output.contains("profile     names \(sandbox.world.humanHandle)"), "\(found.output)")
+        #expect(
+            found.output.contains("profile     names \(sandbox.world.humanHandle)"),
+            "\(found.output)")
         #expect(found.output.contains("the human's profile does not name the bot"))
         #expect(found.output.contains("has not seen that the human's page links back"))
         await sandbox.stop()
@@ -153,7 +167,8 @@ import Testing
 
     /// Writes as the person themselves would.
     private func write(
-        _ bio: String, fields: [String: String], on network: NetworkName, _ stage: Stage, role: AccountRole = .bot
+        _ bio: String, fields: [String: String], on network: NetworkName, _ stage: Stage,
+        role: AccountRole = .bot
     ) async throws {
         try await stage.withMirror { mirror in
             let account = try #require(try await mirror.network(of: role) as? any ProfiledNetwork)
@@ -161,7 +176,8 @@ import Testing
             var wanted = present
             wanted.bio = bio
             wanted.fields =
-                network == .mastodon ? fields.map { AccountProfile.Field(name: $0.key, value: $0.value) } : []
+                network == .mastodon
+                ? fields.map { AccountProfile.Field(name: $0.key, value: $0.value) } : []
             try await account.setProfile(wanted, insteadOf: present)
         }
     }

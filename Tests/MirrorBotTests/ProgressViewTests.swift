@@ -10,7 +10,8 @@ import Testing
     @Test(arguments: [39, 40, 59, 79, 99, 250]) func fitsTheTerminalAndHasABar(columns: Int) {
         for step in Self.steps {
             for done in [0, 1, 800, 3_199, 3_200] {
-                let line = ProgressView.line(.init(step: step, done: done, total: 3_200), columns: columns)
+                let line = ProgressView.line(
+                    .init(step: step, done: done, total: 3_200), columns: columns)
                 #expect(Printable.width(line) <= columns, "\(line)")
                 #expect(line.contains("░") == (done < 3_200), "\(line)")
                 #expect(line.contains("█") == (done >= 800), "\(line)")
@@ -28,7 +29,11 @@ import Testing
     }
 
     @Test func withoutATotalOrRoomThereIsNoBar() {
-        #expect(ProgressView.line(.init(step: .archive, done: 7, total: nil), columns: 79) == "reading the archive 7")
-        #expect(ProgressView.line(.init(step: .home, done: 7, total: 9), columns: 19) == "reading the home t…")
+        #expect(
+            ProgressView.line(.init(step: .archive, done: 7, total: nil), columns: 79)
+                == "reading the archive 7")
+        #expect(
+            ProgressView.line(.init(step: .home, done: 7, total: 9), columns: 19)
+                == "reading the home t…")
     }
 }

@@ -19,7 +19,9 @@ import Testing
             for number in 0..<(1 + day % 3) {
                 let minute = 900 + (day * 37 + number * 97) % 420
                 let time = morning - Double(day) * Fixture.day + Double(minute - 360) * 60
-                let text = day % 11 == 0 ? hostile : "Thought \(number) of day \(day) about rivers and hills"
+                let text =
+                    day % 11 == 0
+                    ? hostile : "Thought \(number) of day \(day) about rivers and hills"
                 lines += Fixture.line("\(day)-\(number)", text, at: time)
             }
         }
@@ -30,11 +32,13 @@ import Testing
 
     init() throws {
         let rehearsal = Rehearsal.Settings(origin: Self.morning, started: Date(), factor: 1)
-        stage = try Stage(rehearsal.variables.merging(["TIME_ZONE": "UTC", "COLUMNS": "100"]) { $1 })
+        stage = try Stage(
+            rehearsal.variables.merging(["TIME_ZONE": "UTC", "COLUMNS": "100"]) { $1 })
     }
 
     private func page(_ words: String...) async throws -> String {
-        let ending = try await stage.run(words: ["rehearse", "--year", "2026", "--html", "-"] + words)
+        let ending = try await stage.run(
+            words: ["rehearse", "--year", "2026", "--html", "-"] + words)
         #expect(ending.status == 0, "\(ending.error)")
         return ending.output
     }
@@ -45,12 +49,20 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.isEmpty)
         let lines = ending.output.split(separator: "\n").map(String.init)
-        #expect(lines[0] == "mirror default  the first 119 days of 2026 as the human and the bot lived it")
-        expect(ending.output) { $0.contains("  the human posted 239 times on 119 of 119 days; the bot, which had ") }
+        #expect(
+            lines[0]
+                == "mirror default  the first 119 days of 2026 as the human and the bot lived it")
+        expect(ending.output) {
+            $0.contains("  the human posted 239 times on 119 of 119 days; the bot, which had ")
+        }
         expect(ending.output) { $0.contains("  alike are hours ") }
         expect(ending.output) { $0.contains("  a stranger who sees a week guesses right ") }
-        expect(ending.output) { $0.contains("  nothing is said of replies: the archive holds no reply of 2026 to ") }
-        expect(ending.output) { $0.contains("  nothing is said of favorites: 0 posts of a home timeline are known ") }
+        expect(ending.output) {
+            $0.contains("  nothing is said of replies: the archive holds no reply of 2026 to ")
+        }
+        expect(ending.output) {
+            $0.contains("  nothing is said of favorites: 0 posts of a home timeline are known ")
+        }
         #expect(lines.last == "--html FILE draws both years")
         for line in lines { #expect(line.count <= 100, "\(line)") }
     }
@@ -59,7 +71,8 @@ import Testing
         try await stage.train(Self.posts)
         let ending = try await stage.run("rehearse", "--year", "2026", "--html", "year.html")
         #expect(ending.status == 0, "\(ending.error)")
-        #expect(ending.output.hasSuffix("both years are drawn in \(stage.workingFolder)/year.html\n"))
+        #expect(
+            ending.output.hasSuffix("both years are drawn in \(stage.workingFolder)/year.html\n"))
         let path = stage.workingFolder + "/year.html"
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
@@ -77,7 +90,9 @@ import Testing
         let drawing = try #require(page.all("svg").first)
         #expect(drawing.attributes["role"] == "img")
         expect(page.all("desc").first?.text) {
-            $0?.hasPrefix("Each day is a column. The human posted 239 times on 119 days, most of them from ") == true
+            $0?.hasPrefix(
+                "Each day is a column. The human posted 239 times on 119 days, most of them from ")
+                == true
         }
         // The same in a table: the months, and four weeks of both.
         let captions = page.all("caption").map(\.text)
@@ -98,7 +113,8 @@ import Testing
         }
         // 2026-01-11 at eight in the evening, UTC.
         let date = Date(timeIntervalSince1970: 1_768_161_600)
-        try await stage.train(single.joined() + Fixture.line("one", "The only thought of the year", at: date))
+        try await stage.train(
+            single.joined() + Fixture.line("one", "The only thought of the year", at: date))
         let page = try MarkupDocument(try await page())
         let marks = try #require(page.all("path").first { $0.attributes["class"] == "human" })
         // The eleventh column; eight minutes are a unit, and a mark is two units high.
@@ -131,7 +147,8 @@ import Testing
         #expect(Set(judge.keys) == ["weeks", "right", "interval", "auc"])
         #expect(judge["weeks"] as? Int == 17)
         let likeness = try #require(report["likeness"] as? [String: Any])
-        #expect(Set(likeness.keys) == ["hours", "posts_per_day", "first_post", "gaps", "week_totals"])
+        #expect(
+            Set(likeness.keys) == ["hours", "posts_per_day", "first_post", "gaps", "week_totals"])
         expect(report["replies"] as? [String: String]) { $0.map { Array($0.keys) } == ["missing"] }
     }
 
@@ -165,7 +182,8 @@ import Testing
         (["--year", "0"], "--year is 0; expected a year such as 2024"),
         (["--year", "last"], "The value 'last' is invalid for '--year <year>'"),
         (["--year", "2024", "--html", "a", "--json"], "--html and --json do not go together"),
-        (["--year", "2024", "--html", ""], "--html is empty"), (["--year", "2024", "--force"], "--force needs --html"),
+        (["--year", "2024", "--html", ""], "--html is empty"),
+        (["--year", "2024", "--force"], "--force needs --html"),
         (["--year", "2024", "--favorites", ""], "--favorites is empty"),
     ])
     func aWrongUseIsMisuse(words: [String], error: String) async throws {
@@ -176,14 +194,16 @@ import Testing
 
     @Test func withoutAZoneItSaysSo() async throws {
         try await stage.makeDatabase()
-        let ending = try await stage.run("rehearse", "--year", "2025", environment: ["TIME_ZONE": ""])
+        let ending = try await stage.run(
+            "rehearse", "--year", "2025", environment: ["TIME_ZONE": ""])
         #expect(ending.status == 78)
         #expect(ending.output.isEmpty)
     }
 
     @Test func aFileThatIsMissingIsNamed() async throws {
         try await stage.train(Self.posts)
-        let ending = try await stage.run("rehearse", "--year", "2026", "--favorites", "nowhere.jsonl")
+        let ending = try await stage.run(
+            "rehearse", "--year", "2026", "--favorites", "nowhere.jsonl")
         #expect(ending.status == 65)
         expect(ending.error) { $0.contains("nowhere.jsonl") }
     }
@@ -191,6 +211,8 @@ import Testing
     @Test func theScoreNamesItsLongForm() async throws {
         try await stage.makeDatabase()
         let ending = try await stage.run("score")
-        #expect(ending.output.hasSuffix("mirror-bot rehearse --year YEAR shows a whole past year beside the bot's\n"))
+        #expect(
+            ending.output.hasSuffix(
+                "mirror-bot rehearse --year YEAR shows a whole past year beside the bot's\n"))
     }
 }

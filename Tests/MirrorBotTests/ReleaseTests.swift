@@ -13,7 +13,8 @@ import Testing
     /// Runs a line of a shell in the folder, with a git that nobody's settings change.
     @discardableResult
     private func shell(_ line: String) async throws -> String {
-        let git = "git -c user.name=somebody -c user.email=somebody@example.com -c commit.gpgsign=false"
+        let git =
+            "git -c user.name=somebody -c user.email=somebody@example.com -c commit.gpgsign=false"
         return try await ChildProcess.run([
             "/bin/bash", "-c",
             "cd '\(folder.path)' && export LC_ALL=C && unset SOURCE_VERSION GIT_DIR && git() { command \(git) \"$@\"; } && \(line)",
@@ -24,17 +25,23 @@ import Testing
         for path in paths {
             let target = folder.path(path)
             try FileManager.default.createDirectory(
-                atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(atPath: Repository.root.path + "/" + path, toPath: target)
+                atPath: (target as NSString).deletingLastPathComponent,
+                withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: Repository.root.path + "/" + path, toPath: target)
         }
     }
 
     // MARK: The commit
 
     /// The commit that a build of the folder's tree would name.
-    private func commit(_ variables: String = "", in subfolder: String = ".") async throws -> String {
-        try await shell("\(variables) '\(subfolder)/Sources/Commit/Plugin/commit.sh' '\(folder.path("built"))'")
-        let text = String(decoding: FileManager.default.contents(atPath: folder.path("built")) ?? Data(), as: UTF8.self)
+    private func commit(_ variables: String = "", in subfolder: String = ".") async throws -> String
+    {
+        try await shell(
+            "\(variables) '\(subfolder)/Sources/Commit/Plugin/commit.sh' '\(folder.path("built"))'")
+        let text = String(
+            decoding: FileManager.default.contents(atPath: folder.path("built")) ?? Data(),
+            as: UTF8.self)
         try FileManager.default.removeItem(atPath: folder.path("built"))
         return try String(#require(text.firstMatch(of: /"(?<name>[^"]*)"/)).output.name)
     }
@@ -43,12 +50,14 @@ import Testing
         try copy("Sources/Commit/Plugin/commit.sh")
         try await #expect(commit() == "unknown commit")
         try await shell("git init -q . && git add . && git commit -qm one")
-        let first = try await shell("git rev-parse --short=7 HEAD").trimmingCharacters(in: .newlines)
+        let first = try await shell("git rev-parse --short=7 HEAD").trimmingCharacters(
+            in: .newlines)
         try await #expect(commit() == first)
         try await shell("touch new")
         try await #expect(commit() == "\(first), changed")
         try await shell("git add . && git commit -qm two")
-        let second = try await shell("git rev-parse --short=7 HEAD").trimmingCharacters(in: .newlines)
+        let second = try await shell("git rev-parse --short=7 HEAD").trimmingCharacters(
+            in: .newlines)
         #expect(first != second)
         try await #expect(commit() == second)
     }
@@ -100,18 +109,22 @@ import Testing
         try await makeRepository()
         await #expect(refusal() == "")
         try await shell("echo >>CHANGELOG.md")
-        await #expect(refusal().contains("there are changes that are not committed:  M CHANGELOG.md"))
+        await #expect(
+            refusal().contains("there are changes that are not committed:  M CHANGELOG.md"))
         try await shell("git checkout -q . && touch new")
         await #expect(refusal().contains("there are changes that are not committed: ?? new"))
     }
 
     @Test(arguments: [
-        "s/^## \\[\(Version.current)\\]/## [9.9.9]/", "s/^\\(## \\[\(Version.current)\\]\\).*/\\1 - unreleased/",
+        "s/^## \\[\(Version.current)\\]/## [9.9.9]/",
+        "s/^\\(## \\[\(Version.current)\\]\\).*/\\1 - unreleased/",
     ])
     func aReleaseIsInTheChangelog(_ edit: String) async throws {
         try await makeRepository()
         try await shell("sed -i '\(edit)' CHANGELOG.md && git commit -qam two")
-        await #expect(refusal().contains("CHANGELOG.md has no heading '## [\(Version.current)] - YYYY-MM-DD'"))
+        await #expect(
+            refusal().contains("CHANGELOG.md has no heading '## [\(Version.current)] - YYYY-MM-DD'")
+        )
     }
 
     @Test func aVersionIsReleasedOnce() async throws {
@@ -131,16 +144,20 @@ import Testing
         try await shell("mkdir -p \(packed)/bin && touch \(packed).tar.gz \(package)")
         func make(_ commit: String) async throws {
             let program = "\(packed)/bin/mirror-bot"
-            try await shell("printf '#!/bin/sh\\necho \"mirror-bot \(Version.current) (%s)\"\\n' \(commit) >\(program)")
+            try await shell(
+                "printf '#!/bin/sh\\necho \"mirror-bot \(Version.current) (%s)\"\\n' \(commit) >\(program)"
+            )
             try await shell("chmod +x \(packed)/bin/mirror-bot")
         }
         try await make("abc1234")
         await #expect(throws: TestSupportError.self) { try await shell("deploy/release.sh pack") }
         try await make("$(git rev-parse --short=7 HEAD)")
         try await shell(
-            "deploy/release.sh pack && cd .build/release-\(Version.current) && sha256sum --check --strict SHA256SUMS")
+            "deploy/release.sh pack && cd .build/release-\(Version.current) && sha256sum --check --strict SHA256SUMS"
+        )
         let made = try await shell(
-            "cd .build/release-\(Version.current) && ls | sed 's/_.*\\.deb/.deb/; s/linux-.*/linux/'")
+            "cd .build/release-\(Version.current) && ls | sed 's/_.*\\.deb/.deb/; s/linux-.*/linux/'"
+        )
         #expect(
             made
                 == "SHA256SUMS\nmirror-bot-\(Version.current)-linux\nmirror-bot-\(Version.current).tar.gz\nmirror-bot.deb\n"

@@ -24,7 +24,8 @@ import Testing
 
     private func logIn(on sandbox: Sandbox, environment: [String: String] = [:]) async throws {
         let login = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", environment: environment,
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+            environment: environment,
             input: sandbox.botToken + "\n")
         #expect(login.status == 0, "\(login.error)")
     }
@@ -52,9 +53,12 @@ import Testing
         #expect(status.verdict?.state == .paused)
         expect(status.verdict?.text) { $0?.contains("it was restored from a backup") ?? false }
 
-        try FileManager.default.copyItem(atPath: database + ".key", toPath: home + "/mirror-bot.sqlite.key")
+        try FileManager.default.copyItem(
+            atPath: database + ".key", toPath: home + "/mirror-bot.sqlite.key")
         let again = try await stage.run("restore", backup, environment: there)
-        #expect(again.output.contains("\(home)/mirror-bot.sqlite.key opens the stored logins"), "\(again.output)")
+        #expect(
+            again.output.contains("\(home)/mirror-bot.sqlite.key opens the stored logins"),
+            "\(again.output)")
         try await expect(
             stage.status(there).accounts.first { $0.role == .bot }?.credentials, equals: .login)
         let other = try await stage.run(
@@ -86,7 +90,9 @@ import Testing
         try await stage.train(Fixture.lines())
         let backup = try await backUp()
         let whole = try #require(FileManager.default.contents(atPath: backup))
-        func file(_ name: String, _ contents: Data) throws -> String { try stage.folder.write(contents, to: name) }
+        func file(_ name: String, _ contents: Data) throws -> String {
+            try stage.folder.write(contents, to: name)
+        }
         let foreign = stage.folder.path("foreign.sqlite")
         try await Storage.open(.sqlite(path: foreign)).closing { engine in
             _ = try await engine.execute("CREATE TABLE notes (a TEXT)")
@@ -94,7 +100,8 @@ import Testing
         let newer = stage.folder.path("newer.sqlite")
         try FileManager.default.copyItem(atPath: backup, toPath: newer)
         try await Storage.open(.sqlite(path: newer)).closing { engine in
-            _ = try await engine.execute("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
+            _ = try await engine.execute(
+                "INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
         }
         let empty = stage.folder.path("empty.sqlite")
         let bare = ["MIRROR_BOT_HOME": stage.folder.path("bare")]
@@ -102,14 +109,16 @@ import Testing
         try await expect(stage.run("backup", empty, environment: bare).status, equals: 0)
         var damaged = whole
         damaged.replaceSubrange(
-            whole.count / 2..<(whole.count / 2 + 20_000), with: Data(repeating: 0xA5, count: 20_000))
+            whole.count / 2..<(whole.count / 2 + 20_000), with: Data(repeating: 0xA5, count: 20_000)
+        )
         let cases: [(file: String, status: Int32, says: String)] = [
             (stage.folder.path("none.sqlite"), 64, "there is no file"),
             (try file("text", Data("hello".utf8)), 65, "it is no SQLite database"),
             (try file("nothing", Data()), 65, "it is no SQLite database"),
             (try file("dump", Data("PGDMP.....".utf8)), 65, "a dump of a Postgres database"),
             (try file("half", whole.prefix(whole.count / 2)), 65, "it is damaged"),
-            (try file("damaged", damaged), 65, "it is damaged"), (foreign, 65, "it is a database of another program"),
+            (try file("damaged", damaged), 65, "it is damaged"),
+            (foreign, 65, "it is a database of another program"),
             (newer, 78, "it has step 9999_later of a newer mirror-bot; update mirror-bot"),
             (empty, 65, "it holds no mirror"), (stage.home, 65, "it is no ordinary file"),
         ]
@@ -124,7 +133,8 @@ import Testing
         try #expect(stage.files().filter { $0.key.hasPrefix("home/") }.keys == before.keys)
         try await expect(stage.status().verdict?.state) { $0 != .paused }
         let server = try await stage.run(
-            "restore", backup, environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
+            "restore", backup,
+            environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
         #expect(server.status == 78)
         #expect(server.error.contains("pg_restore"))
     }
@@ -133,15 +143,18 @@ import Testing
     @Test func anotherMirrorOfTheSameNameIsNotWrittenOver() async throws {
         try await stage.train(Fixture.lines())
         try await stage.withMirror { mirror in
-            _ = try await mirror.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:a@first.example'")
+            _ = try await mirror.storage.execute(
+                "UPDATE mirrors SET bot_account = 'mastodon:a@first.example'")
         }
         let backup = try await backUp()
         try await stage.withMirror { mirror in
-            _ = try await mirror.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:a@second.example'")
+            _ = try await mirror.storage.execute(
+                "UPDATE mirrors SET bot_account = 'mastodon:a@second.example'")
         }
         let ending = try await stage.run("restore", backup)
         #expect(ending.status == 78)
-        #expect(ending.error.contains("has the account mastodon:a@second.example, and in the backup"))
+        #expect(
+            ending.error.contains("has the account mastodon:a@second.example, and in the backup"))
         try await stage.withMirror { mirror in
             _ = try await mirror.storage.execute(
                 """
@@ -154,7 +167,8 @@ import Testing
         #expect(moved.error.contains("lives at PostgreSQL at elsewhere"))
     }
 
-    /// A database of a newer program is one that this program cannot use: what people said in it counts all the same.
+    /// A database of a newer program is one that this program cannot use: what people said in it
+    /// counts all the same.
     @Test func anUpdateIsTakenBack() async throws {
         try await stage.train(Fixture.lines())
         let backup = try await backUp()
@@ -165,7 +179,8 @@ import Testing
                 "INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
         }
         try await expect(stage.run("status").status, equals: 78)
-        let report = try Stage.decode(RestoreReport.self, from: try await stage.run("restore", backup, "--json"))
+        let report = try Stage.decode(
+            RestoreReport.self, from: try await stage.run("restore", backup, "--json"))
         #expect(report.takenOver == .partly)
         try await expect(stage.status().archive.posts, equals: 20)
         try await expect(stage.run("people", "list").output) { $0.contains("pal@social.example") }
@@ -188,35 +203,44 @@ import Testing
 
     /// Waits until a restore has taken a step, or has ended.
     ///
-    /// - Parameter others: What lay in the folder before, such as the drafts of those that were killed.
-    private func wait(for restore: RunningProgram, toReach step: Step, besides others: Set<String>) async {
+    /// - Parameter others: What lay in the folder before, such as the drafts of those that were
+    ///   killed.
+    private func wait(for restore: RunningProgram, toReach step: Step, besides others: Set<String>)
+        async
+    {
         let home = stage.home
         await restore.wait(every: 1) {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
-            let drafts = names.filter { $0.hasPrefix("mirror-bot.sqlite.restored-") && !others.contains($0) }
+            let drafts = names.filter {
+                $0.hasPrefix("mirror-bot.sqlite.restored-") && !others.contains($0)
+            }
             return switch step {
             case .drafted: !drafts.isEmpty
             case .filled:
                 drafts.contains { name in
-                    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(home)/\(name)")
+                    let attributes = try? FileManager.default.attributesOfItem(
+                        atPath: "\(home)/\(name)")
                     return (attributes?[.size] as? Int ?? 0) > 0
                 }
             case .opened: drafts.contains { $0.hasSuffix("-wal") }
             case .kept:
                 names.contains {
-                    $0.hasPrefix("mirror-bot.sqlite.before-") && !$0.contains(".partial") && !others.contains($0)
+                    $0.hasPrefix("mirror-bot.sqlite.before-") && !$0.contains(".partial")
+                        && !others.contains($0)
                 }
             }
         }
     }
 
-    /// Whenever it is killed, what can be opened then is the state before or the one after, and whole.
+    /// Whenever it is killed, what can be opened then is the state before or the one after, and
+    /// whole.
     @Test func aKilledRestoreLeavesOneOfTheTwoStates() async throws {
         try await stage.train(Fixture.lines(days: 40))
         let backup = try await backUp()
         try await stage.train(Fixture.lines(days: 60))
         let rounds: [(isThere: Bool, step: Step)] = [
-            (true, .drafted), (true, .filled), (true, .opened), (true, .kept), (false, .filled), (false, .opened),
+            (true, .drafted), (true, .filled), (true, .opened), (true, .kept), (false, .filled),
+            (false, .opened),
         ]
         for (isThere, step) in rounds {
             if !isThere { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
@@ -230,7 +254,9 @@ import Testing
                 #expect(!isThere)
                 continue
             }
-            try await Storage.open(.sqlite(path: database)).closing { try await $0.requireUndamaged("look") }
+            try await Storage.open(.sqlite(path: database)).closing {
+                try await $0.requireUndamaged("look")
+            }
             let status = try await stage.status()
             if status.verdict?.state == .paused {
                 #expect(status.archive.posts == 40)

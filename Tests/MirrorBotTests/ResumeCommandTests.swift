@@ -7,7 +7,8 @@ import Storage
 import TestSupport
 import Testing
 
-/// `mirror-bot resume` of a mirror whose human's account is not as it was, and what `status` says of it.
+/// `mirror-bot resume` of a mirror whose human's account is not as it was, and what `status` says
+/// of it.
 @Suite(.timeLimit(.minutes(15))) struct ResumeCommandTests {
     private func stage(seeing standing: String, to successor: String? = nil) async throws -> Stage {
         let stage = try Stage(["TIME_ZONE": "Asia/Tokyo"])
@@ -61,7 +62,9 @@ import Testing
         let obstacle = try #require(status.obstacles?.first { $0.code == .humanMoved })
         #expect(obstacle.weight == .note)
         let known = try await stage.run("resume", "--knowing", environment: settings)
-        #expect(known.output == "mirror default continues, although the human has moved to @ann@new.example\n")
+        #expect(
+            known.output
+                == "mirror default continues, although the human has moved to @ann@new.example\n")
         let after = try await stage.status(settings)
         expect(after.obstacles) { $0?.contains { $0.code == .humanMoved } == false }
         await sandbox.stop()

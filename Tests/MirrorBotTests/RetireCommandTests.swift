@@ -64,7 +64,8 @@ import Testing
         try await expect(
             stage.run("set", "HUMAN_CONSENT=self", environment: settings).status, equals: 0)
         try await expect(
-            stage.run("retire", "--last", Self.last, "--yes", environment: settings).status, equals: 0)
+            stage.run("retire", "--last", Self.last, "--yes", environment: settings).status,
+            equals: 0)
         let pretended = try await stage.run("run", "--dry-run", environment: settings)
         #expect(pretended.output.contains("nothing would be sent: mirror default retires"))
         for _ in 0..<3 {
@@ -83,7 +84,8 @@ import Testing
         let history = try await stage.run("history", environment: settings)
         #expect(history.output.contains("this mirror ends here"))
         for words in [["status"], ["plan"], ["texts"], ["stats"]] {
-            try await expect(stage.run(words: words, environment: settings).status, equals: 0, "\(words)")
+            try await expect(
+                stage.run(words: words, environment: settings).status, equals: 0, "\(words)")
         }
         try await expect(stage.run("retire", "--cancel", environment: settings).status) { $0 != 0 }
         await sandbox.stop()

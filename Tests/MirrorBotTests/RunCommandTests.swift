@@ -17,7 +17,8 @@ import Testing
         let noon = Noon()
         stage = try Stage(
             sandbox.botSettings.merging([
-                "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "POLL_SECONDS": "10",
+                "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0",
+                "POLL_SECONDS": "10",
             ]) { $1 })
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         // As if it had run before: the slots before a first start are skipped.
@@ -52,13 +53,15 @@ import Testing
         let ledger = await sandbox.ledger
         #expect(ledger.summary.duplicateSends == 0)
         #expect(ledger.summary.errors == 0)
-        try await expect(stage.status().slots.count { $0.state == "done" }, equals: ledger.deliveries.count)
+        try await expect(
+            stage.status().slots.count { $0.state == "done" }, equals: ledger.deliveries.count)
         await sandbox.stop()
     }
 
     /// Also where nothing new came that favorites would ask the counts for.
     @Test func onceWithoutItsRedisSaysSo() async throws {
-        let ending = try await stage.run("run", "--once", environment: ["REDIS_URL": "redis://127.0.0.1:1"])
+        let ending = try await stage.run(
+            "run", "--once", environment: ["REDIS_URL": "redis://127.0.0.1:1"])
         #expect(ending.status == 69)
         expect(ending.error) { $0.contains("check REDIS_URL and that the server runs") }
         // Posts do not wait for it.
@@ -100,17 +103,20 @@ import Testing
         #expect(gone.status == 75)
         #expect(
             gone.error
-                == "error: mirror default, worker: not sending: no worker is running; start one with mirror-bot run\n")
+                == "error: mirror default, worker: not sending: no worker is running; start one with mirror-bot run\n"
+        )
         let metrics = try await stage.run("status", "--metrics")
         #expect(metrics.status == 0)
         #expect(metrics.output.contains("mirrorbot_well{mirror=\"default\"} 0\n"))
         #expect(
-            metrics.output.contains("mirrorbot_obstacle{mirror=\"default\",code=\"no-worker\",weight=\"stops\"} 1\n"))
+            metrics.output.contains(
+                "mirrorbot_obstacle{mirror=\"default\",code=\"no-worker\",weight=\"stops\"} 1\n"))
         await sandbox.stop()
     }
 
     @Test(arguments: [
-        (["--max-age", "5"], "--max-age needs --check"), (["--check", "--json"], "do not go together"),
+        (["--max-age", "5"], "--max-age needs --check"),
+        (["--check", "--json"], "do not go together"),
         (["--check", "--max-age", "0"], "expected seconds from 1 to 86400"),
     ])
     func aWatchdogThatAsksWronglyIsTold(_ words: [String], _ reason: String) async throws {
@@ -124,7 +130,9 @@ import Testing
         (["BOT_ACCESS_TOKEN": ""], Int32(78), "error: BOT_ACCESS_TOKEN is"),
         (["DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"], 69, "could not open the database"),
     ])
-    func aWatchdogLearnsWhoCanMendIt(_ settings: [String: String], _ status: Int32, _ reason: String) async throws {
+    func aWatchdogLearnsWhoCanMendIt(
+        _ settings: [String: String], _ status: Int32, _ reason: String
+    ) async throws {
         let ending = try await stage.run("status", "--check", environment: settings)
         #expect(ending.status == status)
         #expect(ending.error.contains(reason), "\(ending.error)")
@@ -135,7 +143,8 @@ import Testing
     // MARK: Until stopped
 
     @Test(arguments: [
-        [SIGTERM], [SIGINT], [SIGHUP], [SIGTERM, SIGTERM], [SIGINT, SIGTERM], [SIGHUP, SIGHUP, SIGTERM],
+        [SIGTERM], [SIGINT], [SIGHUP], [SIGTERM, SIGTERM], [SIGINT, SIGTERM],
+        [SIGHUP, SIGHUP, SIGTERM],
     ])
     func aSignalEndsItInTimeAndFreesTheMirror(_ signals: [Int32]) async throws {
         let program = try await started()
@@ -157,7 +166,8 @@ import Testing
         let words = ["--ignore-signal=HUP", try Stage.program(), "run"]
         let program = try RunningProgram(
             Launch(
-                path: "/usr/bin/env", arguments: words, environment: stage.environment, folder: stage.workingFolder))
+                path: "/usr/bin/env", arguments: words, environment: stage.environment,
+                folder: stage.workingFolder))
         try await program.waitForError("Worker started")
         #expect(program.ignores(SIGHUP))
         #expect(!program.ignores(SIGTERM))
@@ -192,7 +202,8 @@ import Testing
             try NotificationListener(path: stage.folder.path("1")),
             try NotificationListener(path: stage.folder.path("2"))
         )
-        let worker = try stage.start(["run"], environment: ["NOTIFY_SOCKET": first.path, "WATCHDOG_USEC": "4000000"])
+        let worker = try stage.start(
+            ["run"], environment: ["NOTIFY_SOCKET": first.path, "WATCHDOG_USEC": "4000000"])
         #expect(await first.hears("READY=1"))
         try await expect(stage.status()) { $0.isRunning }
         #expect(await first.hears("WATCHDOG=1"))
@@ -209,7 +220,8 @@ import Testing
 
     @Test func aStandbyWithoutSettingsEndsInsteadOfWaiting() async throws {
         let worker = try await started()
-        let standby = try stage.start(["run"], environment: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])
+        let standby = try stage.start(
+            ["run"], environment: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])
         let ending = await standby.ending()
         #expect(ending.status == 78)
         #expect(ending.error.contains("error: BOT_SERVER and BOT_ACCESS_TOKEN are not set"))
@@ -222,7 +234,8 @@ import Testing
     /// A silent worker is given half a minute, which is a second here.
     @Test func aWorkerThatWasKilledIsReplaced() async throws {
         #expect(Rehearsal.off.leaseTiming.patience == .seconds(30))
-        let rehearsal = Rehearsal.Settings(origin: Date(), started: Date(), factor: 1, leaseSeconds: 1)
+        let rehearsal = Rehearsal.Settings(
+            origin: Date(), started: Date(), factor: 1, leaseSeconds: 1)
         let killed = try stage.start(["run"], environment: rehearsal.variables)
         try await killed.waitForError("Worker started")
         killed.send(SIGKILL)
@@ -245,16 +258,20 @@ import Testing
     @Test func atATerminalItSaysOnceWhatComesNext() async throws {
         let terminal = try PseudoTerminal()
         let program = try stage.start(
-            ["run"], environment: ["COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"], replacing: [1: terminal.inner])
+            ["run"], environment: ["COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"],
+            replacing: [1: terminal.inner])
         try await program.waitForError("Worker started")
         program.send(SIGTERM)
         await expect(program.ending().status, equals: 0)
         let lines = terminal.shown().split(whereSeparator: \.isNewline).map(String.init)
         #expect(lines.first == "Working for mirror default")
-        expect(lines.dropFirst().first) { $0?.wholeMatch(of: /next   a post .*\(in [0-9]+ (min|h)\)/) != nil }
+        expect(lines.dropFirst().first) {
+            $0?.wholeMatch(of: /next   a post .*\(in [0-9]+ (min|h)\)/) != nil
+        }
         #expect(
             Array(lines.dropFirst(2)) == [
-                "look   in another terminal:", "       mirror-bot status", "       mirror-bot plan", "stop   Ctrl-C",
+                "look   in another terminal:", "       mirror-bot status", "       mirror-bot plan",
+                "stop   Ctrl-C",
             ])
         await sandbox.stop()
     }
@@ -264,7 +281,8 @@ import Testing
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
         let program = try stage.start(["run"], environment: hurry.variables)
         try await program.waitForError("Worker started")
-        sandbox.faults.failNext(.error(status: 401, message: "The access token was revoked"), count: 1_000)
+        sandbox.faults.failNext(
+            .error(status: 401, message: "The access token was revoked"), count: 1_000)
         let ending = await program.ending()
         #expect(ending.status == 77)
         #expect(ending.error.contains("error: could not "))
@@ -274,13 +292,15 @@ import Testing
 
     @Test func theLogIsOneEventALine() async throws {
         for format in ["json", "logfmt"] {
-            let ending = try await stage.run("run", "--once", "--log-format", format, "--log-level", "debug")
+            let ending = try await stage.run(
+                "run", "--once", "--log-format", format, "--log-level", "debug")
             #expect(ending.status == 0)
             let lines = ending.error.split(separator: "\n")
             #expect(!lines.isEmpty)
             for line in lines {
                 if format == "json" {
-                    let event = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+                    let event = try JSONDecoder().decode(
+                        [String: String].self, from: Data(line.utf8))
                     #expect(Set(event.keys).isSuperset(of: ["ts", "level", "msg"]))
                 } else {
                     #expect(line.wholeMatch(of: /ts=\S+ level=[a-z]+ msg=.*/) != nil, "\(line)")

@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func columnsStandBelowEachOther() async throws {
-        let report = try await ScheduleReport(on: [try past("a"), try past("日本語の長い名前", days: 60)], zone: nil)
+        let report = try await ScheduleReport(
+            on: [try past("a"), try past("日本語の長い名前", days: 60)], zone: nil)
         let lines = ScheduleReportView.lines(report, terminal: plain)
         let widths = Set(lines[1...4].map(Printable.width))
         #expect(widths.count == 1, "\(lines[0...4])")
@@ -44,7 +45,8 @@ import Testing
     }
 
     @Test func manyAuthorsThatAreLeftOutAreCounted() async throws {
-        let report = try await ScheduleReport(on: try (0..<25).map { try past("few \($0)", days: 2) }, zone: nil)
+        let report = try await ScheduleReport(
+            on: try (0..<25).map { try past("few \($0)", days: 2) }, zone: nil)
         let lines = ScheduleReportView.leftOut(report)
         #expect(lines[1] == "left out 25:")
         #expect(lines.count == 23)
@@ -52,25 +54,32 @@ import Testing
     }
 
     @Test func aScoreOfAMinuteWithoutAnyChanceIsInfinite() throws {
-        let raw = ScheduleEvaluation(configuration: ScheduleConfiguration(model: .raw), repetitions: 1)
+        let raw = ScheduleEvaluation(
+            configuration: ScheduleConfiguration(model: .raw), repetitions: 1)
         let scores = try raw.scores(of: try past("clock", last: 541).times, name: "clock")
-        let report = ScoreReport(mirror: "me", scheduler: .measured(scores), classifier: .missing("\u{1B}[2J nothing"))
+        let report = ScoreReport(
+            mirror: "me", scheduler: .measured(scores), classifier: .missing("\u{1B}[2J nothing"))
         let lines = ScoreView.lines(report, terminal: plain)
         let figure = try #require(lines.first { $0.hasPrefix("  log-likelihood ") })
         #expect(figure.contains(" -∞ "))
         expect(lines) { $0.contains { $0.hasPrefix("  over the kernel ") && $0.contains("-∞") } }
         let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
         #expect(words.contains("some of them had no chance at all"))
-        expect(lines) { $0.contains { $0.hasPrefix("  gaps ") && $0.contains("there is nothing to compare") } }
+        expect(lines) {
+            $0.contains { $0.hasPrefix("  gaps ") && $0.contains("there is nothing to compare") }
+        }
         expect(lines) { $0.contains("  ! nothing to say:  [2J nothing") }
         for line in lines { #expect(Printable.width(line) <= 80, "\(line)") }
     }
 
     @Test func aGainIsToldAsAChanceToo() throws {
         func lines(_ gain: Double) -> [String] {
-            let scores = ScheduleScores([.kernelGain: gain, .histogramGain: 0.2, .trainingPosts: 10, .testedPosts: 2])
+            let scores = ScheduleScores([
+                .kernelGain: gain, .histogramGain: 0.2, .trainingPosts: 10, .testedPosts: 2,
+            ])
             return ScoreView.lines(
-                ScoreReport(mirror: "me", scheduler: .measured(scores), classifier: .missing("x")), terminal: plain)
+                ScoreReport(mirror: "me", scheduler: .measured(scores), classifier: .missing("x")),
+                terminal: plain)
         }
         #expect(lines(0.05).joined(separator: " ").contains("5 % more chance"))
         #expect(lines(-0.05).joined(separator: " ").contains("5 % less chance"))

@@ -46,7 +46,8 @@ import Testing
 
     @Test func withoutAZoneTheScheduleSaysSo() async throws {
         try await stage.makeDatabase()
-        let report = try json(try await stage.run("score", "--json", environment: ["TIME_ZONE": ""]))
+        let report = try json(
+            try await stage.run("score", "--json", environment: ["TIME_ZONE": ""]))
         let missing = try #require(report["scheduler"] as? [String: String])
         expect(missing["missing"]) { $0?.hasPrefix("TIME_ZONE is not set; ") == true }
     }
@@ -57,30 +58,39 @@ import Testing
         let ending = try await stage.run("score", environment: ["COLUMNS": "90"])
         #expect(ending.status == 0)
         #expect(ending.error.isEmpty)
-        let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
         #expect(lines.first == "mirror default  on a part of its own past that it had not seen")
         // The twenty later posts have seven favorites, and of so few no share is told.
-        #expect(lines[1].hasPrefix("  too few favorites to say how many are right: ") || lines[1].hasPrefix("  about "))
+        #expect(
+            lines[1].hasPrefix("  too few favorites to say how many are right: ")
+                || lines[1].hasPrefix("  about "))
         expect(lines) { $0.contains { $0.hasPrefix("  words for count ") } }
-        #expect(lines.contains("posting times  learned from 144 posts, tested on the 36 after them"))
+        #expect(
+            lines.contains("posting times  learned from 144 posts, tested on the 36 after them"))
         expect(lines) {
             $0.contains {
-                $0.hasPrefix("favorites  learned from 80 posts, ") && $0.contains("tested on 20 later ones")
+                $0.hasPrefix("favorites  learned from 80 posts, ")
+                    && $0.contains("tested on 20 later ones")
             }
         }
         for name in [
-            "log-likelihood", "over the kernel", "over the histogram", "posts a day", "gaps", "first post", "hours",
+            "log-likelihood", "over the kernel", "over the histogram", "posts a day", "gaps",
+            "first post", "hours",
             "all days", "several posts", "their shape", "ROC AUC",
             "average precision", "precision", "recall", "F1", "Brier score", "calibration error",
         ] {
-            let line = try #require(lines.first { $0.hasPrefix("  \(name) ") }, "\(name) is missing")
+            let line = try #require(
+                lines.first { $0.hasPrefix("  \(name) ") }, "\(name) is missing")
             #expect(line.dropFirst(30).contains(/\w{3}/), "\(name) is not explained")
         }
         // Three posts at the same minutes every day: the number of posts is certain.
         try expect(#require(lines.first { $0.hasPrefix("  posts a day ") })) {
             $0.contains("0.000  in the number of posts")
         }
-        for line in lines.dropFirst() where !line.hasPrefix("favorites") { #expect(line.count <= 90, "\(line)") }
+        for line in lines.dropFirst() where !line.hasPrefix("favorites") {
+            #expect(line.count <= 90, "\(line)")
+        }
     }
 
     @Test func repliesAreCountedInPlainWords() async throws {
@@ -92,12 +102,16 @@ import Testing
                 Life.post("1", "@ann@pal.example Sounds good", at: now, to: Life.ann),
                 Life.post("2", "@ann@pal.example At 7?", at: now, to: Life.ann),
                 Life.post("3", "@bob@pal.example Really?", at: now, to: bob),
-                Life.post("4", "to myself", at: now, to: Life.human), Life.post("5", "to nobody", at: now),
+                Life.post("4", "to myself", at: now, to: Life.human),
+                Life.post("5", "to nobody", at: now),
             ])
         }
         let report = try json(try await stage.run("score", "--json"))
         let replies = try #require(report["replies"] as? [String: Int])
-        #expect(replies == ["people": 2, "replies": 3, "plain": 1, "people_with_plain": 1, "answers_known": 0])
+        #expect(
+            replies == [
+                "people": 2, "replies": 3, "plain": 1, "people_with_plain": 1, "answers_known": 0,
+            ])
         let ending = try await stage.run("score", environment: ["COLUMNS": "200"])
         expect(ending.output) {
             $0.contains(
@@ -113,12 +127,15 @@ import Testing
         #expect(report["mirror"] as? String == "default")
         let scheduler = try #require(report["scheduler"] as? [String: Any])
         for key in [
-            "log_likelihood", "log_likelihood_histogram", "log_likelihood_kernel20", "tv_daily_counts", "ks_gaps",
-            "ks_first_post", "human_tv_daily_counts", "human_ks_gaps", "human_ks_first_post", "n_train", "n_test",
+            "log_likelihood", "log_likelihood_histogram", "log_likelihood_kernel20",
+            "tv_daily_counts", "ks_gaps",
+            "ks_first_post", "human_tv_daily_counts", "human_ks_gaps", "human_ks_first_post",
+            "n_train", "n_test",
         ] { #expect(scheduler[key] is Double, "\(key) is missing") }
         let classifier = try #require(report["classifier"] as? [String: Any])
         for key in [
-            "roc_auc", "average_precision", "precision", "recall", "f1", "brier", "ece", "posts_per_second", "n_train",
+            "roc_auc", "average_precision", "precision", "recall", "f1", "brier", "ece",
+            "posts_per_second", "n_train",
             "n_test",
         ] { #expect(classifier[key] is Double, "\(key) is missing") }
         #expect(classifier["n_train"] as? Int == 80)
@@ -133,14 +150,16 @@ import Testing
         try await trainClassifier(Fixture.examples(100))
         let before = try json(try await stage.run("stats", "--json"))
         #expect(before["measure"] == nil)
-        let scores = try #require(try json(try await stage.run("score", "--json"))["classifier"] as? [String: Any])
+        let scores = try #require(
+            try json(try await stage.run("score", "--json"))["classifier"] as? [String: Any])
         let stats = try json(try await stage.run("stats", "--json"))
         let measure = try #require(stats["measure"] as? [String: Any])
         #expect(measure["posts"] as? Int == scores["n_test"] as? Int)
         for key in ["precision", "recall", "threshold"] {
             #expect(measure[key] as? Double == scores[key] as? Double, "\(key)")
         }
-        #expect((measure["calibration"] as? [Any])?.count == (scores["calibration"] as? [Any])?.count)
+        #expect(
+            (measure["calibration"] as? [Any])?.count == (scores["calibration"] as? [Any])?.count)
     }
 
     @Test func asksForNothingOfANetworkAndLearnsNothing() async throws {

@@ -7,14 +7,17 @@ import Settings
 /// Settings in which every credential is a planted one.
 enum PlantedAccounts {
     /// Both accounts of a network.
-    static func variables(of network: NetworkName, in book: SecretBook, at url: String) -> [String: String] {
+    static func variables(of network: NetworkName, in book: SecretBook, at url: String) -> [String:
+        String]
+    {
         var variables = ["NETWORK": network.rawValue]
         if network == .x { variables["X_ACKNOWLEDGE_POLICY"] = "yes" }
         for role in ["HUMAN", "BOT"] {
             let (open, secret) = settings(of: network)
             for name in secret { variables["\(role)_\(name)"] = book.plant("\(role)_\(name)") }
             for name in open {
-                variables["\(role)_\(name)"] = name == "HANDLE" ? "\(role.lowercased()).sandbox.example" : url
+                variables["\(role)_\(name)"] =
+                    name == "HANDLE" ? "\(role.lowercased()).sandbox.example" : url
             }
         }
         return variables
@@ -24,7 +27,10 @@ enum PlantedAccounts {
         switch network {
         case .mastodon: (["SERVER"], ["ACCESS_TOKEN"])
         case .x:
-            (["API_BASE_URL"], ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"])
+            (
+                ["API_BASE_URL"],
+                ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"]
+            )
         default: (["HANDLE", "API_BASE_URL"], ["APP_PASSWORD"])
         }
     }
@@ -42,8 +48,12 @@ enum PlantedAccounts {
         of sandbox: Sandbox, on network: NetworkName, in book: SecretBook, at url: String
     ) -> [String: String] {
         var variables: [String: String] = [:]
-        for role in SandboxRole.allCases { variables.merge(sandbox.settings(of: role, on: network)) { $1 } }
-        for setting in Setting.all where setting.isSecret { book.add(setting.name, variables[setting.name]) }
+        for role in SandboxRole.allCases {
+            variables.merge(sandbox.settings(of: role, on: network)) { $1 }
+        }
+        for setting in Setting.all where setting.isSecret {
+            book.add(setting.name, variables[setting.name])
+        }
         return variables.mapValues { $0 == sandbox.url ? url : $0 }
     }
 }

@@ -29,13 +29,16 @@ final class SecretBook: @unchecked Sendable {
         for header in request.headers where header.name.lowercased() == "authorization" {
             let words = header.value.split(separator: " ", maxSplits: 1).map(String.init)
             if words.first == "Bearer" { add("sent token", words.last) }
-            // A signature is none: it is good for one request, and of no use without the key and the token.
+            // A signature is none: it is good for one request, and of no use without the key and
+            // the token.
             for (key, value) in Self.oauth(header.value) where key == "oauth_consumer_key" {
                 add("sent \(key)", value)
             }
         }
         let body = String(decoding: request.body, as: UTF8.self)
-        let names = ["client_secret", "code", "refresh_token", "code_verifier", "password", "token"]
+        let names = [
+            "client_secret", "code", "refresh_token", "code_verifier", "password", "token",
+        ]
         for (key, value) in Self.form(body) + Self.strings(request.body) where names.contains(key) {
             add("sent \(key)", value)
         }
@@ -43,7 +46,10 @@ final class SecretBook: @unchecked Sendable {
 
     /// Adds what an answer gives out.
     func note(answer body: [UInt8], to request: LoopbackServer.Request) {
-        let names = ["access_token", "refresh_token", "client_secret", "accessJwt", "refreshJwt", "oauth_token_secret"]
+        let names = [
+            "access_token", "refresh_token", "client_secret", "accessJwt", "refreshJwt",
+            "oauth_token_secret",
+        ]
         // The request token of X stands in the address that a person opens.
         let isGrant = request.target.hasPrefix("/oauth/access_token")
         for (key, value) in Self.form(String(decoding: body, as: UTF8.self)) + Self.strings(body)
@@ -56,7 +62,9 @@ final class SecretBook: @unchecked Sendable {
     private static func oauth(_ header: String) -> [(String, String)] {
         guard header.hasPrefix("OAuth ") else { return [] }
         return header.dropFirst(6).split(separator: ",").compactMap { part in
-            let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let pair = part.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
             guard pair.count == 2 else { return nil }
             let value = pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\""))
             return (pair[0], value.removingPercentEncoding ?? value)
@@ -82,7 +90,8 @@ final class SecretBook: @unchecked Sendable {
 }
 
 extension String {
-    /// The token without the number of the account, which X puts before it and which everybody may know.
+    /// The token without the number of the account, which X puts before it and which everybody may
+    /// know.
     var secretPart: String {
         guard let match = wholeMatch(of: /[0-9]+-(.*)/) else { return self }
         return String(match.1)

@@ -6,10 +6,11 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// A mirror that has learned, on a network in which there is always something to do, by a clock on which an hour takes
-/// twelve seconds.
+/// A mirror that has learned, on a network in which there is always something to do, by a clock on
+/// which an hour takes twelve seconds.
 ///
-/// Its worker is the program as it is built. All that it asks for goes through a tap, with which things can go wrong.
+/// Its worker is the program as it is built. All that it asks for goes through a tap, with which
+/// things can go wrong.
 final class SecretLife: Sendable {
     /// How many seconds pass in one.
     static let factor = 300.0
@@ -32,35 +33,43 @@ final class SecretLife: Sendable {
     ///   - name: Tells it from other mirrors of the stage.
     ///   - home: The folder of its embedded database; nil for one on the stage.
     ///   - stores: Other stores, and settings of its own.
-    ///   - isDirect: Whether requests go past the tap, so that a server that is gone refuses connections.
+    ///   - isDirect: Whether requests go past the tap, so that a server that is gone refuses
+    ///     connections.
     /// - Throws: ``TestSupportError`` if something cannot be started.
     init(
-        on network: NetworkName, in stage: SecretStage, named name: String = "life", home: String? = nil,
+        on network: NetworkName, in stage: SecretStage, named name: String = "life",
+        home: String? = nil,
         stores: [String: String] = [:], isDirect: Bool = false
     ) async throws {
         let started = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
-        let clock = AcceleratedClock(origin: SecretPast.origin, started: started, factor: Self.factor)
+        let clock = AcceleratedClock(
+            origin: SecretPast.origin, started: started, factor: Self.factor)
         let world = SandboxWorld(
             configuration: .busy(
                 seed: 7, origin: SecretPast.origin, days: 2, timeZone: .gmt, network: network,
                 people: SecretPast.people, mentionsPerDay: 1_000))
-        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited, now: { clock.now })
+        let sandbox = try await Sandbox.start(
+            world: world, rateLimits: .unlimited, now: { clock.now })
         // What was signed a few seconds ago is old on these clocks.
         sandbox.faults.x.timestampWindow = 3_600
         let tap = try SecretTap(stage.book, port: sandbox.port, troubles: troubles)
         let place = home ?? stage.stage.folder.path("\(name)-\(network.rawValue)")
         if stores["DATABASE_URL"] == nil {
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: place, withIntermediateDirectories: true)
             let learned = try await SecretPast.home(network)
             for file in try FileManager.default.contentsOfDirectory(atPath: learned) {
-                try FileManager.default.copyItem(atPath: "\(learned)/\(file)", toPath: "\(place)/\(file)")
+                try FileManager.default.copyItem(
+                    atPath: "\(learned)/\(file)", toPath: "\(place)/\(file)")
             }
         } else {
             try await SecretPast.learn(network, in: stage.stage, stores)
         }
         let accounts = PlantedAccounts.variables(
             of: sandbox, on: network, in: stage.book, at: isDirect ? sandbox.url : tap.url)
-        (self.network, self.stage, self.sandbox, self.clock, self.tap) = (network, stage, sandbox, clock, tap)
+        (self.network, self.stage, self.sandbox, self.clock, self.tap) = (
+            network, stage, sandbox, clock, tap
+        )
         (self.home, self.started) = (place, started)
         variables = SecretPast.settings.merging(accounts) { $1 }.merging(stores) { $1 }
             .merging(["MIRROR_BOT_HOME": place, "LOG_FORMAT": "logfmt"]) { $1 }
@@ -73,9 +82,12 @@ final class SecretLife: Sendable {
     ///   - fault: What it does to itself, as `REHEARSAL_FAULT` says it.
     ///   - clockFile: The file that sets its clock.
     /// - Returns: All its variables but those of the stage.
-    func settings(skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil) -> [String: String] {
+    func settings(skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil)
+        -> [String: String]
+    {
         let rehearsal = Rehearsal.Settings(
-            origin: SecretPast.origin + skew, started: started, factor: Self.factor, leaseSeconds: 1, fault: fault,
+            origin: SecretPast.origin + skew, started: started, factor: Self.factor,
+            leaseSeconds: 1, fault: fault,
             clockFile: clockFile)
         return variables.merging(rehearsal.variables) { $1 }
     }
@@ -84,7 +96,8 @@ final class SecretLife: Sendable {
     func start(
         skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil
     ) throws -> SecretWatch {
-        SecretWatch(try stage.start(["run"], settings(skew: skew, fault: fault, clockFile: clockFile)))
+        SecretWatch(
+            try stage.start(["run"], settings(skew: skew, fault: fault, clockFile: clockFile)))
     }
 
     /// Starts a worker and waits until it has done something.

@@ -18,7 +18,9 @@ final class LimitedProgram: Sendable {
             exec 2> >(cat >&2; : > "$end")
             exec "$@"
             """
-        watch = SecretWatch(try Self.start(script, [identifier, end, try Stage.program(), "run"], environment, stage))
+        watch = SecretWatch(
+            try Self.start(
+                script, [identifier, end, try Stage.program(), "run"], environment, stage))
     }
 
     /// Runs a command to its end that may write nothing into files.
@@ -29,7 +31,8 @@ final class LimitedProgram: Sendable {
             set -o pipefail
             (trap '' XFSZ; ulimit -f 0; exec "$@") 2>&1 | cat >&2
             """
-        let ending = try await start(script, [try Stage.program()] + words, environment, stage).ending()
+        let ending = try await start(script, [try Stage.program()] + words, environment, stage)
+            .ending()
         stage.keep(ending, of: words)
         return ending
     }
@@ -40,16 +43,22 @@ final class LimitedProgram: Sendable {
         try RunningProgram(
             Launch(
                 path: "/bin/bash", arguments: ["-c", script, "bash"] + words,
-                environment: stage.stage.environment.merging(environment) { $1 }, folder: stage.stage.workingFolder))
+                environment: stage.stage.environment.merging(environment) { $1 },
+                folder: stage.stage.workingFolder))
     }
 
     /// Sets the limit that the process may lift itself; the other one stays.
     func limitFiles(to size: String) async throws {
-        let process = String(decoding: FileManager.default.contents(atPath: identifier) ?? Data(), as: UTF8.self)
-        let arguments = ["--pid", process.trimmingCharacters(in: .newlines), "--fsize=\(size):unlimited"]
+        let process = String(
+            decoding: FileManager.default.contents(atPath: identifier) ?? Data(), as: UTF8.self)
+        let arguments = [
+            "--pid", process.trimmingCharacters(in: .newlines), "--fsize=\(size):unlimited",
+        ]
         let ending = await
             (try RunningProgram(
-                Launch(path: "/usr/bin/prlimit", arguments: arguments, environment: [:], folder: "/"))).ending()
+                Launch(
+                    path: "/usr/bin/prlimit", arguments: arguments, environment: [:], folder: "/")))
+            .ending()
         #expect(ending.status == 0, "\(ending.error)")
     }
 

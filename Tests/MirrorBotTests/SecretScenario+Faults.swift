@@ -7,7 +7,8 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// A worker in the middle of its work: the server, the clock, the dictionary and other workers do what they do.
+/// A worker in the middle of its work: the server, the clock, the dictionary and other workers do
+/// what they do.
 extension SecretScenario {
     static let faults =
         NetworkName.allCases.map { network in
@@ -27,12 +28,14 @@ extension SecretScenario {
             }
         }
         + NetworkName.allCases.map { network in
-            SecretScenario("\(network.rawValue): the clock jumps forward a day and back an hour") { stage in
+            SecretScenario("\(network.rawValue): the clock jumps forward a day and back an hour") {
+                stage in
                 try await setClocks(stage, on: network)
             }
         }
         + NetworkName.allCases.map { network in
-            SecretScenario("\(network.rawValue): a worker that wakes after its lease was taken") { stage in
+            SecretScenario("\(network.rawValue): a worker that wakes after its lease was taken") {
+                stage in
                 let life = try await SecretLife(on: network, in: stage)
                 let first = try life.start(fault: "stop@delivery.sending-stored#2")
                 try await first.line("Worker started")
@@ -51,9 +54,11 @@ extension SecretScenario {
             }
         }
         + NetworkName.allCases.enumerated().map { number, network in
-            SecretScenario("\(network.rawValue): killed, and ended by SIGTERM, at named points") { stage in
+            SecretScenario("\(network.rawValue): killed, and ended by SIGTERM, at named points") {
+                stage in
                 let life = try await SecretLife(on: network, in: stage)
-                for (index, point) in points.enumerated() where index % NetworkName.allCases.count == number {
+                for (index, point) in points.enumerated()
+                where index % NetworkName.allCases.count == number {
                     let killed = try life.start(fault: "kill@\(point)#1")
                     await life.ended(killed, status: 128 + SIGKILL)
                     // A point of the first day's plan is not passed a second time.
@@ -81,7 +86,8 @@ extension SecretScenario {
                 try await life.hasDelivered(watch)
                 await life.end(watch)
                 let next = try life.start()
-                try await next.line("Favorites and learning pause until the dictionary can be opened")
+                try await next.line(
+                    "Favorites and learning pause until the dictionary can be opened")
                 try await life.hasDelivered(next)
                 try files.createSymbolicLink(atPath: path, withDestinationPath: real)
                 try await next.line("Favorites and learning go on")
@@ -92,17 +98,20 @@ extension SecretScenario {
 
     /// Where a worker is killed, and where it is told to end.
     private static let points = [
-        "lease.taken", "plan.drawn", "plan.stored", "mention.decided", "favorite.decided", "cursor.stored",
+        "lease.taken", "plan.drawn", "plan.stored", "mention.decided", "favorite.decided",
+        "cursor.stored",
         "delivery.claimed", "delivery.prepared", "delivery.sending-stored", "delivery.answered",
         "delivery.outcome-stored", "learning.examples-stored",
     ]
 
     /// Waits until a worker works because the other one is stopped.
     ///
-    /// One that was stopped in the middle of a transaction holds the file, and nobody can work: it goes on for a moment.
+    /// One that was stopped in the middle of a transaction holds the file, and nobody can work: it
+    /// goes on for a moment.
     private static func hasTakenOver(_ second: SecretWatch, from first: SecretWatch) async throws {
         let isOver = { @Sendable (line: String) in
-            line.contains("Worker started") || line.contains("Mirrors could not be claimed, trying again")
+            line.contains("Worker started")
+                || line.contains("Mirrors could not be claimed, trying again")
         }
         while try await !second.line("the lease", where: isOver).contains("Worker started") {
             first.forget()
@@ -112,7 +121,8 @@ extension SecretScenario {
         }
     }
 
-    /// Sets the clock of a worker whose server refuses, which says when it will try again, and of one that works.
+    /// Sets the clock of a worker whose server refuses, which says when it will try again, and of
+    /// one that works.
     private static func setClocks(_ stage: SecretStage, on network: NetworkName) async throws {
         let life = try await SecretLife(on: network, in: stage)
         // X refuses what was signed at another time; this comes last.
@@ -125,7 +135,8 @@ extension SecretScenario {
         // Forward a day, then back an hour.
         for seconds in [86_400.0, 82_800] {
             try ClockSetting(path: path).set(to: seconds)
-            try await watch.line("a try by a clock that is \(seconds) s ahead", where: shows(seconds, life))
+            try await watch.line(
+                "a try by a clock that is \(seconds) s ahead", where: shows(seconds, life))
         }
         life.troubles.clear()
         try await life.hasDelivered(watch)
@@ -144,7 +155,9 @@ extension SecretScenario {
     }
 
     /// Whether a line tells of a try soon, by a clock that was set by so many seconds.
-    private static func shows(_ seconds: TimeInterval, _ life: SecretLife) -> @Sendable (String) -> Bool {
+    private static func shows(_ seconds: TimeInterval, _ life: SecretLife)
+        -> @Sendable (String) -> Bool
+    {
         { line in
             guard let next = retry(in: line) else { return false }
             return abs(next.timeIntervalSince(life.clock.now + seconds)) < 1_500

@@ -24,7 +24,8 @@ extension SecretScenario {
     ]
 
     /// Nothing but errors, each with the credentials of its request in it.
-    private static func errorsForAnHour(_ stage: SecretStage, on network: NetworkName) async throws {
+    private static func errorsForAnHour(_ stage: SecretStage, on network: NetworkName) async throws
+    {
         let life = try await SecretLife(on: network, in: stage, named: "errors")
         let watch = try await life.begin()
         life.troubles.plan(.unavailable, count: .max)
@@ -35,12 +36,18 @@ extension SecretScenario {
     }
 
     /// Nobody at the server's port.
-    private static func nobodyForAnHour(_ stage: SecretStage, on network: NetworkName) async throws {
-        // The sessions of Bluesky are only known where they pass the tap, which never closes its port.
+    private static func nobodyForAnHour(_ stage: SecretStage, on network: NetworkName) async throws
+    {
+        // The sessions of Bluesky are only known where they pass the tap, which never closes its
+        // port.
         let isDirect = network != .bluesky
         let life = try await SecretLife(on: network, in: stage, named: "nobody", isDirect: isDirect)
         let watch = try await life.begin()
-        if isDirect { await life.sandbox.close() } else { life.troubles.plan(.resetBeforeActing, count: .max) }
+        if isDirect {
+            await life.sandbox.close()
+        } else {
+            life.troubles.plan(.resetBeforeActing, count: .max)
+        }
         try await failForAnHour(life, watch, with: isDirect ? "onnect to" : "could not read")
         if isDirect { try await life.sandbox.reopen() } else { life.troubles.clear() }
         try await goOn(life, watch)
@@ -50,10 +57,13 @@ extension SecretScenario {
     private static func noCountsForAnHour(_ stage: SecretStage) async throws {
         let servers = try await PlantedServers(stage.book)
         try await stage.run(["migrate"], servers.settings, ends: 0)
-        let life = try await SecretLife(on: .mastodon, in: stage, named: "counts", stores: servers.settings)
+        let life = try await SecretLife(
+            on: .mastodon, in: stage, named: "counts", stores: servers.settings)
         let watch = try await life.begin()
         await servers.redis.stop()
-        try await failForAnHour(life, watch, with: "REDIS_URL") { try await life.hasDelivered(watch) }
+        try await failForAnHour(life, watch, with: "REDIS_URL") {
+            try await life.hasDelivered(watch)
+        }
         try await servers.redis.restart()
         try await servers.waitForCounts(watch)
         try await goOn(life, watch)
@@ -62,7 +72,8 @@ extension SecretScenario {
 
     /// Waits until passes have failed for an hour of the worker's clock, with a reason.
     private static func failForAnHour(
-        _ life: SecretLife, _ watch: SecretWatch, with reason: String, _ meanwhile: () async throws -> Void = {}
+        _ life: SecretLife, _ watch: SecretWatch, with reason: String,
+        _ meanwhile: () async throws -> Void = {}
     ) async throws {
         watch.forget()
         let beginning = life.clock.now

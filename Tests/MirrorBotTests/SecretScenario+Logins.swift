@@ -11,10 +11,12 @@ extension SecretScenario {
     static let logins = [
         SecretScenario("Mastodon: a code, then a life on the stored login") { stage in
             try await onSandbox(stage) { sandbox, tap in
-                // The tokens run out so soon that each run asks for new ones, but not before it has used them.
+                // The tokens run out so soon that each run asks for new ones, but not before it has
+                // used them.
                 sandbox.faults.mastodon.tokenLifetime = 5
                 for role in SandboxRole.allCases {
-                    try await expect(logIn("mastodon", role, ["--server", tap.url], stage).status, equals: 0)
+                    try await expect(
+                        logIn("mastodon", role, ["--server", tap.url], stage).status, equals: 0)
                 }
                 try await liveOnNewTokens(stage)
             }
@@ -27,7 +29,10 @@ extension SecretScenario {
                     stage.book.add("consumer secret", keys.consumerSecret)
                     let ending = try await logIn(
                         "x", role, ["--api-base-url", tap.url], stage,
-                        answers: [("API key of your app", keys.consumerKey), ("API key secret", keys.consumerSecret)])
+                        answers: [
+                            ("API key of your app", keys.consumerKey),
+                            ("API key secret", keys.consumerSecret),
+                        ])
                     #expect(ending.status == 0, "\(ending.error)")
                 }
                 try await live(stage, ["X_ACKNOWLEDGE_POLICY": "yes"])
@@ -38,9 +43,12 @@ extension SecretScenario {
                 for role in SandboxRole.allCases {
                     let login = sandbox.blueskyLogin(role)
                     stage.book.add("app password", login.appPassword)
-                    let words = ["login", "bluesky", "--as", role.rawValue, "--handle", login.handle]
+                    let words = [
+                        "login", "bluesky", "--as", role.rawValue, "--handle", login.handle,
+                    ]
                     try await stage.run(
-                        words + ["--api-base-url", tap.url], input: login.appPassword + "\n", ends: 0)
+                        words + ["--api-base-url", tap.url], input: login.appPassword + "\n",
+                        ends: 0)
                 }
                 expireSession(on: sandbox)
                 try await liveOnNewTokens(stage)
@@ -52,11 +60,13 @@ extension SecretScenario {
             try await onSandbox(stage) { sandbox, tap in
                 stage.book.add("token", sandbox.botToken)
                 let ending = try await stage.run(
-                    ["login", "mastodon", "--as", "bot", "--server", tap.url, "--token"], servers.settings,
+                    ["login", "mastodon", "--as", "bot", "--server", tap.url, "--token"],
+                    servers.settings,
                     input: sandbox.botToken + "\n")
                 #expect(ending.status == 0, "\(ending.error)")
                 try await stage.run(["run", "--once"], servers.settings, ends: 0)
-                let other = servers.settings.merging(["SECRET_KEY": stage.book.plant("another key")]) { $1 }
+                let other = servers.settings.merging(["SECRET_KEY": stage.book.plant("another key")]
+                ) { $1 }
                 try await stage.run(["run", "--once"], other, ends: 78)
                 try await stage.run(["status"], other)
             }
@@ -68,15 +78,24 @@ extension SecretScenario {
                 stage.book.add("consumer key", keys.consumerKey)
                 stage.book.add("consumer secret", keys.consumerSecret)
                 for (words, input) in [
-                    (["mastodon", "--server", tap.url, "--token"], [stage.book.plant("wrong token")]),
+                    (
+                        ["mastodon", "--server", tap.url, "--token"],
+                        [stage.book.plant("wrong token")]
+                    ),
                     (["mastodon", "--server", tap.url], [stage.book.plant("wrong code")]),
-                    (["x", "--api-base-url", tap.url], [keys.consumerKey, stage.book.plant("wrong secret")]),
+                    (
+                        ["x", "--api-base-url", tap.url],
+                        [keys.consumerKey, stage.book.plant("wrong secret")]
+                    ),
                     (
                         ["x", "--api-base-url", tap.url],
                         [keys.consumerKey, keys.consumerSecret, stage.book.plant("wrong PIN")]
                     ),
                     (
-                        ["bluesky", "--api-base-url", tap.url, "--handle", sandbox.blueskyLogin(.bot).handle],
+                        [
+                            "bluesky", "--api-base-url", tap.url, "--handle",
+                            sandbox.blueskyLogin(.bot).handle,
+                        ],
                         [stage.book.plant("wrong password")]
                     ),
                 ] {
@@ -97,7 +116,8 @@ extension SecretScenario {
                     ["bluesky", "--api-base-url", tap.url, "--handle", "bot.example.com"],
                 ] {
                     let input = (0..<3).map { _ in stage.book.plant("typed") + "\n" }.joined()
-                    try await stage.fail(["login", words[0], "--as", "bot"] + words.dropFirst(), input: input)
+                    try await stage.fail(
+                        ["login", words[0], "--as", "bot"] + words.dropFirst(), input: input)
                 }
                 #expect(tap.count >= 3)
             }
@@ -128,7 +148,8 @@ extension SecretScenario {
         await sandbox.stop()
     }
 
-    /// Lets Bluesky say once that the access token has run out, which a session answers by asking for a new one.
+    /// Lets Bluesky say once that the access token has run out, which a session answers by asking
+    /// for a new one.
     static func expireSession(on sandbox: Sandbox) {
         sandbox.faults.failNext(
             .answer(
@@ -146,8 +167,12 @@ extension SecretScenario {
     }
 
     /// What follows a login: everything that uses it, and its end.
-    private static func live(_ stage: SecretStage, _ environment: [String: String] = [:]) async throws {
-        for words in [["train", "scheduler"], ["train", "classifier"], ["run", "--once"], ["run", "--once"]] {
+    private static func live(_ stage: SecretStage, _ environment: [String: String] = [:])
+        async throws
+    {
+        for words in [
+            ["train", "scheduler"], ["train", "classifier"], ["run", "--once"], ["run", "--once"],
+        ] {
             let ending = try await stage.run(words, environment)
             #expect(ending.status == 0, "\(words): \(ending.error)")
         }
@@ -158,7 +183,8 @@ extension SecretScenario {
         try await stage.run(["logout", "--as", "bot"], environment, ends: 0)
     }
 
-    /// Answers the questions of a login at a terminal, and opens the address that it shows as a browser would.
+    /// Answers the questions of a login at a terminal, and opens the address that it shows as a
+    /// browser would.
     private static func logIn(
         _ network: String, _ role: SandboxRole, _ words: [String], _ stage: SecretStage,
         answers: [(prompt: String, answer: String)] = []
@@ -173,8 +199,11 @@ extension SecretScenario {
         }
         try await program.waitForError(network == "x" ? "PIN: " : "Code: ")
         let address = try #require(
-            program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("http://127.0.0.1") })
-        let hint = network == "x" ? (role == .human ? "&screen_name=haruka" : "") : "&as=\(role.rawValue)"
+            program.errorSoFar.split(whereSeparator: \.isWhitespace).first {
+                $0.hasPrefix("http://127.0.0.1")
+            })
+        let hint =
+            network == "x" ? (role == .human ? "&screen_name=haruka" : "") : "&as=\(role.rawValue)"
         let page = try await page(String(address) + hint)
         let code = try #require(page.firstMatch(of: /<code>([^<]+)<\/code>/)).1
         stage.book.add("code", String(code))

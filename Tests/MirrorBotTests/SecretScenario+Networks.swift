@@ -11,7 +11,9 @@ extension SecretScenario {
             echoing(network, "statuses", statuses.map { SecretEcho(status: $0) }),
             echoing(
                 network, "forms",
-                SecretEcho.Form.allCases.flatMap { form in [200, 401, 500].map { SecretEcho(status: $0, form: form) } }),
+                SecretEcho.Form.allCases.flatMap { form in
+                    [200, 401, 500].map { SecretEcho(status: $0, form: form) }
+                }),
             echoing(
                 network, "spellings",
                 SecretEcho.Spelling.allCases.flatMap { spelling in
@@ -20,13 +22,15 @@ extension SecretScenario {
             SecretScenario("\(network.rawValue): connections that end") { stage in
                 for step in brokenConnections {
                     let tap = try SecretTap(stage.book, port: nil) { _ in step }
-                    let accounts = PlantedAccounts.variables(of: network, in: stage.book, at: tap.url)
+                    let accounts = PlantedAccounts.variables(
+                        of: network, in: stage.book, at: tap.url)
                     try await everyCommand(stage, accounts)
                     #expect(tap.count > 0)
                 }
             },
             SecretScenario("\(network.rawValue): nobody there") { stage in
-                for url in ["http://127.0.0.1:1", "https://planted.invalid", "https://127.0.0.1:1"] {
+                for url in ["http://127.0.0.1:1", "https://planted.invalid", "https://127.0.0.1:1"]
+                {
                     let accounts = PlantedAccounts.variables(of: network, in: stage.book, at: url)
                     try await everyCommand(stage, accounts)
                 }
@@ -46,7 +50,9 @@ extension SecretScenario {
         ]
     }
 
-    private static let statuses = [200, 204, 301, 302, 307, 308, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503]
+    private static let statuses = [
+        200, 204, 301, 302, 307, 308, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503,
+    ]
 
     /// How an answer may end before it is one.
     private static let brokenConnections: [SecretTap.Answer] = [
@@ -68,8 +74,11 @@ extension SecretScenario {
         },
     ]
 
-    private static func echoing(_ network: NetworkName, _ name: String, _ echoes: [SecretEcho]) -> SecretScenario {
-        SecretScenario("\(network.rawValue): a server that repeats what it was sent, in \(name)") { stage in
+    private static func echoing(_ network: NetworkName, _ name: String, _ echoes: [SecretEcho])
+        -> SecretScenario
+    {
+        SecretScenario("\(network.rawValue): a server that repeats what it was sent, in \(name)") {
+            stage in
             for echo in echoes {
                 let tap = try SecretTap(stage.book, port: nil) { _ in echo.answer }
                 let accounts = PlantedAccounts.variables(of: network, in: stage.book, at: tap.url)
@@ -80,7 +89,9 @@ extension SecretScenario {
     }
 
     /// What asks a network for something: once for the bot, once for the human.
-    private static func everyCommand(_ stage: SecretStage, _ accounts: [String: String]) async throws {
+    private static func everyCommand(_ stage: SecretStage, _ accounts: [String: String])
+        async throws
+    {
         for words in [["run", "--once"], ["train", "scheduler"]] {
             let ending = try await stage.run(words, accounts)
             #expect(ending.status != 0, "\(words): \(ending.error)")

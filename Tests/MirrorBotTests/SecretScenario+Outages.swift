@@ -52,23 +52,32 @@ extension SecretScenario {
             },
         ] + (TinyDisk.isPossible ? [SecretScenario("a full disk", fillDisk)] : [])
 
-    /// Restarts, sessions that are ended, transactions that fail, and a database that takes no changes.
-    private static func trouble(_ servers: PlantedServers, _ life: SecretLife, _ watch: SecretWatch) async throws {
+    /// Restarts, sessions that are ended, transactions that fail, and a database that takes no
+    /// changes.
+    private static func trouble(_ servers: PlantedServers, _ life: SecretLife, _ watch: SecretWatch)
+        async throws
+    {
         for (name, statement, word) in [
-            ("a session that is ended", "PERFORM pg_terminate_backend(pg_backend_pid())", "DATABASE_URL"),
+            (
+                "a session that is ended", "PERFORM pg_terminate_backend(pg_backend_pid())",
+                "DATABASE_URL"
+            ),
             ("a serialization failure", "RAISE EXCEPTION 'no' USING ERRCODE = '40001'", "40001"),
             ("a deadlock", "RAISE EXCEPTION 'no' USING ERRCODE = '40P01'", "40P01"),
             ("a full disk", "RAISE EXCEPTION 'no' USING ERRCODE = '53100'", "53100"),
         ] {
             watch.forget()
             try await servers.spoil(statement)
-            try await watch.line(name) { $0.contains("Pass failed, trying again") && $0.contains(word) }
+            try await watch.line(name) {
+                $0.contains("Pass failed, trying again") && $0.contains(word)
+            }
             try await servers.mend()
             try await life.hasDelivered(watch)
         }
         let database = servers.database
         let killed = try await servers.postgres.run(
-            "SELECT sessions_killed > 0 FROM pg_stat_database WHERE datname = current_database()", database: database)
+            "SELECT sessions_killed > 0 FROM pg_stat_database WHERE datname = current_database()",
+            database: database)
         #expect(killed.hasPrefix("t"))
         watch.forget()
         try await servers.postgres.set("default_transaction_read_only", to: "on", in: database)
@@ -83,7 +92,8 @@ extension SecretScenario {
         try await life.hasDelivered(watch)
     }
 
-    /// A limit that the system sets to the size of files, which needs no rights: with nothing allowed every write fails.
+    /// A limit that the system sets to the size of files, which needs no rights: with nothing
+    /// allowed every write fails.
     private static func fillFiles(_ stage: SecretStage, on network: NetworkName) async throws {
         let life = try await SecretLife(on: network, in: stage)
         let limited = try LimitedProgram(stage, life.settings())

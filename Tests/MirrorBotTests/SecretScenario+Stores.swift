@@ -15,7 +15,8 @@ extension SecretScenario {
             let wrong = stage.book.plant("wrong password")
             let place = "@127.0.0.1:\(servers.postgres.port)/"
             for url in [
-                "postgres://postgres:\(wrong.escaped)\(place)postgres", "postgres://nobody:\(wrong.escaped)\(place)x",
+                "postgres://postgres:\(wrong.escaped)\(place)postgres",
+                "postgres://nobody:\(wrong.escaped)\(place)x",
                 "postgres://postgres\(place)postgres?password=\(wrong.escaped)",
                 "postgres://postgres:\(wrong.escaped)\(place)postgres?sslmode=require",
                 "postgres://postgres:\(wrong.escaped)\(place)postgres?sslmode=verify-full&sslrootcert=/nowhere",
@@ -27,14 +28,16 @@ extension SecretScenario {
         SecretScenario("Postgres has no such database, and goes away") { stage in
             let servers = try await PlantedServers(stage.book)
             let missing = servers.database + "_missing"
-            try await everyCommand(stage, servers.settings.merging(["DATABASE_URL": missing]) { $1 })
+            try await everyCommand(
+                stage, servers.settings.merging(["DATABASE_URL": missing]) { $1 })
             try await stage.run(["migrate"], servers.settings, ends: 0)
             try await onSandbox(stage) { accounts in
                 let all = accounts.merging(servers.settings) { $1 }
                 let program = try stage.start(["run"], all.merging(["LOG_FORMAT": "logfmt"]) { $1 })
                 try await program.waitForError("Worker started")
                 try await servers.postgres.run(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                )
                 await servers.postgres.stop()
                 await servers.redis.stop()
                 try await program.waitForError("level=warning")
@@ -46,7 +49,8 @@ extension SecretScenario {
         SecretScenario("a Postgres that repeats the password") { stage in
             let password = stage.book.plant("password").filter { $0.isLetter || $0.isNumber }
             stage.book.add("the password as it is", password)
-            for server in [try FakePostgres.refusing(password), try FakePostgres.failing(password)] {
+            for server in [try FakePostgres.refusing(password), try FakePostgres.failing(password)]
+            {
                 let url = "postgres://me:\(password)@127.0.0.1:\(server.port)/db?sslmode=disable"
                 try await everyCommand(stage, ["DATABASE_URL": url])
                 #expect(server.connectionCount > 0)
@@ -67,7 +71,9 @@ extension SecretScenario {
         SecretScenario("a Redis that repeats the password, and one that is none") { stage in
             let password = stage.book.plant("password").filter { $0.isLetter || $0.isNumber }
             stage.book.add("the password as it is", password)
-            for answer in ["-ERR AUTH me \(password)", "-\(password.uppercased()) is wrong", "+\(password)"] {
+            for answer in [
+                "-ERR AUTH me \(password)", "-\(password.uppercased()) is wrong", "+\(password)",
+            ] {
                 let server = try LoopbackServer(
                     steps: [.awaitText(password), .send(Array((answer + "\r\n").utf8)), .hang])
                 let url = "redis://me:\(password)@127.0.0.1:\(server.port)"
@@ -77,18 +83,22 @@ extension SecretScenario {
             let page = try await TLSPageServer(try await SelfSignedCertificate())
             for verify in ["auto", "full", "none"] {
                 let url = "rediss://me:\(password)@127.0.0.1:\(page.port)"
-                try await everyClassifierCommand(stage, ["REDIS_URL": url, "REDIS_TLS_VERIFY": verify])
+                try await everyClassifierCommand(
+                    stage, ["REDIS_URL": url, "REDIS_TLS_VERIFY": verify])
             }
         },
         SecretScenario("an embedded database that is none, and a home that is a file") { stage in
-            let accounts = PlantedAccounts.variables(of: .mastodon, in: stage.book, at: "http://127.0.0.1:1")
-            try FileManager.default.createDirectory(atPath: stage.stage.home, withIntermediateDirectories: true)
+            let accounts = PlantedAccounts.variables(
+                of: .mastodon, in: stage.book, at: "http://127.0.0.1:1")
+            try FileManager.default.createDirectory(
+                atPath: stage.stage.home, withIntermediateDirectories: true)
             let garbage = Data("this is no database".utf8) + Data(count: 10_000)
             try garbage.write(to: URL(fileURLWithPath: stage.stage.home + "/mirror-bot.sqlite"))
             try await everyCommand(stage, accounts)
             let file = try stage.stage.folder.write(Data(), to: "file")
             try await everyCommand(stage, accounts.merging(["MIRROR_BOT_HOME": file]) { $1 })
-            try await everyCommand(stage, accounts.merging(["MIRROR_BOT_HOME": file + "/below"]) { $1 })
+            try await everyCommand(
+                stage, accounts.merging(["MIRROR_BOT_HOME": file + "/below"]) { $1 })
         },
         SecretScenario("an embedded database that is locked") { stage in
             try await onSandbox(stage) { accounts in
@@ -110,16 +120,22 @@ extension SecretScenario {
         },
     ]
 
-    private static let commands = [["run", "--once"], ["status"], ["train", "scheduler"], ["migrate"]]
+    private static let commands = [
+        ["run", "--once"], ["status"], ["train", "scheduler"], ["migrate"],
+    ]
 
-    private static func everyCommand(_ stage: SecretStage, _ environment: [String: String]) async throws {
+    private static func everyCommand(_ stage: SecretStage, _ environment: [String: String])
+        async throws
+    {
         for words in commands {
             try await stage.fail(words, environment)
         }
     }
 
     /// What counts features: with accounts, since without them nothing is counted.
-    private static func everyClassifierCommand(_ stage: SecretStage, _ environment: [String: String]) async throws {
+    private static func everyClassifierCommand(
+        _ stage: SecretStage, _ environment: [String: String]
+    ) async throws {
         let lines = try stage.writeOwn("examples.jsonl", Fixture.examples(30))
         for words in [["train", "classifier", "--from", lines], ["status"]] {
             try await stage.run(words, environment)
@@ -131,7 +147,8 @@ extension SecretScenario {
     ) async throws {
         let sandbox = try await Sandbox.live()
         let tap = try SecretTap(stage.book, port: sandbox.port)
-        try await body(PlantedAccounts.variables(of: sandbox, on: .mastodon, in: stage.book, at: tap.url))
+        try await body(
+            PlantedAccounts.variables(of: sandbox, on: .mastodon, in: stage.book, at: tap.url))
         await sandbox.stop()
     }
 }
@@ -151,7 +168,8 @@ enum FakePostgres {
         // The first question is one that a server need not understand.
         return try LoopbackServer(
             steps: asked(password) + [
-                .send(accepted), .awaitText("pg_is_in_recovery"), .send(failure), .awaitText("SELECT"), .send(failure),
+                .send(accepted), .awaitText("pg_is_in_recovery"), .send(failure),
+                .awaitText("SELECT"), .send(failure),
                 .close,
             ])
     }
@@ -169,6 +187,7 @@ enum FakePostgres {
 
     private static func message(_ kind: Character, _ body: [UInt8]) -> [UInt8] {
         let length = UInt32(body.count + 4)
-        return [kind.asciiValue ?? 0] + (0..<4).reversed().map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) } + body
+        return [kind.asciiValue ?? 0]
+            + (0..<4).reversed().map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) } + body
     }
 }

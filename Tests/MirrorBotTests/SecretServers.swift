@@ -11,7 +11,9 @@ final class PlantedServers: Sendable {
     private let book: SecretBook
 
     /// What a worker is told of them.
-    var settings: [String: String] { ["DATABASE_URL": database, "REDIS_URL": redisURL, "SECRET_KEY": key] }
+    var settings: [String: String] {
+        ["DATABASE_URL": database, "REDIS_URL": redisURL, "SECRET_KEY": key]
+    }
 
     private let key: String
     private var redisURL: String { "redis://:\(password)@127.0.0.1:\(redis.port)" }
@@ -24,10 +26,13 @@ final class PlantedServers: Sendable {
         self.book = book
         book.add("Postgres' password", words[0])
         book.add("Redis' password", words[1])
-        key = Data((0..<32).map { _ in UInt8.random(in: 0...255) }).map { String(format: "%02x", $0) }.joined()
+        key = Data((0..<32).map { _ in UInt8.random(in: 0...255) }).map {
+            String(format: "%02x", $0)
+        }.joined()
         book.add("SECRET_KEY", key)
         password = words[1]
-        postgres = try await PostgresServer.start(settings: ["log_statement": "all"], password: words[0])
+        postgres = try await PostgresServer.start(
+            settings: ["log_statement": "all"], password: words[0])
         redis = try await RedisServer.start(arguments: ["--requirepass", words[1]])
         database = try await postgres.makeDatabase()
     }
@@ -38,11 +43,13 @@ final class PlantedServers: Sendable {
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public'", database: database)
         for table in tables.split(separator: "\n") {
             stage.keep(
-                "table \(table)", try await postgres.run("SELECT t::text FROM \(table) AS t", database: database))
+                "table \(table)",
+                try await postgres.run("SELECT t::text FROM \(table) AS t", database: database))
         }
         stage.keep("Redis", try await redisContents())
         stage.keep("Redis' log", await redis.log())
-        let log = FileManager.default.contents(atPath: postgres.socketFolder + "/server.log") ?? Data()
+        let log =
+            FileManager.default.contents(atPath: postgres.socketFolder + "/server.log") ?? Data()
         // The server's own tools set the password when the cluster is made, before it logs.
         stage.keep("Postgres' log", String(decoding: log, as: UTF8.self))
     }
@@ -52,15 +59,20 @@ final class PlantedServers: Sendable {
     func tellRedis(_ words: [String]) async throws -> String {
         let client = try RunningProgram(
             Launch(
-                path: try ServerProcess.locate("redis-cli"), arguments: ["-p", "\(redis.port)", "-e"] + words,
+                path: try ServerProcess.locate("redis-cli"),
+                arguments: ["-p", "\(redis.port)", "-e"] + words,
                 environment: ["REDISCLI_AUTH": password], folder: "/"))
         let ending = await client.ending()
-        guard ending.status == 0 else { throw TestSupportError("Redis refuses \(words): \(ending.error)") }
+        guard ending.status == 0 else {
+            throw TestSupportError("Redis refuses \(words): \(ending.error)")
+        }
         return ending.output.trimmingCharacters(in: .newlines)
     }
 
     /// Waits until a worker has made a key again that holds counts, as a hash.
-    func waitForCounts(_ watch: SecretWatch, _ key: String = "mirror-bot:{default}:features:normal") async throws {
+    func waitForCounts(_ watch: SecretWatch, _ key: String = "mirror-bot:{default}:features:normal")
+        async throws
+    {
         while try await tellRedis(["TYPE", key]) != "hash" {
             guard !watch.program.hasEnded else { throw TestSupportError("the worker has ended") }
         }
@@ -109,7 +121,8 @@ final class PlantedServers: Sendable {
 
     /// What asks for a whole value, by its type.
     private static let questions: [String: (command: String, rest: [String])] = [
-        "string": ("GET", []), "hash": ("HGETALL", []), "set": ("SMEMBERS", []), "list": ("LRANGE", ["0", "-1"]),
+        "string": ("GET", []), "hash": ("HGETALL", []), "set": ("SMEMBERS", []),
+        "list": ("LRANGE", ["0", "-1"]),
         "zset": ("ZRANGE", ["0", "-1", "WITHSCORES"]), "stream": ("XRANGE", ["-", "+"]),
     ]
 }

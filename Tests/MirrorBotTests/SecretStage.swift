@@ -38,7 +38,8 @@ final class SecretStage: Sendable {
         let temporary = try TemporaryDirectory()
         self.temporary = temporary
         let basics = [
-            "TIME_ZONE": "Asia/Tokyo", "LOG_LEVEL": "trace", "MIN_AGE_DAYS": "0", "POLL_SECONDS": "10",
+            "TIME_ZONE": "Asia/Tokyo", "LOG_LEVEL": "trace", "MIN_AGE_DAYS": "0",
+            "POLL_SECONDS": "10",
             "TMPDIR": temporary.path,
         ]
         stage = try Stage(basics.merging(environment) { $1 })
@@ -59,7 +60,8 @@ final class SecretStage: Sendable {
     /// - Throws: ``TestSupportError`` if it cannot be started.
     @discardableResult
     func run(
-        _ words: [String], _ environment: [String: String] = [:], input: String? = nil, ends expected: Int32? = nil
+        _ words: [String], _ environment: [String: String] = [:], input: String? = nil,
+        ends expected: Int32? = nil
     ) async throws -> Ending {
         let ending = try await start(words, environment, input: input).ending()
         keep(ending, of: words)
@@ -68,26 +70,32 @@ final class SecretStage: Sendable {
     }
 
     /// Runs a command that must not succeed.
-    func fail(_ words: [String], _ environment: [String: String] = [:], input: String? = nil) async throws {
+    func fail(_ words: [String], _ environment: [String: String] = [:], input: String? = nil)
+        async throws
+    {
         let ending = try await run(words, environment, input: input)
         #expect(ending.status != 0, "\(words): \(ending.error)")
     }
 
     /// Starts a command beside the scenario, which hands its ending to ``keep(_:of:)``.
     func start(
-        _ words: [String], _ environment: [String: String] = [:], input: String? = nil, terminal: PseudoTerminal? = nil
+        _ words: [String], _ environment: [String: String] = [:], input: String? = nil,
+        terminal: PseudoTerminal? = nil
     ) throws -> RunningProgram {
         var environment = environment
         let format = Self.formats[left.nextRun() % Self.formats.count]
         environment["LOG_FORMAT"] = environment["LOG_FORMAT"] ?? format
         return try stage.start(
-            words, environment: environment, input: input, replacing: terminal.map { [0: $0.inner] } ?? [:])
+            words, environment: environment, input: input,
+            replacing: terminal.map { [0: $0.inner] } ?? [:])
     }
 
-    /// Starts a command, lets it come to `text` in its log, ends it with `signal` and keeps what it wrote.
+    /// Starts a command, lets it come to `text` in its log, ends it with `signal` and keeps what it
+    /// wrote.
     @discardableResult
     func run(
-        _ words: [String], _ environment: [String: String] = [:], until text: String, then signal: Int32 = SIGTERM,
+        _ words: [String], _ environment: [String: String] = [:], until text: String,
+        then signal: Int32 = SIGTERM,
         ends expected: Int32? = nil
     ) async throws -> Ending {
         let program = try start(words, environment)
@@ -110,7 +118,9 @@ final class SecretStage: Sendable {
     /// Adds every file of a folder that lies elsewhere.
     func keepFiles(in folder: String) throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-            guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)") else { continue }
+            guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)") else {
+                continue
+            }
             if !isKey(name, data) { left.add("file \(name)", data) }
         }
     }
@@ -118,7 +128,9 @@ final class SecretStage: Sendable {
     /// Whether a file holds the key of the sealed logins; its contents must be nowhere else.
     private func isKey(_ path: String, _ data: Data) -> Bool {
         guard path.hasSuffix(".key") else { return false }
-        book.add("the key file", String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespaces))
+        book.add(
+            "the key file",
+            String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespaces))
         return true
     }
 
@@ -150,14 +162,18 @@ final class SecretStage: Sendable {
             if !isKey(path, data) { places.append(("file \(path)", data)) }
         }
         for name in try FileManager.default.subpathsOfDirectory(atPath: temporary.path) {
-            guard let data = FileManager.default.contents(atPath: temporary.path(name)) else { continue }
+            guard let data = FileManager.default.contents(atPath: temporary.path(name)) else {
+                continue
+            }
             places.append(("temporary file \(name)", data))
         }
         #expect(!places.isEmpty, "there was nothing to search")
         #expect(!book.all.isEmpty, "there was nothing to search")
         let traces = SecretTraces(of: book.all)
         return places.flatMap { place, data in
-            traces.search(data).map { "\($0) in \(place): \(String(decoding: data.prefix(2_000), as: UTF8.self))" }
+            traces.search(data).map {
+                "\($0) in \(place): \(String(decoding: data.prefix(2_000), as: UTF8.self))"
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Stands between mirror-bot and a server, and writes down every token, code and password that passes.
+/// Stands between mirror-bot and a server, and writes down every token, code and password that
+/// passes.
 ///
 /// Without a server behind it, or where `answer` wants it so, it answers itself.
 final class SecretTap: Sendable {
@@ -60,7 +61,8 @@ final class SecretTap: Sendable {
         guard isConnected else { throw TestSupportError("the server behind is gone") }
         let kept = request.headers.filter { $0.name.lowercased() != "connection" }
         let lines = kept.map { "\($0.name): \($0.value)\r\n" }.joined()
-        let head = "\(request.method) \(request.target) HTTP/1.1\r\n\(lines)Connection: close\r\n\r\n"
+        let head =
+            "\(request.method) \(request.target) HTTP/1.1\r\n\(lines)Connection: close\r\n\r\n"
         var unsent = Array(head.utf8) + request.body
         while !unsent.isEmpty {
             let count = Glibc.send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL))

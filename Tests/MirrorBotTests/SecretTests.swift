@@ -2,14 +2,14 @@ import Testing
 
 /// Whatever goes wrong, nothing secret is printed, logged or stored.
 ///
-/// Each scenario runs the program as it is built, at `LOG_LEVEL=trace` and in
-/// every `LOG_FORMAT`, and then everything that it left is searched for every
-/// planted secret and every token that a server gave out: both outputs, all
-/// files below its home, its working and its temporary folder, every row of
-/// the databases, and every key and field of Redis. Only a person's own files may hold one, and the table of sealed
-/// logins holds them only sealed.
+/// Each scenario runs the program as it is built, at `LOG_LEVEL=trace` and in every `LOG_FORMAT`,
+/// and then everything that it left is searched for every planted secret and every token that a
+/// server gave out: both outputs, all files below its home, its working and its temporary folder,
+/// every row of the databases, and every key and field of Redis. Only a person's own files may hold
+/// one, and the table of sealed logins holds them only sealed.
 @Suite(.timeLimit(.minutes(30))) struct SecretTests {
-    @Test(arguments: SecretScenario.settings) func settings(_ scenario: SecretScenario) async throws {
+    @Test(arguments: SecretScenario.settings) func settings(_ scenario: SecretScenario) async throws
+    {
         try await scenario.playAndSearch()
     }
 
@@ -18,10 +18,11 @@ import Testing
     }
 }
 
-/// The same on every network, and while workers live for hours of their clocks, are killed, and lose what they depend
-/// on: `make check` runs these.
+/// The same on every network, and while workers live for hours of their clocks, are killed, and
+/// lose what they depend on: `make check` runs these.
 @Suite(.timeLimit(.minutes(30))) struct SecretLifeTests {
-    @Test(arguments: SecretScenario.networks) func networks(_ scenario: SecretScenario) async throws {
+    @Test(arguments: SecretScenario.networks) func networks(_ scenario: SecretScenario) async throws
+    {
         try await scenario.playAndSearch()
     }
 

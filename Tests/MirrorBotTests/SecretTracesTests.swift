@@ -5,10 +5,12 @@ import Testing
 /// The search for secrets finds them: what says "nothing was found" must be able to find.
 @Suite struct SecretTracesTests {
     private static let secret = PlantedSecret(name: "token", value: "Qw7xRt9pLm2k/Zb5+Tg8yHn3vC=")
-    private static let key = PlantedSecret(name: "key", value: String(repeating: "0a1b2c3d4e5f6978", count: 4))
+    private static let key = PlantedSecret(
+        name: "key", value: String(repeating: "0a1b2c3d4e5f6978", count: 4))
 
     @Test(arguments: [
-        "Qw7xRt9pLm2k/Zb5+Tg8yHn3vC=", "said Qw7xRt9p… and more", "the end is 8yHn3vC=", "QW7XRT9PLM2K", "qw7xrt9p",
+        "Qw7xRt9pLm2k/Zb5+Tg8yHn3vC=", "said Qw7xRt9p… and more", "the end is 8yHn3vC=",
+        "QW7XRT9PLM2K", "qw7xrt9p",
         "%51%77%37%78%52%74%39%70", "5177377852743970", "Qw7xRt9pLm2k%2FZb5%2BTg8yHn3vC%3D",
         "Qw7xRt9pLm2k\\/Zb5+Tg8yHn3vC=", "Q\u{0}w\u{0}7\u{0}x\u{0}R\u{0}t\u{0}9\u{0}p\u{0}",
     ]) func findsEachForm(text: String) {
@@ -16,7 +18,8 @@ import Testing
     }
 
     @Test(arguments: 0..<3) func findsBase64WhereverItBegins(offset: Int) {
-        let text = Data((String(repeating: "u", count: offset) + Self.secret.value).utf8).base64EncodedString()
+        let text = Data((String(repeating: "u", count: offset) + Self.secret.value).utf8)
+            .base64EncodedString()
         #expect(!SecretTraces(of: [Self.secret]).search(Data("Basic \(text)".utf8)).isEmpty)
         let forURLs = text.replacing("+", with: "-").replacing("/", with: "_")
         #expect(!SecretTraces(of: [Self.secret]).search(Data(forURLs.utf8)).isEmpty)
@@ -41,14 +44,17 @@ import Testing
         ]
         .enumerated() {
             let secret = stage.book.plant("token \(number)")
-            try await servers.tellRedis([command[0], "key \(number)"] + command.dropFirst() + [secret])
+            try await servers.tellRedis(
+                [command[0], "key \(number)"] + command.dropFirst() + [secret])
         }
         // A field may be one too.
         try await servers.tellRedis(["HSET", "key 9", stage.book.plant("token 6"), "1"])
         try await servers.keepContents(in: stage)
         let found = try stage.findings()
         for number in 0...6 {
-            expect(found) { $0.contains { $0.hasPrefix("token \(number) ") && $0.contains(" in Redis:") } }
+            expect(found) {
+                $0.contains { $0.hasPrefix("token \(number) ") && $0.contains(" in Redis:") }
+            }
         }
     }
 

@@ -14,7 +14,8 @@ struct SecretTrouble: Sendable {
 
     /// Nothing but errors, as of a server whose own servers are gone.
     static let unavailable = SecretTrouble("503", acts: false, SecretEcho(status: 503).answer)
-    static let resetBeforeActing = SecretTrouble("reset before it acts", acts: false) { _, connection in
+    static let resetBeforeActing = SecretTrouble("reset before it acts", acts: false) {
+        _, connection in
         connection.reset()
     }
 
@@ -23,12 +24,14 @@ struct SecretTrouble: Sendable {
         resetBeforeActing,
         SecretTrouble("reset after it acted", acts: true) { _, connection in connection.reset() },
         SecretTrouble("half an answer", acts: true) { request, connection in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + errorText(request))
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + errorText(request))
             connection.close()
         },
         SecretTrouble("an answer without end", acts: true) { request, connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-            try connection.perform(.flood(Array(String(repeating: errorText(request), count: 300).utf8)))
+            try connection.perform(
+                .flood(Array(String(repeating: errorText(request), count: 300).utf8)))
         },
         SecretTrouble("an answer that drips", acts: true) { request, connection in
             let body = Array(errorText(request).utf8)
@@ -50,7 +53,8 @@ struct SecretTrouble: Sendable {
     private static func tooMany(_ name: String, _ headers: [String: String]) -> SecretTrouble {
         SecretTrouble(name, acts: false) { request, connection in
             try connection.respond(
-                status: 429, headers: headers.map { ($0.key, $0.value) }, body: Array(errorText(request).utf8))
+                status: 429, headers: headers.map { ($0.key, $0.value) },
+                body: Array(errorText(request).utf8))
         }
     }
 
@@ -95,7 +99,8 @@ final class SecretTroubles: @unchecked Sendable {
             && ["/api/v1/statuses", "/2/tweets", "/2/users/", "/xrpc/com.atproto.repo."]
                 .contains { request.target.hasPrefix($0) }
         return lock.withLock {
-            guard let index = planned.firstIndex(where: { ($0.isWrite ?? isWrite) == isWrite }) else { return nil }
+            guard let index = planned.firstIndex(where: { ($0.isWrite ?? isWrite) == isWrite })
+            else { return nil }
             let trouble = planned[index].trouble
             planned[index].left -= 1
             if planned[index].left == 0 { planned.remove(at: index) }

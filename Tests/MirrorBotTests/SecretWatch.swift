@@ -24,7 +24,9 @@ final class SecretWatch: @unchecked Sendable {
 
     /// Waits for a line of which something is so, after the line that was waited for last.
     @discardableResult
-    func line(_ what: String, where isWanted: @escaping @Sendable (String) -> Bool) async throws -> String {
+    func line(_ what: String, where isWanted: @escaping @Sendable (String) -> Bool) async throws
+        -> String
+    {
         try await wait(what) { self.next(isWanted) }
     }
 
@@ -55,14 +57,19 @@ final class SecretWatch: @unchecked Sendable {
     private func readOn() {
         guard let file = FileHandle(forReadingAtPath: program.errorPath) else { return }
         defer { try? file.close() }
-        guard (try? file.seek(toOffset: offset)) != nil, let new = try? file.readToEnd(), !new.isEmpty else { return }
+        guard (try? file.seek(toOffset: offset)) != nil, let new = try? file.readToEnd(),
+            !new.isEmpty
+        else { return }
         offset += UInt64(new.count)
-        let lines = (rest + new).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let lines = (rest + new).split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         unread += lines.dropLast().map { String(decoding: $0, as: UTF8.self) }
         rest = Data(lines.last ?? Data())
     }
 
-    private func wait<Value: Sendable>(_ what: String, _ look: @escaping @Sendable () -> Value?) async throws -> Value {
+    private func wait<Value: Sendable>(_ what: String, _ look: @escaping @Sendable () -> Value?)
+        async throws -> Value
+    {
         let result = Promise<Value?>()
         let program = program
         Thread {
@@ -79,7 +86,8 @@ final class SecretWatch: @unchecked Sendable {
             program.send(SIGKILL)
         }
         guard let value else {
-            throw TestSupportError("waited for \(what); the worker ended with: \(program.errorSoFar.suffix(4_000))")
+            throw TestSupportError(
+                "waited for \(what); the worker ended with: \(program.errorSoFar.suffix(4_000))")
         }
         return value
     }

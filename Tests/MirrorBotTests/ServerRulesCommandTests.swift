@@ -29,14 +29,19 @@ import Testing
 
     @Test(arguments: [false, true]) func doctorNamesAChange(isOld: Bool) async throws {
         let sandbox = try await Sandbox.live()
-        sandbox.faults.mastodon.rules = ["Be kind.", "Bots may post at most 12 times a day. Read on below."]
-        sandbox.faults.mastodon.aboutPage = "<p>Ask us before you run a <strong>robot</strong>.</p><p>Have fun.</p>"
+        sandbox.faults.mastodon.rules = [
+            "Be kind.", "Bots may post at most 12 times a day. Read on below.",
+        ]
+        sandbox.faults.mastodon.aboutPage =
+            "<p>Ask us before you run a <strong>robot</strong>.</p><p>Have fun.</p>"
         sandbox.faults.mastodon.lacksRules = isOld
         let stage = try stage(sandbox, on: .mastodon)
         try await stage.train(Fixture.lines())
         let first = try await rules(stage)
         expect(first.map(\.verdict), equals: [.warn, .warn])
-        expect(first.first?.text) { $0?.contains("“Bots may post at most 12 times a day.”") == true }
+        expect(first.first?.text) {
+            $0?.contains("“Bots may post at most 12 times a day.”") == true
+        }
         expect(first.first?.fix, equals: "mirror-bot set MAX_PER_DAY=12")
         expect(first.last?.text) { $0?.contains("“Ask us before you run a robot.”") == true }
         expect(try await rules(stage).map(\.verdict), equals: [.ok, .ok])
@@ -53,7 +58,8 @@ import Testing
         let stage = try stage(sandbox, on: .mastodon)
         try await stage.train(Fixture.lines())
         sandbox.faults.failNext(
-            .answer(status: 500, contentType: "text/html", body: "broken", headers: [:]), method: "GET",
+            .answer(status: 500, contentType: "text/html", body: "broken", headers: [:]),
+            method: "GET",
             path: "/api/v1/instance/rules")
         let found = try await rules(stage)
         expect(found.map(\.verdict), equals: [.warn])
@@ -80,12 +86,15 @@ import Testing
         sandbox.faults.mastodon.rules = ["Bots may post at most 12 times a day."]
         let stage = try Stage()
         let ending = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token-file", "-", "--json",
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token-file", "-",
+            "--json",
             input: sandbox.botToken + "\n")
         #expect(ending.status == 0, "\(ending.error)")
         struct Answer: Decodable { let rules: [String] }
         let answer = try JSONDecoder().decode(Answer.self, from: Data(ending.output.utf8))
-        expect(answer.rules) { $0.contains { $0.contains("Bots may post at most 12 times a day.") } }
+        expect(answer.rules) {
+            $0.contains { $0.contains("Bots may post at most 12 times a day.") }
+        }
         expect(answer.rules) { $0.contains { $0.contains("mirror-bot set MAX_PER_DAY=12") } }
         let status = try await stage.run("status", "--json")
         #expect(!status.output.contains("rules-changed"))

@@ -7,7 +7,8 @@ import Testing
 /// The committed documents, compared with what the table of settings makes of them.
 @Suite struct SettingDocumentsTests {
     /// `make settings` writes them anew.
-    private static let writes = ProcessInfo.processInfo.environment["MIRROR_BOT_WRITE_SETTINGS"] != nil
+    private static let writes =
+        ProcessInfo.processInfo.environment["MIRROR_BOT_WRITE_SETTINGS"] != nil
 
     @Test(arguments: SettingDocuments.all)
     func theDocumentIsMadeFromTheTable(document: SettingDocuments.Document) throws {
@@ -19,26 +20,37 @@ import Testing
         }
         let (old, new) = (committed.split(separator: "\n"), rendered.split(separator: "\n"))
         let lines = new.filter { !old.contains($0) } + old.filter { !new.contains($0) }
-        #expect(committed == rendered, "\(document.path) is not as the table; run make settings: \(lines.prefix(6))")
+        #expect(
+            committed == rendered,
+            "\(document.path) is not as the table; run make settings: \(lines.prefix(6))")
     }
 
     @Test func everyGroupHasItsTable() throws {
         let text = try Repository.text(of: "docs/settings.md")
         for group in Setting.Group.allCases {
             #expect(text.contains("\n## \(group.title)\n"), "\(group)")
-            #expect(text.contains("\n<!-- settings: \(group.rawValue) -->\n| variable |"), "\(group)")
+            #expect(
+                text.contains("\n<!-- settings: \(group.rawValue) -->\n| variable |"), "\(group)")
         }
     }
 
     /// Markdown and JSON would take them for something else.
     @Test func theTextsOfTheTableHoldNoMarkup() {
         for setting in Setting.all {
-            for text in [setting.meaning, setting.details, setting.usually, setting.effectText].compactMap(\.self) {
-                #expect(!text.contains("|") && !text.contains("\"") && !text.contains("\n"), "\(setting.name)")
+            for text in [setting.meaning, setting.details, setting.usually, setting.effectText]
+                .compactMap(\.self)
+            {
+                #expect(
+                    !text.contains("|") && !text.contains("\"") && !text.contains("\n"),
+                    "\(setting.name)")
                 #expect(text.count { $0 == "`" }.isMultiple(of: 2), "\(setting.name)")
             }
-            #expect(!setting.meaning.hasSuffix(".") && !setting.meaning.contains("]("), "\(setting.name)")
-            if let effect = setting.effect { #expect(effect.hasSuffix(".") && !effect.contains("](")) }
+            #expect(
+                !setting.meaning.hasSuffix(".") && !setting.meaning.contains("]("),
+                "\(setting.name)")
+            if let effect = setting.effect {
+                #expect(effect.hasSuffix(".") && !effect.contains("]("))
+            }
         }
     }
 
@@ -46,10 +58,14 @@ import Testing
     @Test func theHelpOfSetNamesWhatCanBeStoredAndNothingElse() async throws {
         let help = try await Stage().run("set", "--help").output
         let words = Set(help.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-        for setting in Setting.all where setting.canBeStored { #expect(words.contains(setting.name)) }
+        for setting in Setting.all where setting.canBeStored {
+            #expect(words.contains(setting.name))
+        }
         let others = Set(Setting.all.filter { !$0.canBeStored }.map(\.name))
         #expect(
-            words.intersection(others).subtracting(["MIRROR", "TIME_ZONE", "MIRROR_BOT_HOME", "DATABASE_URL"]).isEmpty)
+            words.intersection(others).subtracting([
+                "MIRROR", "TIME_ZONE", "MIRROR_BOT_HOME", "DATABASE_URL",
+            ]).isEmpty)
     }
 
     /// What can be stored is what `set` accepts.

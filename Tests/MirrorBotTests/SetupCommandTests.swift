@@ -26,11 +26,14 @@ import Testing
     }
 
     private static let rest: [Answer] = [
-        ("Time zone", "Asia/Tokyo"), ("Write this into the profile of @mirror", "y"), ("Look at", "n"),
+        ("Time zone", "Asia/Tokyo"), ("Write this into the profile of @mirror", "y"),
+        ("Look at", "n"),
         ("Start now?", "n"),
     ]
 
-    private func open(_ steps: [SetupStep]?) -> [SetupStep.Kind] { (steps ?? []).filter { !$0.isDone }.map(\.kind) }
+    private func open(_ steps: [SetupStep]?) -> [SetupStep.Kind] {
+        (steps ?? []).filter { !$0.isDone }.map(\.kind)
+    }
 
     // MARK: At a terminal
 
@@ -38,11 +41,17 @@ import Testing
         let sandbox = try await SetupPast.sandbox()
         let ending = try await stage.type(["setup", "--token"], Self.accounts(sandbox) + Self.rest)
         #expect(ending.status == 0, "\(ending.error)")
-        #expect(ending.output.contains("the human of mirror default is @haruka@sandbox.example on Mastodon\n"))
-        #expect(ending.output.contains("the bot of mirror default is @mirror@sandbox.example on Mastodon\n"))
+        #expect(
+            ending.output.contains(
+                "the human of mirror default is @haruka@sandbox.example on Mastodon\n"))
+        #expect(
+            ending.output.contains(
+                "the bot of mirror default is @mirror@sandbox.example on Mastodon\n"))
         #expect(ending.output.contains("\nwritten\n"))
         #expect(ending.output.contains("share of posts by hour"), "there was no preview")
-        #expect(ending.output.hasSuffix("set up; mirror-bot run starts the work, mirror-bot status shows how it is\n"))
+        #expect(
+            ending.output.hasSuffix(
+                "set up; mirror-bot run starts the work, mirror-bot status shows how it is\n"))
         #expect(!ending.error.contains("next: "))
         try await expect(open(stage.status().setup), equals: [.start])
         try await expect(stage.status().timeZone, equals: "Asia/Tokyo")
@@ -57,7 +66,9 @@ import Testing
         let sandbox = try await SetupPast.sandbox()
         let answers = Self.accounts(sandbox) + Self.rest
         // A login that was not finished begins anew.
-        let parts = [answers[..<3], answers[3..<6], answers[6..<7], answers[7..<8]].map { Array($0) }
+        let parts = [answers[..<3], answers[3..<6], answers[6..<7], answers[7..<8]].map {
+            Array($0)
+        }
         let expected: [SetupStep.Kind] = [.bot, .timeZone, .profile, .start]
         for (part, kind) in zip(parts, expected) {
             let ending = try await stage.type(["setup", "--token"], part)
@@ -69,7 +80,8 @@ import Testing
                     "error: nothing was entered; the setup is not finished; \(next.next); mirror-bot setup goes on there\n"
                 ), "\(ending.error)")
         }
-        let last = try await stage.type(["setup", "--token"], [("Look at", "n"), ("Start now?", "n")])
+        let last = try await stage.type(
+            ["setup", "--token"], [("Look at", "n"), ("Start now?", "n")])
         #expect(last.status == 0, "\(last.error)")
         await sandbox.stop()
     }
@@ -79,9 +91,12 @@ import Testing
         let gone = try await SetupPast.sandbox()
         await gone.stop()
         let answers: [Answer] = [
-            ("Network or path", "myspace"), ("Network or path", "\u{1B}[A"), ("Network or path", "mastodon"),
-            ("Server of the human's account", ""), ("Server of the human's account", "no server at all"),
-            ("Server of the human's account", gone.url), ("Access token: ", ""), ("Access token: ", "a-token"),
+            ("Network or path", "myspace"), ("Network or path", "\u{1B}[A"),
+            ("Network or path", "mastodon"),
+            ("Server of the human's account", ""),
+            ("Server of the human's account", "no server at all"),
+            ("Server of the human's account", gone.url), ("Access token: ", ""),
+            ("Access token: ", "a-token"),
             ("Server of the human's account [\(gone.url)]: ", sandbox.url),
             ("Access token: ", "wrong-token"),
             ("Access token: ", sandbox.humanToken), ("Network [mastodon]: ", "/etc/hostname"),
@@ -95,21 +110,26 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         for message in [
             "\"myspace\" is neither a network nor a file; expected mastodon, x, bluesky or a path",
-            "the answer holds a control character", "an answer is needed; Ctrl-C ends", "the server is not of the form",
+            "the answer holds a control character", "an answer is needed; Ctrl-C ends",
+            "the server is not of the form",
             "error: could not", "\"/etc/hostname\" is no network; expected mastodon, x, bluesky",
-            "error: TIME_ZONE is \"Mars/One\"", "\"perhaps\" is neither y nor n", "The profile stays as it is",
+            "error: TIME_ZONE is \"Mars/One\"", "\"perhaps\" is neither y nor n",
+            "The profile stays as it is",
         ] { #expect(ending.error.contains(message), "\(message) is missing in \(ending.error)") }
         #expect(!ending.error.contains("wrong-token"))
         await sandbox.stop()
     }
 
-    /// Friendica does not give out what its people wrote; WordPress takes a profile and keeps nothing of it.
+    /// Friendica does not give out what its people wrote; WordPress takes a profile and keeps
+    /// nothing of it.
     @Test func aProfileThatNoProgramCanWriteIsWrittenByHand() async throws {
         let friendica = try await SetupPast.sandbox()
         friendica.faults.mastodon = .friendica
         let printed = try await stage.type(
             ["setup", "--token"],
-            Self.accounts(friendica) + [("Time zone", "UTC"), ("Look at", "n"), ("Start now?", "n")])
+            Self.accounts(friendica) + [
+                ("Time zone", "UTC"), ("Look at", "n"), ("Start now?", "n"),
+            ])
         #expect(printed.status == 0, "\(printed.error)")
         #expect(printed.output.contains("paste this line into its profile"))
         try await expect(open(stage.status().setup), equals: [.start])
@@ -124,13 +144,15 @@ import Testing
         let ending = try await stage.type(
             ["setup", "--token"],
             Self.accounts(sandbox) + [
-                ("Time zone", "UTC"), ("Write this", "y"), ("Is it done by hand?", isByHand ? "y" : "n"),
+                ("Time zone", "UTC"), ("Write this", "y"),
+                ("Is it done by hand?", isByHand ? "y" : "n"),
                 ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.contains("write it into the profile by hand"))
         #expect(!ending.error.contains("Try again?"))
-        try await expect(open(stage.status().setup), equals: isByHand ? [.start] : [.profile, .start])
+        try await expect(
+            open(stage.status().setup), equals: isByHand ? [.start] : [.profile, .start])
         await sandbox.stop()
     }
 
@@ -143,7 +165,8 @@ import Testing
                 ("Network or path", "bluesky"), ("Handle of the human's account", human.handle),
                 ("App password (Enter", ""),
                 ("Network [bluesky]: ", "mastodon"), ("Server of the bot's account", sandbox.url),
-                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Write this", "y"), ("Look at", "n"),
+                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Write this", "y"),
+                ("Look at", "n"),
                 ("Start now?", "n"),
             ])
         #expect(other.status == 0, "\(other.error)")
@@ -153,7 +176,8 @@ import Testing
             [
                 ("Network or path", "mastodon"), ("Server of the human's account", sandbox.url),
                 ("Access token: ", sandbox.humanToken), ("Network [mastodon]: ", "bluesky"),
-                ("Handle of the bot's account", bot.handle), ("App password: ", bot.appPassword), ("Time zone", "UTC"),
+                ("Handle of the bot's account", bot.handle), ("App password: ", bot.appPassword),
+                ("Time zone", "UTC"),
                 ("Write this", "y"), ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(second.status == 0, "\(second.error)")
@@ -173,14 +197,17 @@ import Testing
             [
                 ("Network or path", archive), ("Network [mastodon]: ", ""),
                 ("Server of the bot's account", sandbox.url),
-                ("Access token: ", sandbox.botToken), ("whether they are still there? [y/N] ", answer),
-                ("Time zone", "UTC"), ("Path of one (Enter", ""), ("Look at", "n"), ("Start now?", "n"),
+                ("Access token: ", sandbox.botToken),
+                ("whether they are still there? [y/N] ", answer),
+                ("Time zone", "UTC"), ("Path of one (Enter", ""), ("Look at", "n"),
+                ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
         try await expect(stage.run("set").output) { $0.contains("TRUST_ARCHIVE=\(setting)\n") }
         // Whoever decided is not asked again, and status goes on telling.
         try await expect(stage.run("status").output) {
-            $0.contains("nobody can be asked whether the posts of the archive are still there") == (setting == "no")
+            $0.contains("nobody can be asked whether the posts of the archive are still there")
+                == (setting == "no")
         }
         #expect(ending.error.contains("The archive does not hold what the human favorited."))
         try await expect(stage.run("set").output) { $0.contains("FAVORITE_MODE=off\n") }
@@ -201,7 +228,10 @@ import Testing
             ["setup", "--token"],
             [
                 ("Network or path", archive),
-                ("Who agreed? self (I am this person), agreed (this person agreed in writing), heirs", answer),
+                (
+                    "Who agreed? self (I am this person), agreed (this person agreed in writing), heirs",
+                    answer
+                ),
             ] + memorial + [
                 ("Network [mastodon]: ", ""), ("Server of the bot's account", sandbox.url),
                 ("Access token: ", sandbox.botToken), ("Time zone", "UTC"),
@@ -217,7 +247,9 @@ import Testing
     }
 
     /// The same of a script, and of a headless host.
-    @Test(arguments: [["--consent", "self"], []]) func aScriptSaysWhoAgreed(_ words: [String]) async throws {
+    @Test(arguments: [["--consent", "self"], []]) func aScriptSaysWhoAgreed(_ words: [String])
+        async throws
+    {
         let stage = try Stage(["HUMAN_CONSENT": words.isEmpty ? "self" : ""])
         let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
         let all = ["setup", "--archive", archive, "--no-favorites", "--time-zone", "UTC"]
@@ -226,7 +258,8 @@ import Testing
         #expect(steps.first { $0.kind == .consent }?.isDone == true)
         let wrong = try await stage.run("setup", "--consent", "yes")
         #expect(wrong.status == 64)
-        #expect(wrong.error.contains("\"yes\" is no statement; expected one of self, agreed, heirs"))
+        #expect(
+            wrong.error.contains("\"yes\" is no statement; expected one of self, agreed, heirs"))
     }
 
     // MARK: In a script
@@ -238,9 +271,14 @@ import Testing
         #expect(ending.status == 78)
         let network = words.last == "bluesky" ? "bluesky" : "mastodon"
         for command in [
-            "login \(network) --as human", "login \(network) --as bot", "train scheduler", "set TIME_ZONE=ZONE",
+            "login \(network) --as human", "login \(network) --as bot", "train scheduler",
+            "set TIME_ZONE=ZONE",
             "train classifier", "run",
-        ] { #expect(ending.output.contains("\n    → mirror-bot \(command)\n"), "\(command): \(ending.output)") }
+        ] {
+            #expect(
+                ending.output.contains("\n    → mirror-bot \(command)\n"),
+                "\(command): \(ending.output)")
+        }
         #expect(
             ending.error == """
                 error: the setup is not finished; next is the human's account, or an archive of theirs: mirror-bot login \
@@ -258,36 +296,55 @@ import Testing
         }
     }
 
-    @Test(arguments: [NetworkName.mastodon, .bluesky]) func optionsAreAnswers(_ network: NetworkName) async throws {
+    @Test(arguments: [NetworkName.mastodon, .bluesky]) func optionsAreAnswers(
+        _ network: NetworkName
+    ) async throws {
         let sandbox = try await SetupPast.sandbox()
         var words = ["setup", "--network", network.rawValue, "--time-zone", "Asia/Tokyo", "--yes"]
         if network == .bluesky {
-            let bot = try stage.folder.write(Data(sandbox.blueskyLogin(.bot).appPassword.utf8), to: "bot")
-            words += ["--human-handle", sandbox.blueskyLogin(.human).handle, "--api-base-url", sandbox.url]
+            let bot = try stage.folder.write(
+                Data(sandbox.blueskyLogin(.bot).appPassword.utf8), to: "bot")
+            words += [
+                "--human-handle", sandbox.blueskyLogin(.human).handle, "--api-base-url",
+                sandbox.url,
+            ]
             words += ["--bot-handle", sandbox.blueskyLogin(.bot).handle, "--bot-token-file", bot]
         } else {
             let human = try stage.folder.write(Data((sandbox.humanToken + "\n").utf8), to: "human")
             let bot = try stage.folder.write(Data(sandbox.botToken.utf8), to: "bot")
-            words += ["--server", sandbox.url, "--human-token-file", human, "--bot-token-file", bot]
+            words += [
+                "--server", sandbox.url, "--human-token-file", human, "--bot-token-file", bot,
+            ]
         }
         let ending = try await stage.run(words: words)
         #expect(ending.status == 0, "\(ending.error)")
-        #expect(ending.output.hasSuffix("set up; mirror-bot run starts the work, mirror-bot status shows how it is\n"))
-        #expect(!ending.error.contains(": \n") && !ending.error.contains("["), "it asked: \(ending.error)")
+        #expect(
+            ending.output.hasSuffix(
+                "set up; mirror-bot run starts the work, mirror-bot status shows how it is\n"))
+        #expect(
+            !ending.error.contains(": \n") && !ending.error.contains("["),
+            "it asked: \(ending.error)")
         try await expect(open(stage.status().setup), equals: [.start])
         await sandbox.stop()
     }
 
     @Test func xIsSetUpFromVariables() async throws {
         let sandbox = try await SetupPast.sandbox()
-        var settings = sandbox.settings(of: .human, on: .x).merging(sandbox.settings(of: .bot, on: .x)) { $1 }
+        var settings = sandbox.settings(of: .human, on: .x).merging(
+            sandbox.settings(of: .bot, on: .x)
+        ) { $1 }
         settings["NETWORK"] = "x"
         settings["X_ACKNOWLEDGE_POLICY"] = ""
         let missing = try await stage.run("setup", "--time-zone", "UTC", environment: settings)
         #expect(missing.status == 78)
-        #expect(missing.output.contains("\n    → mirror-bot set X_ACKNOWLEDGE_POLICY=yes\n"), "\(missing.output)")
-        #expect(missing.output.contains("\n    → mirror-bot train scheduler\n"), "reading was paid for unasked")
-        let ending = try await stage.run("setup", "--acknowledge-policy", "--yes", environment: settings)
+        #expect(
+            missing.output.contains("\n    → mirror-bot set X_ACKNOWLEDGE_POLICY=yes\n"),
+            "\(missing.output)")
+        #expect(
+            missing.output.contains("\n    → mirror-bot train scheduler\n"),
+            "reading was paid for unasked")
+        let ending = try await stage.run(
+            "setup", "--acknowledge-policy", "--yes", environment: settings)
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.output.contains("paste this line into its profile"))
         try await expect(open(stage.status(settings).setup), equals: [.start])
@@ -298,7 +355,8 @@ import Testing
         let sandbox = try await SetupPast.sandbox()
         let wrong = try stage.folder.write(Data("wrong-token".utf8), to: "wrong")
         let ending = try await stage.run(
-            "setup", "--network", "mastodon", "--server", sandbox.url, "--human-token-file", wrong, "--bot-token-file",
+            "setup", "--network", "mastodon", "--server", sandbox.url, "--human-token-file", wrong,
+            "--bot-token-file",
             "/nowhere")
         #expect(ending.status == 78)
         #expect(ending.error.contains("error: could not log in"), "\(ending.error)")
@@ -309,18 +367,21 @@ import Testing
 
     // MARK: To the first post
 
-    /// The built program at a terminal: pages in a browser, keys that nobody sees, and a start from within.
+    /// The built program at a terminal: pages in a browser, keys that nobody sees, and a start from
+    /// within.
     @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
     func anEmptyHomeLeadsToTheFirstPost(_ network: NetworkName) async throws {
         // 2026-05-28, 09:00.
         let begin = Date(timeIntervalSince1970: 1_779_958_800)
         let rehearsal = Rehearsal.Settings(origin: begin, started: Date(), factor: 300)
-        let clock = AcceleratedClock(origin: rehearsal.origin, started: rehearsal.started, factor: rehearsal.factor)
+        let clock = AcceleratedClock(
+            origin: rehearsal.origin, started: rehearsal.started, factor: rehearsal.factor)
         let sandbox = try await SetupPast.sandbox(at: begin) { clock.now }
         let stage = try Stage(rehearsal.variables.merging(["MIN_AGE_DAYS": "0"]) { $1 })
         let terminal = try PseudoTerminal()
         let program = try stage.start(
-            ["setup", "--network", network.rawValue, "--api-base-url", sandbox.url], replacing: [0: terminal.inner])
+            ["setup", "--network", network.rawValue, "--api-base-url", sandbox.url],
+            replacing: [0: terminal.inner])
         let person = Typist(program: program, terminal: terminal, sandbox: sandbox)
         for role in SandboxRole.allCases { try await person.logIn(role, on: network) }
         if network == .x {
@@ -346,7 +407,8 @@ import Testing
 /// A human who posted each half hour of some weeks.
 enum SetupPast {
     /// The hour that has begun.
-    static let now = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 3_600).rounded(.down) * 3_600)
+    static let now = Date(
+        timeIntervalSince1970: (Date().timeIntervalSince1970 / 3_600).rounded(.down) * 3_600)
 
     /// - Parameters:
     ///   - begin: When the last of the posts is a day old.
@@ -383,22 +445,27 @@ private struct Typist {
     func logIn(_ role: SandboxRole, on network: NetworkName) async throws {
         switch network {
         case .mastodon:
-            try await answer("Server of the \(role.rawValue)'s account (https://HOST): ", sandbox.url)
+            try await answer(
+                "Server of the \(role.rawValue)'s account (https://HOST): ", sandbox.url)
             try await answerFromPage("Code: ", "&as=\(role.rawValue)")
         case .x:
             let keys = sandbox.xKeys(role)
             let name = role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle
             try await answer(
                 role == .human
-                    ? "API key of your app: " : "API key of your app (Enter for the other account's app): ",
+                    ? "API key of your app: "
+                    : "API key of your app (Enter for the other account's app): ",
                 keys.consumerKey)
             try await answer("API key secret: ", keys.consumerSecret)
-            try await answerFromPage("PIN: ", "&screen_name=\(name.split(separator: "@").first ?? "")")
+            try await answerFromPage(
+                "PIN: ", "&screen_name=\(name.split(separator: "@").first ?? "")")
         default:
             let login = sandbox.blueskyLogin(role)
-            try await answer("Handle of the \(role.rawValue)'s account (name.bsky.social): ", login.handle)
             try await answer(
-                role == .human ? "App password (Enter for none, which is enough): " : "App password: ",
+                "Handle of the \(role.rawValue)'s account (name.bsky.social): ", login.handle)
+            try await answer(
+                role == .human
+                    ? "App password (Enter for none, which is enough): " : "App password: ",
                 login.appPassword)
         }
     }
@@ -406,7 +473,9 @@ private struct Typist {
     private func answerFromPage(_ prompt: String, _ query: String) async throws {
         try await program.waitForQuestion(prompt)
         let address = try #require(
-            program.errorSoFar.split(whereSeparator: \.isWhitespace).last { $0.hasPrefix(sandbox.url) })
+            program.errorSoFar.split(whereSeparator: \.isWhitespace).last {
+                $0.hasPrefix(sandbox.url)
+            })
         try terminal.type(try await BrowsedPage.code(at: String(address) + query) + "\n")
     }
 }

@@ -13,7 +13,9 @@ import Testing
         try await stage.status().setup?.first { !$0.isDone }?.command
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func eachStepLeadsToTheNext(_ store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func eachStepLeadsToTheNext(_ store: StoreUnderTest)
+        async throws
+    {
         let sandbox = try await Sandbox.live()
         let stage = try await store.stage(["SECRET_KEY": String(repeating: "k", count: 40)])
         try await expect(next(stage), equals: "mirror-bot login mastodon --as human")
@@ -26,11 +28,15 @@ import Testing
 
         func logIn(_ role: String, _ token: String) async throws -> Ending {
             try await stage.run(
-                "login", "mastodon", "--as", role, "--server", sandbox.url, "--token", input: token + "\n")
+                "login", "mastodon", "--as", role, "--server", sandbox.url, "--token",
+                input: token + "\n")
         }
         let human = try await logIn("human", sandbox.humanToken)
-        #expect(human.error.hasSuffix("next: mirror-bot login mastodon --as bot\n"), "\(human.error)")
-        try await expect(logIn("bot", sandbox.botToken).error) { $0.hasSuffix("next: mirror-bot train scheduler\n") }
+        #expect(
+            human.error.hasSuffix("next: mirror-bot login mastodon --as bot\n"), "\(human.error)")
+        try await expect(logIn("bot", sandbox.botToken).error) {
+            $0.hasSuffix("next: mirror-bot train scheduler\n")
+        }
         let posts = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines())
         #expect(posts.error.hasSuffix("next: mirror-bot set TIME_ZONE=ZONE\n"))
         try await expect(stage.run("set", "TIME_ZONE=UTC").status, equals: 0)
@@ -48,30 +54,39 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func aShellCompletesTheNamesOfMirrors(_ store: StoreUnderTest)
+    @Test(arguments: StoreUnderTest.allCases) func aShellCompletesTheNamesOfMirrors(
+        _ store: StoreUnderTest
+    )
         async throws
     {
         let stage = try await store.stage()
         for name in ["haruka", "harumi", "umi"] {
             let ending = try await stage.run(
-                "train", "scheduler", "--from", "-", "--mirror", name, input: Fixture.lines(days: 2))
+                "train", "scheduler", "--from", "-", "--mirror", name, input: Fixture.lines(days: 2)
+            )
             #expect(ending.error == "next: mirror-bot login mastodon --as bot --mirror \(name)\n")
         }
         func completions(_ beginning: String, _ more: [String] = []) async throws -> Ending {
             let words = ["mirror-bot", "status"] + more + ["--mirror", beginning]
             return try await stage.run(
-                words: ["---completion", "status", "--", "--mirror", "\(words.count - 1)", "\(beginning.count)"] + words
+                words: [
+                    "---completion", "status", "--", "--mirror", "\(words.count - 1)",
+                    "\(beginning.count)",
+                ] + words
             )
         }
         let all = try await completions("")
         #expect(all.status == 0, "\(all.error)")
         #expect(all.error.isEmpty, "\(all.error)")
         #expect(all.output.split(separator: "\n") == ["haruka", "harumi", "umi"])
-        try await expect(completions("haru").output.split(separator: "\n"), equals: ["haruka", "harumi"])
+        try await expect(
+            completions("haru").output.split(separator: "\n"), equals: ["haruka", "harumi"])
         if store == .sqlite {
             // A place without a database has no mirrors, and gets none.
             let nowhere = stage.folder.path("nowhere")
-            try await expect(completions("", ["--home", nowhere]).output.split(separator: "\n")) { $0.isEmpty }
+            try await expect(completions("", ["--home", nowhere]).output.split(separator: "\n")) {
+                $0.isEmpty
+            }
             #expect(!FileManager.default.fileExists(atPath: nowhere))
         }
         let script = try await stage.run("--generate-completion-script", "bash")

@@ -11,7 +11,8 @@ import Testing
 
 /// The screens of a setup: their width, and their signs.
 @Suite(.timeLimit(.minutes(30))) struct SetupViewTests {
-    /// Lines that stay whole so that they can be copied: commands, addresses, and what a command reports.
+    /// Lines that stay whole so that they can be copied: commands, addresses, and what a command
+    /// reports.
     private func isCopied(_ line: String) -> Bool {
         let text = line.drop { $0 == " " || $0 == "→" || $0 == ">" }
         return text.hasPrefix("mirror-bot ") || text.hasPrefix("http") || text.hasPrefix("error: ")
@@ -19,7 +20,9 @@ import Testing
 
     /// The lines of a view that are wider than the screen.
     private func wideLines(_ text: String, _ columns: Int) -> [String] {
-        text.split(separator: "\n").map(String.init).filter { !isCopied($0) && Printable.width($0) > columns }
+        text.split(separator: "\n").map(String.init).filter {
+            !isCopied($0) && Printable.width($0) > columns
+        }
     }
 
     @Test(arguments: [40, 80, 120], ["C.UTF-8", "C", "POSIX", "en_US.ISO-8859-1"])
@@ -30,7 +33,9 @@ import Testing
             #expect(ending.status == 78)
             #expect(wideLines(ending.output, columns).isEmpty)
             #expect(ending.output.contains("mirror-bot login mastodon --as human\n"))
-            if locale != "C.UTF-8" { #expect((ending.output + ending.error).utf8.allSatisfy { $0 < 0x80 }) }
+            if locale != "C.UTF-8" {
+                #expect((ending.output + ending.error).utf8.allSatisfy { $0 < 0x80 })
+            }
         }
     }
 
@@ -41,7 +46,8 @@ import Testing
         let ending = try await stage.type(
             ["setup", "--token", "--network", "mastodon", "--server", sandbox.url],
             [
-                ("Access token: ", sandbox.humanToken), ("Access token: ", sandbox.botToken), ("Time zone", "UTC"),
+                ("Access token: ", sandbox.humanToken), ("Access token: ", sandbox.botToken),
+                ("Time zone", "UTC"),
                 ("Write this", "n"), ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
@@ -52,10 +58,15 @@ import Testing
         }
         #expect(wide.isEmpty, "\(wide)")
         let plan = ending.output.components(separatedBy: "share of posts by hour").first ?? ""
-        let preview = plan.split(separator: "\n").drop { $0.wholeMatch(of: /20[0-9-]{8}  UTC.*/) == nil }
+        let preview = plan.split(separator: "\n").drop {
+            $0.wholeMatch(of: /20[0-9-]{8}  UTC.*/) == nil
+        }
         #expect(preview.count > 2)
         expect(preview) { $0.allSatisfy { Printable.width(String($0)) <= columns } }
-        if locale == "C" { #expect((ending.output + ending.error).utf8.allSatisfy { $0 < 0x80 }, "\(ending.output)") }
+        if locale == "C" {
+            #expect(
+                (ending.output + ending.error).utf8.allSatisfy { $0 < 0x80 }, "\(ending.output)")
+        }
         await sandbox.stop()
     }
 
@@ -78,12 +89,15 @@ import Testing
         (ending.output + ending.error).firstMatch(of: /next is [^;\n]*/)?.output
     }
 
-    private func expectNext(_ stage: Stage, _ expected: String, _ calls: [[String]], _ flags: [String] = [])
+    private func expectNext(
+        _ stage: Stage, _ expected: String, _ calls: [[String]], _ flags: [String] = []
+    )
         async throws
     {
         for words in calls {
             let ending = try await stage.run(words: words + flags)
-            #expect(next(ending) == "next is \(expected)", "\(words): \(ending.output)\(ending.error)")
+            #expect(
+                next(ending) == "next is \(expected)", "\(words): \(ending.output)\(ending.error)")
             #expect(ending.status == 78 || words == ["status"], "\(words)")
             if words != ["status"] { #expect(ending.error.contains("mirror-bot setup")) }
         }
@@ -94,24 +108,31 @@ import Testing
         let stage = try Stage()
         let all = [
             // The first of those that may make a database comes after those that look.
-            ["status"], ["plan"], ["history"], ["stats"], ["setup"], ["run"], ["run", "--once"], ["run", "--dry-run"],
-            ["train", "scheduler"], ["train", "classifier"], ["status"], ["plan"], ["plan", "reroll"], ["setup"],
+            ["status"], ["plan"], ["history"], ["stats"], ["setup"], ["run"], ["run", "--once"],
+            ["run", "--dry-run"],
+            ["train", "scheduler"], ["train", "classifier"], ["status"], ["plan"],
+            ["plan", "reroll"], ["setup"],
         ]
-        let human = "the human's account, or an archive of theirs: mirror-bot login mastodon --as human"
+        let human =
+            "the human's account, or an archive of theirs: mirror-bot login mastodon --as human"
         try await expectNext(stage, human, all)
         try await expectNext(
-            stage, human + " --mirror umi", [["train", "scheduler"], ["setup"]], ["--mirror", "umi"])
+            stage, human + " --mirror umi", [["train", "scheduler"], ["setup"]],
+            ["--mirror", "umi"])
         let login = try await stage.run(
-            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", input: sandbox.humanToken + "\n")
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token",
+            input: sandbox.humanToken + "\n")
         #expect(login.status == 0)
         try await expectNext(
             stage, "the bot's account: mirror-bot login mastodon --as bot",
             [["status"], ["run"], ["run", "--once"], ["profile"]])
         try await expectNext(
-            stage, "when and what the human posts: mirror-bot train scheduler", [["plan"], ["plan", "reroll"]])
+            stage, "when and what the human posts: mirror-bot train scheduler",
+            [["plan"], ["plan", "reroll"]])
         try await stage.train(Fixture.lines())
         try await expectNext(
-            stage, "the human's time zone: mirror-bot set TIME_ZONE=ZONE", [["plan"], ["plan", "reroll"]])
+            stage, "the human's time zone: mirror-bot set TIME_ZONE=ZONE",
+            [["plan"], ["plan", "reroll"]])
         await sandbox.stop()
     }
 
@@ -120,7 +141,9 @@ import Testing
         let stage = try Stage()
         let home = stage.folder.path("another home")
         let ending = try await stage.run("status", "--home", home)
-        #expect(ending.output.contains("\n    → mirror-bot login mastodon --as human --home '\(home)'\n"))
+        #expect(
+            ending.output.contains(
+                "\n    → mirror-bot login mastodon --as human --home '\(home)'\n"))
         #expect(ending.error.contains("mirror-bot setup --home '\(home)' leads through all steps"))
         #expect(!FileManager.default.fileExists(atPath: home))
     }
@@ -145,8 +168,11 @@ import Testing
         try await stage.train(Fixture.lines())
         let ending = try await stage.run("status", "--mirror", "umi")
         #expect(ending.status == 78)
-        #expect(ending.output.contains("\n    → mirror-bot login mastodon --as human --mirror umi\n"))
-        #expect(ending.error.contains("--mirror is umi, but there is no such mirror: the database has default"))
+        #expect(
+            ending.output.contains("\n    → mirror-bot login mastodon --as human --mirror umi\n"))
+        #expect(
+            ending.error.contains(
+                "--mirror is umi, but there is no such mirror: the database has default"))
         let json = try await stage.run("status", "--json", "--home", stage.folder.path("nowhere"))
         #expect(json.status == 78)
         #expect(json.output.contains(#""kind" : "human""#))

@@ -29,23 +29,33 @@ import Testing
         try await stage.withMirror { mirror in
             try await mirror.belong()
             let own = human.enumerated().map { Life.post("p\($0)", "Loaf number \($0)", at: $1) }
-            let answers = (0..<3).map { Life.post("a\($0)", "@ann@pal.example Yes", at: human[$0], to: Life.ann) }
-            let pictures = (0..<2).map { Life.post("m\($0)", "Look at \($0)", at: human[0] + 1, hasMedia: true) }
+            let answers = (0..<3).map {
+                Life.post("a\($0)", "@ann@pal.example Yes", at: human[$0], to: Life.ann)
+            }
+            let pictures = (0..<2).map {
+                Life.post("m\($0)", "Look at \($0)", at: human[0] + 1, hasMedia: true)
+            }
             try await mirror.remember(own + answers + pictures, zone: Self.zone)
             try await mirror.learnBread()
             let day = try #require(LocalDay("2026-01-01"))
             for (number, date) in bot.enumerated() {
-                let wording = Action.Wording(source: own[number].id, text: own[number].text, visibility: .unlisted)
+                let wording = Action.Wording(
+                    source: own[number].id, text: own[number].text, visibility: .unlisted)
                 // The plan was earlier than the sending, which counts.
                 try await mirror.note(
-                    .post(Slot.Name(day: day, number: number + 1), wording), .done, at: date - 7_200, sent: date)
+                    .post(Slot.Name(day: day, number: number + 1), wording), .done,
+                    at: date - 7_200, sent: date)
             }
-            for number in 0..<4 { try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: now) }
+            for number in 0..<4 {
+                try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: now)
+            }
             for (number, reason) in ["no-past-reply", "person-cap", "no-past-reply"].enumerated() {
                 try await mirror.note(
-                    .reply(Action.Reply(to: Life.target("r\(number)"), thread: "t")), .skipped, at: now, reason: reason)
+                    .reply(Action.Reply(to: Life.target("r\(number)"), thread: "t")), .skipped,
+                    at: now, reason: reason)
             }
-            try await mirror.note(.favorite(Life.target("late")), .expired, at: now, reason: "undecided")
+            try await mirror.note(
+                .favorite(Life.target("late")), .expired, at: now, reason: "undecided")
             try await mirror.note(.favorite(Life.target("waits")), .suggested, at: now)
         }
         return stage
@@ -69,7 +79,9 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func countsWhatThereIs(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func countsWhatThereIs(store: StoreUnderTest)
+        async throws
+    {
         let stage = try await live(on: store)
         let report = try await stats(stage)
         #expect(report.schema == "mirror-bot/stats/1")
@@ -93,7 +105,9 @@ import Testing
         #expect(report.days.map(\.favorites).reduce(0, +) == 4)
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func ranksAuthorsAndWords(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func ranksAuthorsAndWords(store: StoreUnderTest)
+        async throws
+    {
         let report = try await stats(try await live(on: store))
         #expect(
             report.authors.map { "\($0.name) \($0.favorites) \($0.normals) \($0.given)" } == [
@@ -106,13 +120,17 @@ import Testing
         #expect(report.wordsAgainst.map(\.word) == ["meeting", "rain"])
         #expect(report.wordsAgainst.map(\.favorites) == [0, 10])
         #expect(report.wordsAgainst.map(\.normals) == [40, 40])
-        for (word, counts) in zip(report.wordsFor + report.wordsAgainst, [(40, 0), (30, 0), (0, 40), (10, 40)]) {
-            #expect(abs(word.logOdds - expected.evidence(Double(counts.0), Double(counts.1))) < 1e-9)
+        for (word, counts) in zip(
+            report.wordsFor + report.wordsAgainst, [(40, 0), (30, 0), (0, 40), (10, 40)])
+        {
+            #expect(
+                abs(word.logOdds - expected.evidence(Double(counts.0), Double(counts.1))) < 1e-9)
         }
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func saysWhatIsLeftOutAndWhatIsStored(store: StoreUnderTest) async throws
-    {
+    @Test(arguments: StoreUnderTest.allCases) func saysWhatIsLeftOutAndWhatIsStored(
+        store: StoreUnderTest
+    ) async throws {
         let stage = try await live(on: store)
         func leftOut() async throws -> [String] {
             try await stats(stage).leftOut.map {
@@ -127,7 +145,8 @@ import Testing
             ])
         // A plan judges the texts first.
         try await expect(stage.run("plan").status, equals: 0)
-        try await expect(leftOut().prefix(2), equals: ["archive - 3 is-reply", "archive - 2 has-media"])
+        try await expect(
+            leftOut().prefix(2), equals: ["archive - 3 is-reply", "archive - 2 has-media"])
         let stored = try await stats(stage).stored
         #expect(stored.map(\.count) == [95, 80, 34, 0, 0, 0])
         #expect(stored[0].keeps == "the newest 10000" && stored[2].keeps.hasPrefix("400 days"))
@@ -140,12 +159,19 @@ import Testing
         #expect(ending.error.isEmpty)
         let lines = ending.output.split(separator: "\n").map(String.init)
         for line in lines { #expect(Printable.width(line) <= min(columns, 80), "\(line)") }
-        for title in ["hours", "weekdays", "days, ", "favorites by author", "favorites by word", "left out, and why"] {
+        for title in [
+            "hours", "weekdays", "days, ", "favorites by author", "favorites by word",
+            "left out, and why",
+        ] {
             expect(lines, "\(title)") { $0.contains { $0.hasPrefix(title) } }
         }
-        expect(lines) { $0.contains { $0.hasPrefix("  Mon ") && $0.contains("█") && $0.hasSuffix("%") } }
+        expect(lines) {
+            $0.contains { $0.hasPrefix("  Mon ") && $0.contains("█") && $0.hasSuffix("%") }
+        }
         let weight = String(format: "%+.2f", ExpectedRate.ofBread.evidence(40, 0))
-        expect(lines) { $0.contains { $0.hasPrefix("  fresh ") && $0.hasSuffix(" 40      0  \(weight)") } }
+        expect(lines) {
+            $0.contains { $0.hasPrefix("  fresh ") && $0.hasSuffix(" 40      0  \(weight)") }
+        }
         expect(lines) { $0.contains { $0.hasPrefix("        3  the post is a reply") } }
         expect(lines) { $0.contains { $0.hasPrefix("        1  skipped: today's limit for") } }
     }
@@ -154,10 +180,16 @@ import Testing
         let stage = try await StoreUnderTest.sqlite.stage(Self.settings)
         let ending = try await stage.run("stats", environment: ["COLUMNS": "80"])
         #expect(ending.status == 0)
-        #expect(ending.output.hasPrefix("mirror default\n0 posts of the human, 0 of the bot, clock of Asia/Tokyo\n"))
+        #expect(
+            ending.output.hasPrefix(
+                "mirror default\n0 posts of the human, 0 of the bot, clock of Asia/Tokyo\n"))
         #expect(ending.output.contains("no posts to plot yet"))
-        try await expect(stage.run("stats", "--svg", "-").output) { $0.contains("The human has no posts.") }
-        try await expect(stage.run("report", "--html", "-").output) { $0.contains("No day can be planned yet.") }
+        try await expect(stage.run("stats", "--svg", "-").output) {
+            $0.contains("The human has no posts.")
+        }
+        try await expect(stage.run("report", "--html", "-").output) {
+            $0.contains("No day can be planned yet.")
+        }
         let zoneless = try await StoreUnderTest.sqlite.stage().run("stats")
         #expect(zoneless.status == 78)
         #expect(zoneless.error.contains("leads through all steps; next is the human's account"))
@@ -176,14 +208,18 @@ import Testing
         #expect(ending.error.isEmpty)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+        let text = String(
+            decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
         let document = try MarkupDocument(text)
         #expect(document.elements.first?.name == (words[0] == "stats" ? "svg" : "html"))
         expect(document.elements) { $0.contains { $0.text.contains("me@home.example") } }
-        try expect(FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["made"])
+        try expect(
+            FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["made"])
         // The same on standard output, but for its time.
         let printed = try await stage.run(words: words + ["-"])
-        try expect(MarkupDocument(printed.output).elements.map(\.name), equals: document.elements.map(\.name))
+        try expect(
+            MarkupDocument(printed.output).elements.map(\.name),
+            equals: document.elements.map(\.name))
     }
 
     @Test(arguments: files) func whatIsThereIsReplacedOnlyWhenToldTo(words: [String]) async throws {
@@ -192,14 +228,18 @@ import Testing
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
         let refused = try await stage.run(words: words + ["there"])
         #expect(refused.status == 64)
-        #expect(refused.error.contains("there exists already, and is not overwritten; name another, or add --force"))
+        #expect(
+            refused.error.contains(
+                "there exists already, and is not overwritten; name another, or add --force"))
         #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
         try await expect(stage.run(words: words + ["there", "--force"]).status, equals: 0)
-        let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+        let text = String(
+            decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
         _ = try MarkupDocument(text)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        try expect(FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["there"])
+        try expect(
+            FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["there"])
     }
 
     @Test(arguments: files) func whereNoFileCanBeNoneIsLeft(words: [String]) async throws {
@@ -210,7 +250,9 @@ import Testing
             atPath: stage.workingFolder + "/link", withDestinationPath: target)
         try FileManager.default.createDirectory(
             atPath: stage.workingFolder + "/folder", withIntermediateDirectories: false)
-        for (name, status) in [("link", 64), ("folder", 64), ("nowhere/file", 69), ("/proc/file", 69)] {
+        for (name, status) in [
+            ("link", 64), ("folder", 64), ("nowhere/file", 69), ("/proc/file", 69),
+        ] {
             let ending = try await stage.run(words: words + [name, "--force"])
             #expect(ending.status == Int32(status), "\(name): \(ending.error)")
             #expect(ending.output.isEmpty, "\(name): \(ending.error)")
@@ -233,21 +275,27 @@ import Testing
     // MARK: The page
 
     /// Names, texts and words of others are text, through the whole program.
-    @Test(arguments: StoreUnderTest.allCases) func whatOthersWroteStaysText(store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func whatOthersWroteStaysText(store: StoreUnderTest)
+        async throws
+    {
         let account = ["BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "planted"]
         let stage = try await store.stage(Self.settings.merging(account) { $1 })
         let hostile = "\u{202E}</table><script>alert(1)</script>\"'&"
         try await stage.withMirror { mirror in
             try await mirror.belong(toHandle: hostile)
             try await mirror.remember(
-                (0..<40).map { Life.post("p\($0)", "\(hostile) loaf \($0)", at: now - Double(40 + $0) * 90_000) },
+                (0..<40).map {
+                    Life.post("p\($0)", "\(hostile) loaf \($0)", at: now - Double(40 + $0) * 90_000)
+                },
                 zone: Self.zone)
             let person = AccountID(network: .mastodon, value: "<b>bob@pal.example")
             try await mirror.note(
-                .reply(Action.Reply(to: Life.target("1", of: person), thread: "t")), .skipped, at: now,
+                .reply(Action.Reply(to: Life.target("1", of: person), thread: "t")), .skipped,
+                at: now,
                 reason: "person-cap", why: Explanation(hostile))
             try await mirror.storage.execute(
-                "INSERT INTO feeds (mirror, feed, error, error_ms) VALUES ('default', 'bot-home', \(hostile), 1)")
+                "INSERT INTO feeds (mirror, feed, error, error_ms) VALUES ('default', 'bot-home', \(hostile), 1)"
+            )
         }
         let ending = try await stage.run("report", "--html", "-")
         #expect(ending.status == 0, "\(ending.error)")
@@ -274,6 +322,8 @@ import Testing
         for slot in tomorrow.slots { #expect(text.contains(try #require(slot.text))) }
         #expect(text.contains("there is no earlier reply to this person to answer with"))
         #expect(text.contains("public posts of the human, replies among them"))
-        for action in try await stage.status().recent { #expect(text.contains(action.id.prefix(7))) }
+        for action in try await stage.status().recent {
+            #expect(text.contains(action.id.prefix(7)))
+        }
     }
 }

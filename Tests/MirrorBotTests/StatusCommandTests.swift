@@ -49,7 +49,9 @@ import Testing
             "nothing is sent", "no plan is made", "no posts and no replies", "no favorites yet",
             "nothing new is learned",
         ]
-        for reason in reasons { expect(report.idle, "\(reason)") { $0.contains { $0.hasPrefix(reason) } } }
+        for reason in reasons {
+            expect(report.idle, "\(reason)") { $0.contains { $0.hasPrefix(reason) } }
+        }
         let text = try await stage.run("status")
         #expect(text.status == 0)
         for sentence in report.idle { #expect(text.output.contains("! \(sentence)\n")) }
@@ -57,17 +59,21 @@ import Testing
 
     @Test func saysWhereSettingsLieAndWhoSharesTheMirror() async throws {
         func write(_ text: String, in folder: String) throws {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
             try text.write(toFile: folder + "/.env", atomically: false, encoding: .utf8)
         }
         let (here, other) = (stage.workingFolder, stage.folder.path("other"))
         try await stage.train(Fixture.lines(), environment: ["TIME_ZONE": "UTC"])
-        try await expect(stage.run("status").output) { $0.contains("settings    no .env in this folder or in ") }
+        try await expect(stage.run("status").output) {
+            $0.contains("settings    no .env in this folder or in ")
+        }
         try write("TIME_ZONE=UTC\n", in: here)
         try write("LINKS=off\n", in: stage.home)
         try write("TIME_ZONE=UTC\n", in: other)
         func inOther(_ words: String...) async throws -> Ending {
-            try await RecordedConsole(environment: stage.environment, folder: other, input: "").ending(of: words)
+            try await RecordedConsole(environment: stage.environment, folder: other, input: "")
+                .ending(of: words)
         }
         try await expect(stage.run("set", "MAX_PER_DAY=5").status, equals: 0)
         let alone = try #require(try await stage.status().place)
@@ -79,14 +85,18 @@ import Testing
         try await expect(stage.status().place?.sharedWith, equals: [])
         try await expect(inOther("set", "MAX_PER_DAY=4").status, equals: 0)
         try await expect(stage.status().place?.sharedWith, equals: [other])
-        try await expect(stage.run("status").output) { $0.contains("shared      used from ") && $0.contains(other) }
+        try await expect(stage.run("status").output) {
+            $0.contains("shared      used from ") && $0.contains(other)
+        }
         try write("TIME_ZONE=UTC\nMIRROR=second\n", in: other)
         try await expect(inOther("set", "MAX_PER_DAY=4").status, equals: 0)
         try await expect(stage.status().place?.sharedWith, equals: [])
     }
 
     /// Foundation calls some zones by other names than people do.
-    @Test(arguments: ["UTC", "GMT", "Asia/Calcutta"]) func zonesAreNamedAsTheyWereWritten(name: String) async throws {
+    @Test(arguments: ["UTC", "GMT", "Asia/Calcutta"]) func zonesAreNamedAsTheyWereWritten(
+        name: String
+    ) async throws {
         let settings = ["TIME_ZONE": name]
         try await stage.train(Fixture.lines(), environment: settings)
         try await expect(stage.status(settings).timeZone, equals: name)
@@ -119,13 +129,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ["status"], ["plan"], ["run", "--once"], ["run"], ["people", "allow", "x:1"], ["train", "clear", "-y"],
+        ["status"], ["plan"], ["run", "--once"], ["run"], ["people", "allow", "x:1"],
+        ["train", "clear", "-y"],
         ["logout", "--as", "bot"], ["rebind"],
     ])
     func aMirrorThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ words: [String]) async throws {
-        for mirror in ["first", "second"] { try await stage.train(Fixture.lines(), environment: ["MIRROR": mirror]) }
+        for mirror in ["first", "second"] {
+            try await stage.train(Fixture.lines(), environment: ["MIRROR": mirror])
+        }
         // One that was cleared is still there.
-        try await expect(stage.run("train", "clear", "-y", environment: ["MIRROR": "second"]).status, equals: 0)
+        try await expect(
+            stage.run("train", "clear", "-y", environment: ["MIRROR": "second"]).status, equals: 0)
         let ways = [(["--mirror", "frist"], "--mirror is frist"), ([], "MIRROR is default")]
         for (flag, start) in ways {
             let ending = try await stage.run(words: words + flag, environment: ["TIME_ZONE": "UTC"])
@@ -157,11 +171,14 @@ import Testing
     @Test func withoutASettingTheDatabaseIsWhereDataBelongs() async throws {
         let data = stage.folder.path("data")
         for dataHome in [data, "relative"] {
-            try await stage.train(Fixture.lines(), environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": dataHome])
+            try await stage.train(
+                Fixture.lines(), environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": dataHome])
         }
         let inDataHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": data])
         #expect(inDataHome.storage == "SQLite at \(data)/mirror-bot/mirror-bot.sqlite")
         let inHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "relative"])
-        #expect(inHome.storage == "SQLite at \(stage.folder.path)/.local/share/mirror-bot/mirror-bot.sqlite")
+        #expect(
+            inHome.storage
+                == "SQLite at \(stage.folder.path)/.local/share/mirror-bot/mirror-bot.sqlite")
     }
 }

@@ -28,7 +28,8 @@ import Testing
         let stage = try await stage(onServer: onServer)
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
-        let paused = try await stage.run("pause", "--until", "3d", "--reason", "a\u{1B}[31mway", environment: settings)
+        let paused = try await stage.run(
+            "pause", "--until", "3d", "--reason", "a\u{1B}[31mway", environment: settings)
         #expect(paused.status == 0)
         #expect(paused.output.hasPrefix("mirror default pauses until "))
         #expect(paused.output.hasSuffix("; mirror-bot resume ends it sooner\n"))
@@ -50,21 +51,27 @@ import Testing
 
         let resumed = try await stage.run("resume", environment: settings)
         #expect(resumed.output == "mirror default continues\n")
-        try await expect(stage.run("resume", environment: settings).output) { $0.hasPrefix("nothing to do: ") }
+        try await expect(stage.run("resume", environment: settings).output) {
+            $0.hasPrefix("nothing to do: ")
+        }
         let json = try await stage.run("pause", "--json", environment: settings)
         #expect(json.output.contains(#""schema" : "mirror-bot/pause/1""#))
         #expect(json.output.contains(#""is_paused" : true"#))
         for words in [["--until", "yesterday"], ["--until", "2020-01-01"], ["--until", ""]] {
-            try await expect(stage.run(words: ["pause"] + words, environment: settings).status, equals: 64, "\(words)")
+            try await expect(
+                stage.run(words: ["pause"] + words, environment: settings).status, equals: 64,
+                "\(words)")
         }
         await sandbox.stop()
     }
 
     /// At whatever hour that is asked: the day may be over, and then it is one of another day.
-    @Test(arguments: [false, true]) func whatComesNextIsKnownByThatWord(onServer: Bool) async throws {
+    @Test(arguments: [false, true]) func whatComesNextIsKnownByThatWord(onServer: Bool) async throws
+    {
         let stage = try await stage(onServer: onServer)
         func next() async throws -> ExplainReport {
-            try Stage.decode(ExplainReport.self, from: try await stage.run("explain", "next", "--json"))
+            try Stage.decode(
+                ExplainReport.self, from: try await stage.run("explain", "next", "--json"))
         }
         let first = try await next()
         #expect(first.text != nil)
@@ -87,7 +94,9 @@ import Testing
         #expect(none.error.contains("no post is planned"))
     }
 
-    @Test(arguments: [false, true]) func whatIsSetWinsOverTheEnvironment(onServer: Bool) async throws {
+    @Test(arguments: [false, true]) func whatIsSetWinsOverTheEnvironment(onServer: Bool)
+        async throws
+    {
         let stage = try await stage(onServer: onServer)
         try await expect(stage.run("set").output, equals: "nothing is set for mirror default\n")
         let set = try await stage.run("set", "MAX_PER_DAY=3", "QUIET_HOURS=22:00-08:00")
@@ -97,11 +106,15 @@ import Testing
         let lines = config.output.filter { !$0.isWhitespace }
         #expect(lines.contains(#""name":"MAX_PER_DAY","origin":"set""#))
         #expect(lines.contains(#""value":"3""#))
-        try await expect(stage.plan("--date", "2030-01-01", environment: ["MAX_PER_DAY": "9"]).slots.count) { $0 <= 3 }
+        try await expect(
+            stage.plan("--date", "2030-01-01", environment: ["MAX_PER_DAY": "9"]).slots.count
+        ) { $0 <= 3 }
         try await expect(
             stage.run("unset", "MAX_PER_DAY", "LINKS").output,
             equals: "MAX_PER_DAY is no longer set\nnothing to do: LINKS was not set\n")
-        try await expect(stage.run("set", "--json").output) { $0.contains(#""schema" : "mirror-bot/set/1""#) }
+        try await expect(stage.run("set", "--json").output) {
+            $0.contains(#""schema" : "mirror-bot/set/1""#)
+        }
         // A new mirror may begin with its settings; one that is only asked for does not.
         try await expect(stage.run("set", "--mirror", "second").status, equals: 78)
         try await expect(stage.run("set", "MAX_PER_DAY=7", "--mirror", "second").status, equals: 0)
@@ -122,7 +135,8 @@ import Testing
         try await expect(stage.run("set").output, equals: "QUIET_HOURS=22:00-08:00\n")
         // As after an update that takes less: every command says so, but for those that mend it.
         try await stage.withMirror { mirror in
-            _ = try await mirror.storage.execute("UPDATE settings SET value = 'at night' WHERE mirror = 'default'")
+            _ = try await mirror.storage.execute(
+                "UPDATE settings SET value = 'at night' WHERE mirror = 'default'")
         }
         let broken = try await stage.run("status")
         #expect(broken.status == 78, "\(broken.error)")
@@ -161,16 +175,24 @@ import Testing
         #expect(rolled.output.hasPrefix("drew \(tomorrow) again: "))
         let after = try await stage.plan("--date", tomorrow)
         expect(after.slots) {
-            $0.contains { $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned" }
+            $0.contains {
+                $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned"
+            }
         }
-        expect(after.slots) { $0.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" } }
+        expect(after.slots) {
+            $0.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" }
+        }
         let never = try await stage.run("never", "\(tomorrow)#3")
         #expect(never.status == 0)
         #expect(never.output.hasPrefix("excluded: Loaf 2 of morning 3\n"))
-        try await expect(stage.plan("--date", tomorrow).slots) { $0.allSatisfy { $0.text != "Loaf 2 of morning 3" } }
+        try await expect(stage.plan("--date", tomorrow).slots) {
+            $0.allSatisfy { $0.text != "Loaf 2 of morning 3" }
+        }
         for (words, status) in [
-            (["plan", "skip"], 64), (["plan", "skip", "x"], 64), (["plan", "move", "#1", "99:99"], 64),
-            (["plan", "reroll", "someday"], 64), (["plan", "reroll", "2020-01-01"], 64), (["never", "nothing"], 64),
+            (["plan", "skip"], 64), (["plan", "skip", "x"], 64),
+            (["plan", "move", "#1", "99:99"], 64),
+            (["plan", "reroll", "someday"], 64), (["plan", "reroll", "2020-01-01"], 64),
+            (["never", "nothing"], 64),
             (["post", "3-2"], 64), (["post", "3-2", "--now", "--mirror", "nobody"], 78),
         ] as [([String], Int32)] {
             try await expect(stage.run(words: words).status, equals: status, "\(words)")
@@ -191,12 +213,16 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test(arguments: [false, true]) func theMirrorsAreListedWithWhatTheyDo(onServer: Bool) async throws {
+    @Test(arguments: [false, true]) func theMirrorsAreListedWithWhatTheyDo(onServer: Bool)
+        async throws
+    {
         let stage = try await stage(onServer: onServer)
         try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "second"])
         try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "third"])
         try await expect(stage.run("pause", "--mirror", "second").status, equals: 0)
-        try await expect(stage.run("move", "--mirror", "third", "--to", stage.folder.path("there")).status, equals: 0)
+        try await expect(
+            stage.run("move", "--mirror", "third", "--to", stage.folder.path("there")).status,
+            equals: 0)
         let list = try await stage.run("mirrors", environment: ["MIRROR": "fourth"])
         #expect(list.status == 0)
         #expect(

@@ -23,7 +23,10 @@ import Testing
     @Test(arguments: [
         (NetworkName.mastodon, "https://a.example/@pal/1", "https://a.example/@pal/1"),
         (.x, "1234", "https://x.com/i/status/1234"),
-        (.bluesky, "at://did:plc:pal/app.bsky.feed.post/3k", "https://bsky.app/profile/did:plc:pal/post/3k"),
+        (
+            .bluesky, "at://did:plc:pal/app.bsky.feed.post/3k",
+            "https://bsky.app/profile/did:plc:pal/post/3k"
+        ),
     ]) func eachHasItsAddress(network: NetworkName, post: String, address: String) async throws {
         try await suggest(post, on: network)
         let ending = try await stage.run("suggestions", "list")
@@ -39,7 +42,8 @@ import Testing
         let ending = try await stage.run("suggestions", "approve", id, environment: settings)
         #expect(ending.status == 0)
         // The post is none of the sandbox's.
-        #expect(ending.output == "approved \(id); nothing was learned from that: the post is gone\n")
+        #expect(
+            ending.output == "approved \(id); nothing was learned from that: the post is gone\n")
         let action = try await stage.withMirror { try await $0.outbox(lease: nil).recent(10).first }
         #expect(action?.state == .planned)
         await sandbox.stop()
@@ -59,7 +63,8 @@ import Testing
         let ending = try await stage.run("suggestions", "dismiss", id, "abc", "--json")
         #expect(ending.status == 64)
         #expect(ending.error.contains("\"abc\" is no waiting suggestion"))
-        let keys = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
+        let keys = try #require(
+            try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
         #expect(keys["schema"] as? String == "mirror-bot/suggestion-decisions/1")
         #expect(keys["unknown"] as? [String] == ["abc"])
         let decided = try #require(keys["decided"] as? [[String: Any]])
@@ -81,9 +86,11 @@ import Testing
     private func suggest(_ post: String, on network: NetworkName) async throws -> String {
         try await stage.withMirror { mirror in
             let now = Date()
-            let author = AccountID(network: network, value: network == .bluesky ? "did:plc:pal" : "pal")
+            let author = AccountID(
+                network: network, value: network == .bluesky ? "did:plc:pal" : "pal")
             let intent = Intent(
-                .favorite(Action.Target(post: post, author: author, address: "1")), state: .suggested, due: now,
+                .favorite(Action.Target(post: post, author: author, address: "1")),
+                state: .suggested, due: now,
                 expires: now + 3_600)
             return try await mirror.outbox(lease: nil).propose(intent, now: now).action.id
         }

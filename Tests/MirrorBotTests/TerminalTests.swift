@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("80", 80), ("20", 20), ("1000", 1_000), ("19", 100), ("1001", 100), ("-5", 100), ("wide", 100), ("", 100),
+        ("80", 80), ("20", 20), ("1000", 1_000), ("19", 100), ("1001", 100), ("-5", 100),
+        ("wide", 100), ("", 100),
         ("99999999999999999999", 100),
     ])
     func columnsAreTakenOnlyIfSensible(_ value: String, _ columns: Int) {
@@ -33,13 +34,19 @@ import Testing
         #expect(terminal.isInteractive)
         #expect(terminal.hasColor)
         #expect(terminal.columns == 132)
-        expect(Terminal(descriptor: pseudo.inner, environment: ["TERM": "dumb"])) { $0.hasColor == false }
-        expect(Terminal(descriptor: pseudo.inner, environment: ["NO_COLOR": "1"])) { $0.hasColor == false }
+        expect(Terminal(descriptor: pseudo.inner, environment: ["TERM": "dumb"])) {
+            $0.hasColor == false
+        }
+        expect(Terminal(descriptor: pseudo.inner, environment: ["NO_COLOR": "1"])) {
+            $0.hasColor == false
+        }
     }
 
     @Test func stylesEndWhereTheyBegan() {
         let terminal = terminal(["FORCE_COLOR": "1"])
-        for text in [terminal.bold("x"), terminal.dim("x"), terminal.green("x"), terminal.yellow("x")] {
+        for text in [
+            terminal.bold("x"), terminal.dim("x"), terminal.green("x"), terminal.yellow("x"),
+        ] {
             #expect(text.wholeMatch(of: /\x1B\[\d+mx\x1B\[0m/) != nil)
         }
     }

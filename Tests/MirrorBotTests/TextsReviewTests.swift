@@ -16,7 +16,8 @@ import Testing
             #"{"author":"me","id":"p\#(number)","text":"Every \#(words[number % 6]) has a secret name, number \#(number)","#
                 + #""created_at":"2015-05-\#(number % 20 + 10)T08:\#(number + 10):00Z"}"#
         }
-        let path = try stage.folder.write(Data(lines.joined(separator: "\n").utf8), to: "posts.jsonl")
+        let path = try stage.folder.write(
+            Data(lines.joined(separator: "\n").utf8), to: "posts.jsonl")
         let ending = try await stage.run("train", "scheduler", "--from", path)
         #expect(ending.status == 0, "\(ending.error)")
     }
@@ -39,7 +40,8 @@ import Testing
         #expect(before.texts.count == 20)
         #expect(before.labels == 0)
         let ending = try await stage.type(
-            ["texts", "review"], [("k keep", "k"), ("k keep", "x"), ("k keep", "N"), ("k keep", ""), ("k keep", "q")])
+            ["texts", "review"],
+            [("k keep", "k"), ("k keep", "x"), ("k keep", "N"), ("k keep", ""), ("k keep", "q")])
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.output == "1 kept, 1 never sent; mirror-bot texts review goes on\n")
         #expect(ending.error.contains("\"x\" is none of the keys"))
@@ -51,7 +53,9 @@ import Testing
         // A text that was excluded is kept after all.
         let kept = try await stage.run("texts", "keep", before.texts[1].post)
         #expect(kept.output.hasPrefix("kept: "), "\(kept.error)")
-        try await expect(stage.run("texts", "--only", "never").output, equals: "no text of the kind is archived\n")
+        try await expect(
+            stage.run("texts", "--only", "never").output,
+            equals: "no text of the kind is archived\n")
         let undone = try await stage.run("texts", "keep", "--undo", before.texts[1].post)
         #expect(undone.output.hasPrefix("not kept any more: "), "\(undone.error)")
         try await expect(review().labels, equals: 1)
@@ -72,7 +76,8 @@ import Testing
     @Test func atATerminalAKeyIsAnAnswer() async throws {
         try await train()
         let terminal = try PseudoTerminal()
-        let program = try stage.start(["texts", "review", "--limit", "2"], replacing: [0: terminal.inner])
+        let program = try stage.start(
+            ["texts", "review", "--limit", "2"], replacing: [0: terminal.inner])
         try await program.waitForError("1 of 2")
         try await program.waitForError("q quit: ")
         try terminal.type("k")

@@ -9,12 +9,16 @@ import Testing
     /// The commands of the block that begins with `mirror-bot demo`, without what explains them.
     private static func commands() throws -> [String] {
         let text = try Repository.text(of: "README.md")
-        let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
-        let tour = try #require(blocks.first { $0.hasPrefix("mirror-bot demo --") && $0.contains("--keep") })
+        let blocks = text.components(separatedBy: "```sh\n").dropFirst().map {
+            $0.components(separatedBy: "\n```")[0]
+        }
+        let tour = try #require(
+            blocks.first { $0.hasPrefix("mirror-bot demo --") && $0.contains("--keep") })
         return tour.split(separator: "\n").map { line in
             // A comment, unlike the number of a slot, stands behind a space and before one.
-            String(line.firstRange(of: " # ").map { line[..<$0.lowerBound] } ?? line).trimmingCharacters(
-                in: .whitespaces)
+            String(line.firstRange(of: " # ").map { line[..<$0.lowerBound] } ?? line)
+                .trimmingCharacters(
+                    in: .whitespaces)
         }
     }
 
@@ -37,10 +41,13 @@ import Testing
 
     /// What else a person may say to a mirror, each of which ends well on any store.
     private static let others = [
-        "status --json", "stats", "stats --json", "plan --json", "plan pin next", "plan reroll 2026-06-04",
+        "status --json", "stats", "stats --json", "plan --json", "plan pin next",
+        "plan reroll 2026-06-04",
         "explain --text bread --author ann@social.example", "suggestions", "suggestions --json",
-        "set MAX_PER_DAY=3", "unset MAX_PER_DAY", "set REVIEW=all", "mirrors", "mirrors --json", "config", "doctor",
-        "score", "people list", "people deny kent@sandbox.example", "people allow kent@sandbox.example",
+        "set MAX_PER_DAY=3", "unset MAX_PER_DAY", "set REVIEW=all", "mirrors", "mirrors --json",
+        "config", "doctor",
+        "score", "people list", "people deny kent@sandbox.example",
+        "people allow kent@sandbox.example",
         "people report daichi@sandbox.example", "people report daichi@sandbox.example --json",
         "forget --day 12-24 --yes", "forget list --json",
         "forget --undo --day 12-24", "undo --since 1d --favorites --yes --json",
@@ -48,12 +55,16 @@ import Testing
         "undo proposed --keep", "profile --yes", "profile --json", "migrate", "run --dry-run",
     ]
 
-    @Test(arguments: [false, true]) func theTourOfTheReadmeLeadsToItsEnd(onPostgres: Bool) async throws {
+    @Test(arguments: [false, true]) func theTourOfTheReadmeLeadsToItsEnd(onPostgres: Bool)
+        async throws
+    {
         let commands = try Self.commands()
         #expect(commands.count > 10)
-        // Six in the morning in Tokyo, when the day's posts are still to come, or eleven at night, when they are over.
+        // Six in the morning in Tokyo, when the day's posts are still to come, or eleven at night,
+        // when they are over.
         let rehearsal = Rehearsal.Settings(
-            origin: Date(timeIntervalSince1970: 1_780_434_000 + (onPostgres ? 61_200 : 0)), started: Date(), factor: 1)
+            origin: Date(timeIntervalSince1970: 1_780_434_000 + (onPostgres ? 61_200 : 0)),
+            started: Date(), factor: 1)
         let stage = try Stage(rehearsal.variables.merging(["MIRROR_BOT_HOME": ""]) { $1 })
         let demo = try stage.start(Self.words(commands[0]))
         try await demo.waitForError("cd tour")
@@ -66,16 +77,22 @@ import Testing
             environment["DATABASE_URL"] = server.url()
         }
         // Whatever time it is, the plan of today has posts to come, and the next one is today's.
-        let plan = try await stage.start(["plan", "--json"], in: tour, environment: environment).ending()
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(plan.output.utf8)) as? [String: Any])
+        let plan = try await stage.start(["plan", "--json"], in: tour, environment: environment)
+            .ending()
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(plan.output.utf8)) as? [String: Any])
         let slots = try #require(report["slots"] as? [[String: Any]])
         #expect(slots.count { $0["state"] as? String == "planned" } >= 5, "\(plan.output)")
         let shown = try await stage.start(["plan"], in: tour, environment: environment).ending()
         let today = shown.output.prefix(10)
-        let skipped = try await stage.start(["plan", "skip", "next"], in: tour, environment: environment).ending()
+        let skipped = try await stage.start(
+            ["plan", "skip", "next"], in: tour, environment: environment
+        ).ending()
         #expect(skipped.output.hasPrefix("\(today)#"), "\(skipped.output)")
         for command in commands.dropFirst() + Self.others.map({ "mirror-bot \($0)" }) {
-            let ending = try await stage.start(Self.words(command), in: tour, environment: environment).ending()
+            let ending = try await stage.start(
+                Self.words(command), in: tour, environment: environment
+            ).ending()
             // No worker runs, which one command is right to find.
             let isExpected = ending.status == 0 || command.contains("doctor")
             #expect(isExpected, "\(command): \(ending.status) \(ending.error)")

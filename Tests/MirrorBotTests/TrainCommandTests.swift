@@ -15,7 +15,8 @@ import Testing
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }
 
     @Test func readsStandardInput() async throws {
-        let ending = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines(days: 3, perDay: 2))
+        let ending = try await stage.run(
+            "train", "scheduler", "--from", "-", input: Fixture.lines(days: 3, perDay: 2))
         #expect(ending.status == 0)
         #expect(ending.output == "read 6 posts: 6 new, 0 known\nthe archive holds 6 posts\n")
         #expect(ending.error == "next: mirror-bot login mastodon --as bot\n")
@@ -27,7 +28,9 @@ import Testing
         let shell = try RunningProgram(
             Launch(
                 path: "/bin/sh",
-                arguments: ["-c", "cat posts.jsonl | \"$0\" train scheduler --from -", Stage.program()],
+                arguments: [
+                    "-c", "cat posts.jsonl | \"$0\" train scheduler --from -", Stage.program(),
+                ],
                 environment: stage.environment, folder: stage.folder.path))
         let ending = await shell.ending()
         #expect(ending.status == 0)
@@ -39,7 +42,8 @@ import Testing
         try await stage.train(lines)
         let again = try await stage.run("train", "scheduler", "--from", "-", input: lines)
         #expect(again.output.hasPrefix("read 4 posts: 0 new, 4 known\n"))
-        let over = try await stage.run("train", "scheduler", "--from", "-", "--again", input: Fixture.lines(days: 1))
+        let over = try await stage.run(
+            "train", "scheduler", "--from", "-", "--again", input: Fixture.lines(days: 1))
         #expect(over.output == "read 1 posts: 1 new, 0 known\nthe archive holds 1 posts\n")
     }
 
@@ -62,16 +66,20 @@ import Testing
         let stats = try await stage.run("stats", "--time-zone", "Europe/Berlin", "--json")
         #expect(stats.status == 0)
         #expect(stats.output.contains(#""time_zone" : "Asia/Tokyo""#))
-        #expect(stats.error.hasPrefix("note: minutes are those of Asia/Tokyo; TIME_ZONE, Europe/Berlin, counts from"))
+        #expect(
+            stats.error.hasPrefix(
+                "note: minutes are those of Asia/Tokyo; TIME_ZONE, Europe/Berlin, counts from"))
         try await expect(stage.status().timeZone, equals: "Asia/Tokyo")
         _ = try await stage.run(
-            "train", "scheduler", "--time-zone", "Europe/Berlin", "--from", "-", input: Fixture.lines(days: 1))
+            "train", "scheduler", "--time-zone", "Europe/Berlin", "--from", "-",
+            input: Fixture.lines(days: 1))
         try await expect(stage.status().timeZone, equals: "Europe/Berlin")
     }
 
     @Test func keepsTheGoodLinesAndNamesTheBadOnes() async throws {
         let lines = [
-            Fixture.line("a", "A good line"), "not json at all\n", Fixture.line("b", "Another good line"),
+            Fixture.line("a", "A good line"), "not json at all\n",
+            Fixture.line("b", "Another good line"),
             #"{"id":"c","author":"me@home.example","created_at":"2026-01-01T00:00:00Z"}"# + "\n",
             #"{"id":"d","text":"when","created_at":"yesterday"}"# + "\n", "[1]\n",
         ]
@@ -80,7 +88,9 @@ import Testing
         #expect(ending.status == 0)
         #expect(ending.output.contains("read 2 posts: 2 new, 0 known\n"))
         #expect(ending.output.contains("left out because they cannot be read: 4\n"))
-        for number in [2, 4, 5, 6] { #expect(ending.output.contains("mixed.jsonl, line \(number): ")) }
+        for number in [2, 4, 5, 6] {
+            #expect(ending.output.contains("mixed.jsonl, line \(number): "))
+        }
         #expect(!ending.output.contains("not json at all"), "a text of the archive was printed")
         try await expect(stage.status().archive.posts, equals: 2)
     }
@@ -93,12 +103,16 @@ import Testing
         #expect(scheduler.output.hasPrefix("X archive of "))
         #expect(
             scheduler.output.contains(
-                "\nread 2 files: data/account.js, data/tweets.js\nleft closed 1 file: data/like.js\n"))
+                "\nread 2 files: data/account.js, data/tweets.js\nleft closed 1 file: data/like.js\n"
+            ))
         let classifier = try await stage.run("train", "classifier", "--from", path, "--limit", "10")
         #expect(classifier.status == 0)
         #expect(classifier.output.contains("learned so far: 10 favorites, 0 other posts\n"))
-        #expect(classifier.output.contains("favorites wait until there is more: 10 of 20 favorites"))
-        #expect(classifier.output.contains("; normals are learned from a home timeline, here or while mirror-bot run"))
+        #expect(
+            classifier.output.contains("favorites wait until there is more: 10 of 20 favorites"))
+        #expect(
+            classifier.output.contains(
+                "; normals are learned from a home timeline, here or while mirror-bot run"))
     }
 
     @Test func saysThatAnArchiveIsSomebodyElses() async throws {
@@ -106,20 +120,27 @@ import Testing
         let environment = ["HUMAN_NETWORK": "x"]
         try await stage.withMirror(environment) { mirror in
             try await mirror.bind(
-                human: Account(id: AccountID(network: .x, value: "777"), handle: "other"), bot: nil, now: Date())
+                human: Account(id: AccountID(network: .x, value: "777"), handle: "other"), bot: nil,
+                now: Date())
         }
-        let ending = try await stage.run("train", "scheduler", "--from", path, environment: environment)
+        let ending = try await stage.run(
+            "train", "scheduler", "--from", path, environment: environment)
         #expect(ending.status == 0)
-        #expect(ending.output.contains("the archive is not the human's: it is of x:42, and the human is x:777\n"))
+        #expect(
+            ending.output.contains(
+                "the archive is not the human's: it is of x:42, and the human is x:777\n"))
     }
 
     @Test func postsInCommunitiesAreAskedFor() async throws {
         let path = try Fixture.xArchive(in: stage.folder)
         let club =
             #"window.YTD.community_tweet.part0 = [{"tweet":{"id_str":"1595500000000000001","full_text":"for the club"}}]"#
-        try club.write(toFile: path + "/data/community-tweet.js", atomically: false, encoding: .utf8)
+        try club.write(
+            toFile: path + "/data/community-tweet.js", atomically: false, encoding: .utf8)
         let without = try await stage.run("train", "scheduler", "--from", path)
-        #expect(without.output.contains("posts in communities were left out; --communities reads them as well\n"))
+        #expect(
+            without.output.contains(
+                "posts in communities were left out; --communities reads them as well\n"))
         let with = try await stage.run("train", "scheduler", "--from", path, "--communities")
         #expect(with.output.contains("read 121 posts: 1 new, 120 known\n"))
         let alone = try await stage.run("train", "scheduler", "--communities")
@@ -135,8 +156,12 @@ import Testing
             "created_at":"2017-04-05T12:33:11+00:00","account":{"id":\#(id),"acct":"\#(name)@b.example","note":"\#(note)"}}
             """#
         }
-        let favorites = [status(1, "ships", by: "bob"), status(2, "quiet ships", by: "ann", note: "<p>#nobot</p>")]
-        let backup = #"{"account":{},"statuses":[],"favourites":[\#(favorites.joined(separator: ","))]}"#
+        let favorites = [
+            status(1, "ships", by: "bob"),
+            status(2, "quiet ships", by: "ann", note: "<p>#nobot</p>"),
+        ]
+        let backup =
+            #"{"account":{},"statuses":[],"favourites":[\#(favorites.joined(separator: ","))]}"#
         let path = try stage.folder.write(Data(backup.utf8), to: "backup.json")
         let ending = try await stage.run("train", "classifier", "--from", path)
         #expect(ending.status == 0)
@@ -154,8 +179,12 @@ import Testing
                 ", guessed from the hours in which the human never posts, give or take 2 hours; set TIME_ZONE if it is another\n"
             ))
         let status = try await stage.status(["TIME_ZONE": ""])
-        try expect(#require(status.timeZone)) { ending.output.contains("the time zone is \($0), guessed") }
-        expect(status.idle) { $0.contains { $0.contains("guessed") && $0.contains("set TIME_ZONE if") } }
+        try expect(#require(status.timeZone)) {
+            ending.output.contains("the time zone is \($0), guessed")
+        }
+        expect(status.idle) {
+            $0.contains { $0.contains("guessed") && $0.contains("set TIME_ZONE if") }
+        }
     }
 
     @Test func saysThatThereIsTooLittleToGuessATimeZoneFrom() async throws {
@@ -169,13 +198,16 @@ import Testing
 
     @Test func takesTheZoneThatAnArchiveNames() async throws {
         let path = try Fixture.xArchive(in: stage.folder)
-        let zone = #"window.YTD.account_timezone.part0 = [{"accountTimezone":{"accountId":"42","timeZone":"Tokyo"}}]"#
-        try zone.write(toFile: path + "/data/account-timezone.js", atomically: false, encoding: .utf8)
+        let zone =
+            #"window.YTD.account_timezone.part0 = [{"accountTimezone":{"accountId":"42","timeZone":"Tokyo"}}]"#
+        try zone.write(
+            toFile: path + "/data/account-timezone.js", atomically: false, encoding: .utf8)
         let unset = ["TIME_ZONE": ""]
         let trained = try await stage.run("train", "scheduler", "--from", path, environment: unset)
         #expect(
             trained.output.contains(
-                "the time zone is Asia/Tokyo, as the archive says; set TIME_ZONE if it is another\n"))
+                "the time zone is Asia/Tokyo, as the archive says; set TIME_ZONE if it is another\n"
+            ))
         try await expect(stage.run("plan", environment: unset).status, equals: 0)
         try await expect(stage.status(unset).timeZone, equals: "Asia/Tokyo")
         // A person's word counts from then on.
@@ -198,11 +230,13 @@ import Testing
             _ = try await stage.run("train", "classifier", "--from", path, environment: environment)
             try await stage.withMirror(environment) { mirror in
                 try await mirror.people.set(
-                    .deny, for: Self.weary, handle: "weary@home.example", reason: "asked", at: Date())
+                    .deny, for: Self.weary, handle: "weary@home.example", reason: "asked",
+                    at: Date())
                 let due = Date() - 60
                 _ = try await mirror.outbox(lease: nil).propose(
                     Intent(
-                        .undecidable(mention: "s"), state: .skipped, due: due, expires: due, reason: "undecidable"),
+                        .undecidable(mention: "s"), state: .skipped, due: due, expires: due,
+                        reason: "undecidable"),
                     now: due)
             }
         }
@@ -219,7 +253,9 @@ import Testing
     private func expectTheRestIsKept() async throws {
         for mirror in ["default", "other"] {
             try await expect(stage.status(["MIRROR": mirror]).recent.count, equals: 1)
-            let stance = try await stage.withMirror(["MIRROR": mirror]) { try await $0.people.stance(of: Self.weary) }
+            let stance = try await stage.withMirror(["MIRROR": mirror]) {
+                try await $0.people.stance(of: Self.weary)
+            }
             #expect(stance == .deny)
         }
         try await expect(learned("other"), equals: [5, 3, 3])
@@ -248,7 +284,9 @@ import Testing
         try terminal.type(answer)
         let ending = try await stage.spawn(["train", "clear"], replacing: [0: terminal.inner])
         #expect(ending.status == status)
-        #expect(ending.error.contains("Remove 5 archived posts and everything learned by mirror default? [y/N]"))
+        #expect(
+            ending.error.contains(
+                "Remove 5 archived posts and everything learned by mirror default? [y/N]"))
         try await expect(stage.status().archive.posts, equals: posts)
     }
 }

@@ -21,16 +21,20 @@ import Testing
     }
 
     @Test func theJapaneseReadmeIsJapanese() throws {
-        for line in try Repository.text(of: "README.ja.md").split(separator: "\n") where line.hasPrefix("## ") {
+        for line in try Repository.text(of: "README.ja.md").split(separator: "\n")
+        where line.hasPrefix("## ") {
             expect(line) { $0.contains { ("\u{3041}"..."\u{9FFF}").contains($0) } }
         }
     }
 
     /// An edit of one side, after which the two differ.
     @Test(arguments: [
-        ("## Install\n", "### Install\n"), ("## A tour\n", ""), ("mirror-bot run --once ", "mirror-bot run "),
-        ("make demo   ", "make show   "), ("`mirror-bot undo everything`", "`mirror-bot undo last`"),
-        ("](docs/run.md)", "](docs/control.md)"), ("(https://www.heroku.com/deploy)", "(https://example.com)"),
+        ("## Install\n", "### Install\n"), ("## A tour\n", ""),
+        ("mirror-bot run --once ", "mirror-bot run "),
+        ("make demo   ", "make show   "),
+        ("`mirror-bot undo everything`", "`mirror-bot undo last`"),
+        ("](docs/run.md)", "](docs/control.md)"),
+        ("(https://www.heroku.com/deploy)", "(https://example.com)"),
         ("/deploy/button.svg)", "/button.svg)"), ("| longest text |", "| longest | text |"),
         ("| 300 characters |", "| 301 characters |"),
         ("- **Replies**", "**Replies**"),
@@ -80,7 +84,9 @@ private struct Skeleton: Equatable {
         var prose = ""
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             if let lines = block {
-                block = line == "```" ? nil : lines + [String(line.prefix(upTo: Self.comment(in: line)))]
+                block =
+                    line == "```"
+                    ? nil : lines + [String(line.prefix(upTo: Self.comment(in: line)))]
                 if block == nil { blocks.append(lines) }
             } else if line.hasPrefix("```") {
                 block = [String(line)]
@@ -91,7 +97,9 @@ private struct Skeleton: Equatable {
                 prose += line + "\n"
             }
         }
-        code = prose.matches(of: /`([^`]+)`/).map { $0.1.replacing("\n", with: " ") }.map { String($0) }.sorted()
+        code = prose.matches(of: /`([^`]+)`/).map { $0.1.replacing("\n", with: " ") }.map {
+            String($0)
+        }.sorted()
         links = prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
             .filter { !["README.md", "README.ja.md"].contains($0) }.sorted()
     }

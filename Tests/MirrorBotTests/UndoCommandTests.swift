@@ -26,18 +26,22 @@ import Testing
             for (index, text) in Self.texts.enumerated() {
                 let now = Date() - Double(3_600 * (Self.texts.count - index))
                 let wording = Action.Wording(
-                    source: PostID(network: .mastodon, value: "source-\(index)"), text: text, visibility: .unlisted)
+                    source: PostID(network: .mastodon, value: "source-\(index)"), text: text,
+                    visibility: .unlisted)
                 let slot = Slot.Name(day: LocalTime(now, in: .gmt).day, number: index + 1)
                 _ = try await outbox.store(
                     StoredPlan(day: slot.day, timeZone: "UTC", seed: "1", made: now), slots: [])
                 let intent = Intent(.post(slot, wording), due: now, expires: now + 900)
-                let claimed = try await outbox.claim(try await outbox.propose(intent, now: now).action, now: now)
-                let sending = try await outbox.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+                let claimed = try await outbox.claim(
+                    try await outbox.propose(intent, now: now).action, now: now)
+                let sending = try await outbox.beginSending(
+                    claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
                 let published = try await bot.publish(
                     Draft(text: text, key: sending.key, createdAt: now))
                 actions.append(
                     try await outbox.confirm(
-                        sending, remoteID: published.id.value, remoteAddress: published.address, now: now))
+                        sending, remoteID: published.id.value, remoteAddress: published.address,
+                        now: now))
             }
             return actions
         }
@@ -50,8 +54,9 @@ import Testing
         return ledger.deliveries.filter { !removed.contains($0.id) }.map(\.text)
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func takesBackWhatIsNamedAndTheLast(_ store: StoreUnderTest) async throws
-    {
+    @Test(arguments: StoreUnderTest.allCases) func takesBackWhatIsNamedAndTheLast(
+        _ store: StoreUnderTest
+    ) async throws {
         let sandbox = try await Sandbox.live()
         let (stage, actions) = try await mirror(store, on: sandbox)
         // Nobody can be asked, and nobody said yes.
@@ -85,11 +90,15 @@ import Testing
         #expect(explained.output.contains("a person asked to take it back"))
         let plan = try await stage.plan("--date", "\(LocalTime(actions[0].due, in: .gmt).day)")
         expect(plan.slots) { $0.contains { $0.id == actions[0].id && $0.state == "undone" } }
-        try await expect(stage.status().recent) { $0.contains { $0.state == .undone && $0.reason == "by-person" } }
+        try await expect(stage.status().recent) {
+            $0.contains { $0.state == .undone && $0.reason == "by-person" }
+        }
         await sandbox.stop()
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func everythingWantsTwoYeses(_ store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func everythingWantsTwoYeses(_ store: StoreUnderTest)
+        async throws
+    {
         let sandbox = try await Sandbox.live()
         let (stage, _) = try await mirror(store, on: sandbox)
         let handle = try #require(try await stage.status().bot)
@@ -113,13 +122,16 @@ import Testing
         let ending = await program.ending()
         #expect(ending.status == 0)
         #expect(
-            ending.output == "3 taken back\nwhat the bot did before it had this database is not included\n",
+            ending.output
+                == "3 taken back\nwhat the bot did before it had this database is not included\n",
             "\(ending.error)")
         await expect(texts(sandbox)) { $0.isEmpty }
         await sandbox.stop()
     }
 
-    @Test(arguments: StoreUnderTest.allCases) func sinceATimeCountsBack(_ store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func sinceATimeCountsBack(_ store: StoreUnderTest)
+        async throws
+    {
         let sandbox = try await Sandbox.live()
         let (stage, _) = try await mirror(store, on: sandbox)
         let ending = try await stage.run("undo", "--since", "150m", "--posts", "--yes")
@@ -130,7 +142,9 @@ import Testing
     }
 
     /// Killed between the network's answer and the note of it; and before the request leaves.
-    @Test(arguments: StoreUnderTest.allCases) func aDeathInBetweenIsMadeUpFor(_ store: StoreUnderTest) async throws {
+    @Test(arguments: StoreUnderTest.allCases) func aDeathInBetweenIsMadeUpFor(
+        _ store: StoreUnderTest
+    ) async throws {
         let sandbox = try await Sandbox.live()
         let (stage, actions) = try await mirror(store, on: sandbox)
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
@@ -160,7 +174,8 @@ import Testing
         let url = sandbox.url
         await sandbox.stop()
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
-        let ending = try await stage.run("undo", actions[2].id, "--yes", environment: hurry.variables)
+        let ending = try await stage.run(
+            "undo", actions[2].id, "--yes", environment: hurry.variables)
         #expect(ending.status == 75, "\(ending.error)")
         #expect(ending.output.hasPrefix("1 waiting to be taken back\n"), "\(ending.error)")
         #expect(ending.error.contains("mirror-bot undo --resume or a worker continues"))
@@ -171,12 +186,15 @@ import Testing
     @Test func whatCannotBeMeantIsAMisuse() async throws {
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"])
         for words in [
-            [], ["last", "everything"], ["last", "--since", "6h"], ["--resume", "--since", "6h"], ["0123abc"],
-            ["0123abc", "--posts"], ["last", "--bot", "x"], ["--since", "someday"], ["--since", "2099-01-01"], ["#1"],
+            [], ["last", "everything"], ["last", "--since", "6h"], ["--resume", "--since", "6h"],
+            ["0123abc"],
+            ["0123abc", "--posts"], ["last", "--bot", "x"], ["--since", "someday"],
+            ["--since", "2099-01-01"], ["#1"],
         ] {
             let ending = try await stage.run(words: ["undo"] + words)
             #expect(ending.status == 64, "\(words): \(ending.error)")
         }
-        try await expect(stage.run("undo", "last", "--yes").output, equals: "nothing to take back\n")
+        try await expect(
+            stage.run("undo", "last", "--yes").output, equals: "nothing to take back\n")
     }
 }

@@ -17,7 +17,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct UpgradeTests {
     /// What a step has dropped since, because nothing asked for it.
     private static let dropped = [
-        "posts": ["has_link", "observed_ms", "source", "weekday"], "actions": ["fence"], "leases": ["beat"],
+        "posts": ["has_link", "observed_ms", "source", "weekday"], "actions": ["fence"],
+        "leases": ["beat"],
     ]
     /// What a migration changes, as `expectRevoked` says.
     private static let revoked = ["leases": ["fence", "released"]]
@@ -38,9 +39,12 @@ import Testing
             let dropped = (Self.dropped[table] ?? []) + (Self.revoked[table] ?? [])
             let expected =
                 old.rows(table).filter { !isMoved($0, from: table) }
-                .map { row in renaming(row.filter { !dropped.contains($0.key) }, in: table) } + added(to: table)
+                .map { row in renaming(row.filter { !dropped.contains($0.key) }, in: table) }
+                + added(to: table)
             let columns = expected.first?.keys.sorted() ?? []
-            let found = try await old.contents(of: table, in: engine, columns: columns).filter { !isRemembered($0) }
+            let found = try await old.contents(of: table, in: engine, columns: columns).filter {
+                !isRemembered($0)
+            }
             let (lost, new) = (Set(expected).subtracting(found), Set(found).subtracting(expected))
             #expect(lost.isEmpty, "\(table)")
             // Only the list of steps has grown.
@@ -52,20 +56,24 @@ import Testing
         await engine.close()
     }
 
-    /// A worker of 0.1.0 that still runs has an older fence than every lease, and no lease waits for its silence.
+    /// A worker of 0.1.0 that still runs has an older fence than every lease, and no lease waits
+    /// for its silence.
     private func expectRevoked(in engine: any StorageEngine) async throws {
-        let rows = try await engine.query("SELECT mirror, fence, released FROM leases ORDER BY mirror")
+        let rows = try await engine.query(
+            "SELECT mirror, fence, released FROM leases ORDER BY mirror")
         let leases = old.rows("leases").sorted { $0.words("mirror") < $1.words("mirror") }
         #expect(!leases.isEmpty)
         try expect(rows.map { try $0.text("mirror") }, equals: leases.map { $0.words("mirror") })
-        try expect(rows.map { try $0.integer("fence") }, equals: leases.map { $0.number("fence") + 1 })
+        try expect(
+            rows.map { try $0.integer("fence") }, equals: leases.map { $0.number("fence") + 1 })
         try expect(rows.map { try $0.boolean("released") }) { $0.allSatisfy(\.self) }
     }
 
     /// A row under the names that its columns have now.
     private func renaming(_ row: OldDatabase.Row, in table: String) -> OldDatabase.Row {
         let names = Self.renamed[table] ?? [:]
-        return OldDatabase.Row(uniqueKeysWithValues: row.map { (names[$0.key] ?? $0.key, $0.value) })
+        return OldDatabase.Row(
+            uniqueKeysWithValues: row.map { (names[$0.key] ?? $0.key, $0.value) })
     }
 
     /// What is kept in another table since.
@@ -77,13 +85,17 @@ import Testing
     }
 
     /// What commands note by themselves, for themselves.
-    private func isRemembered(_ row: OldDatabase.Row) -> Bool { row["name"] == .text("archive.days") }
+    private func isRemembered(_ row: OldDatabase.Row) -> Bool {
+        row["name"] == .text("archive.days")
+    }
 
     /// What is counted since.
     private func added(to table: String) -> [OldDatabase.Row] {
         guard table == "counters" else { return [] }
         return Self.mirrors.flatMap { mirror -> [OldDatabase.Row] in
-            let states = Dictionary(grouping: old.rows("examples", of: mirror)) { $0.words("state") }
+            let states = Dictionary(grouping: old.rows("examples", of: mirror)) {
+                $0.words("state")
+            }
             return states.map { state, rows in
                 [
                     "mirror": .text(mirror), "name": .text("examples." + state),
@@ -96,20 +108,28 @@ import Testing
     private func expectMoved(in engine: any StorageEngine) async throws {
         for mirror in Self.mirrors {
             let row = try #require(
-                try await engine.query("SELECT human_verified, bot_verified FROM mirrors WHERE mirror = \(mirror)")
-                    .first)
+                try await engine.query(
+                    "SELECT human_verified, bot_verified FROM mirrors WHERE mirror = \(mirror)"
+                )
+                .first)
             for role in ["human", "bot"] {
-                try expect(row.value("\(role)_verified"), equals: cursor("verified-\(role)", of: mirror) ?? .null)
+                try expect(
+                    row.value("\(role)_verified"),
+                    equals: cursor("verified-\(role)", of: mirror) ?? .null)
             }
             // They worked before anybody was asked who agreed, and go on.
             let consent = try await engine.query(
-                "SELECT consent FROM mirrors WHERE mirror = \(mirror) AND consent_ms = activated_ms")
+                "SELECT consent FROM mirrors WHERE mirror = \(mirror) AND consent_ms = activated_ms"
+            )
             try expect(consent.map { try $0.text("consent") }, equals: ["earlier"])
         }
-        let positions = old.rows("cursors").filter { !$0.words("feed").contains(/^(verified|refused)-/) }
+        let positions = old.rows("cursors").filter {
+            !$0.words("feed").contains(/^(verified|refused)-/)
+        }
         for row in positions {
             let found = try await engine.query(
-                "SELECT position FROM feeds WHERE mirror = \(row.words("mirror")) AND feed = \(row.words("feed"))")
+                "SELECT position FROM feeds WHERE mirror = \(row.words("mirror")) AND feed = \(row.words("feed"))"
+            )
             try expect(found.map { try $0.value("position") }, equals: [row["value"] ?? .null])
         }
         try await expect(engine.query("SELECT feed FROM feeds").count, equals: positions.count)
@@ -118,7 +138,8 @@ import Testing
         expect(old.rows("cursors")) { $0.contains { $0.words("feed").hasPrefix("refused-") } }
         try await expect(engine.query("SELECT role FROM refusals")) { $0.isEmpty }
 
-        let spent = try await engine.query("SELECT mirror, period, purpose, microdollars FROM spending")
+        let spent = try await engine.query(
+            "SELECT mirror, period, purpose, microdollars FROM spending")
         let found = try spent.map { row in
             [
                 try row.text("mirror"), try row.text("period"), try row.text("purpose"),
@@ -133,7 +154,8 @@ import Testing
     private func spending() -> [[String]] {
         old.rows("counters").compactMap { row in
             let name = row.words("name")
-            let parts = name.replacing("x-spent-on-", with: "x-spent-").split(separator: "/").map(String.init)
+            let parts = name.replacing("x-spent-on-", with: "x-spent-").split(separator: "/").map(
+                String.init)
             guard name.hasPrefix("x-spent-"), parts.count == 2 else { return nil }
             return [
                 row.words("mirror"), String(parts[0].dropFirst("x-spent-".count)), parts[1],
@@ -149,17 +171,21 @@ import Testing
     @Test func aServerIsOnlyMigratedOnDemand() async throws {
         let machine = try await restored(.postgres)
         let commands = [
-            ["status"], ["plan"], ["people", "list"], ["suggestions"], ["score"], ["run", "--once"], ["run"],
+            ["status"], ["plan"], ["people", "list"], ["suggestions"], ["score"],
+            ["run", "--once"], ["run"],
             ["train", "classifier"], ["people", "deny", "x:1"], ["logout", "--as", "bot"],
         ]
         for words in commands {
             let ending = try await machine.stage.run(words: words)
             #expect(ending.status == 78, "\(words)")
-            #expect(ending.error.hasSuffix("step 0004_hearing is not applied; run `mirror-bot migrate`\n"), "\(words)")
+            #expect(
+                ending.error.hasSuffix(
+                    "step 0004_hearing is not applied; run `mirror-bot migrate`\n"), "\(words)")
         }
         let engine = try await Storage.open(machine.location)
         for table in old.tables.keys {
-            try await expect(Set(old.contents(of: table, in: engine)), equals: Set(old.rows(table)), "\(table)")
+            try await expect(
+                Set(old.contents(of: table, in: engine)), equals: Set(old.rows(table)), "\(table)")
         }
         await engine.close()
         let ending = try await machine.stage.run("migrate")
@@ -192,9 +218,12 @@ import Testing
         let changed = ended.map { $0.number("updated_ms") }.max() ?? 0
         #expect(status.recent.first.map { Int64($0.at.timeIntervalSince1970) } == changed / 1_000)
 
-        for plan in old.rows("plans", of: "default") { try await expectPlan(plan, on: machine.stage) }
+        for plan in old.rows("plans", of: "default") {
+            try await expectPlan(plan, on: machine.stage)
+        }
         for mirror in Self.mirrors {
-            let listed = try await machine.stage.run("suggestions", "--mirror", mirror, "--limit", "1000")
+            let listed = try await machine.stage.run(
+                "suggestions", "--mirror", mirror, "--limit", "1000")
             let ids = listed.output.split(separator: "\n").map { $0.prefix(12) }
                 .filter { $0.allSatisfy(\.isHexDigit) }.map(String.init)
             #expect(Set(ids) == suggested(in: mirror))
@@ -203,19 +232,25 @@ import Testing
         let stances = old.rows("people", of: "default").filter { !$0.words("stance").isEmpty }
         #expect(Set(stances.map { $0.words("stance") }) == ["allow", "deny"])
         for row in stances {
-            let line = people.output.split(separator: "\n").first { $0.hasPrefix(row.words("account_id") + " ") }
+            let line = people.output.split(separator: "\n").first {
+                $0.hasPrefix(row.words("account_id") + " ")
+            }
             expect(line, "\(row)") { $0?.contains(row.words("stance")) == true }
         }
         #expect(people.output.contains("same as x:123456789"))
         try await expect(machine.stage.run("score").status, equals: 0)
 
-        let spent = try await machine.stage.status(["MIRROR": "x", "NETWORK": "x"].merging(Self.xKeys) { $1 }).spending
+        let spent = try await machine.stage.status(
+            ["MIRROR": "x", "NETWORK": "x"].merging(Self.xKeys) { $1 }
+        ).spending
         let total = old.rows("counters", of: "x").first { $0["name"] == .text("x-spent-2026-06") }
         expect(spent?.spent, equals: Double(try #require(total).number("value")) / 1_000_000)
     }
 
     private static let xKeys = Dictionary(
-        uniqueKeysWithValues: ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"].map {
+        uniqueKeysWithValues: [
+            "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET",
+        ].map {
             ("BOT_\($0)", "planted-\($0)")
         }
     ).merging(["BOT_API_BASE_URL": "http://127.0.0.1:1"]) { $1 }
@@ -249,7 +284,8 @@ import Testing
                 try await expectCounts(mirror)
                 // Each row is one that this program writes.
                 try await expect(
-                    mirror.outbox(lease: nil).recent(100_000).count, equals: old.rows("actions", of: name).count)
+                    mirror.outbox(lease: nil).recent(100_000).count,
+                    equals: old.rows("actions", of: name).count)
             }
         }
         try await machine.stage.withMirror { mirror in
@@ -269,7 +305,8 @@ import Testing
         try await mirror.storage.execute(
             "DELETE FROM counters WHERE mirror = \(mirror.name) AND name LIKE 'counts.%'")
         // Whoever finds no counts makes them anew.
-        let unseen = Example(id: PostID(network: .mastodon, value: "unseen"), author: nil, text: "unseen")
+        let unseen = Example(
+            id: PostID(network: .mastodon, value: "unseen"), author: nil, text: "unseen")
         _ = try await mirror.favorites().classify([unseen])
         func rows(_ table: String) async throws -> Set<OldDatabase.Row> {
             let rows = try await old.contents(of: table, in: mirror.storage)
@@ -277,19 +314,25 @@ import Testing
         }
         let (features, counters) = (try await rows("feature_counts"), try await rows("counters"))
         // Another dictionary finds other words: then they must be counted again.
-        let dictionary = old.rows("counters", of: mirror.name).first { $0["name"] == .text("counts.extraction") }
+        let dictionary = old.rows("counters", of: mirror.name).first {
+            $0["name"] == .text("counts.extraction")
+        }
         if let dictionary, !counters.contains(dictionary) { return #expect(before == .outdated) }
         #expect(before == .current)
         #expect(features == Set(old.rows("feature_counts", of: mirror.name)))
         let expected = old.rows("counters") + added(to: "counters")
         #expect(
             counters
-                == Set(expected.filter { $0["mirror"] == .text(mirror.name) && !isMoved($0, from: "counters") }))
+                == Set(
+                    expected.filter {
+                        $0["mirror"] == .text(mirror.name) && !isMoved($0, from: "counters")
+                    }))
     }
 
     // MARK: The worker
 
-    /// The network tells of every mention again, and knows of each request of 0.1.0 whether it arrived.
+    /// The network tells of every mention again, and knows of each request of 0.1.0 whether it
+    /// arrived.
     @Test(arguments: [StorageKind.sqlite, .postgres])
     func theWorkerGoesOnAndRepeatsNothing(on kind: StorageKind) async throws {
         let machine = try await updated(kind)
@@ -302,14 +345,17 @@ import Testing
         #expect(!slots.isEmpty)
         expect(slots) { $0.allSatisfy { $0.date("due_ms") > end } }
         try await pass(machine, past, at: end)
-        for due in slots.map({ $0.date("due_ms") }).sorted() { try await pass(machine, past, at: due + 30) }
+        for due in slots.map({ $0.date("due_ms") }).sorted() {
+            try await pass(machine, past, at: due + 30)
+        }
 
         // The next day gets a plan.
         let morning = end + 24 * 3_600
         _ = past.settings(at: morning - 60)
         let silenced = try #require(repliedPeople().subtracting(answerable()).min())
         let answered = try #require(answerable().min())
-        let mentions = await past.sandbox.say([silenced, answered].map { SandboxUtterance($0, "good morning!") })
+        let mentions = await past.sandbox.say(
+            [silenced, answered].map { SandboxUtterance($0, "good morning!") })
         try await pass(machine, past, at: morning)
         let plan = try await machine.stage.plan(environment: past.settings(at: morning))
         #expect(plan.isStored)
@@ -336,8 +382,10 @@ import Testing
     /// It was claimed when its worker died, and it is still time.
     @Test func whatWasTakenAndNotSentIsSentOnce() async throws {
         let machine = try await updated(.sqlite)
-        let past = try await OldNetwork(old, mirror: "sky", on: .bluesky, arrived: [], roles: [.bot])
-        let claimed = try #require(old.rows("actions", of: "sky").first { $0["state"] == .text("claimed") })
+        let past = try await OldNetwork(
+            old, mirror: "sky", on: .bluesky, arrived: [], roles: [.bot])
+        let claimed = try #require(
+            old.rows("actions", of: "sky").first { $0["state"] == .text("claimed") })
         for _ in 0..<2 { try await pass(machine, past, at: old.end(of: "sky")) }
         let ledger = await past.sandbox.ledger
         #expect(ledger.deliveries.map(\.text) == [claimed.words("text")])
@@ -349,8 +397,12 @@ import Testing
         let silent = old.rows("actions", of: "default").filter {
             $0["state"] == .text("skipped") && $0["reason"] != .text("no-past-reply")
         }
-        return Set(old.rows("posts", of: "default").map { $0.words("reply_to_author") }.filter { !$0.isEmpty })
-            .subtracting(silent.map { $0.words("target_author") })
+        return Set(
+            old.rows("posts", of: "default").map { $0.words("reply_to_author") }.filter {
+                !$0.isEmpty
+            }
+        )
+        .subtracting(silent.map { $0.words("target_author") })
     }
 
     /// Those of them to whom not all of that was said again.
@@ -392,7 +444,9 @@ import Testing
         let sources = old.rows("actions", of: past.mirror).filter {
             $0["kind"] == .text("post") && ["done", "failed"].contains($0.words("state"))
         }
-        #expect(Set(try used.map { try $0.text("post_id") }).isSuperset(of: sources.map { $0.words("source_post_id") }))
+        #expect(
+            Set(try used.map { try $0.text("post_id") }).isSuperset(
+                of: sources.map { $0.words("source_post_id") }))
         // Whatever the network has is one row, and the other way round.
         let sent = now.filter { $0["kind"] != .text("favorite") && $0["state"] == .text("done") }
             .compactMap { $0.words("remote_id").split(separator: "/").last.map(String.init) }
@@ -413,7 +467,8 @@ import Testing
     /// A machine with the old database and today's program.
     private func restored(_ kind: StorageKind) async throws -> Machine {
         var variables = [
-            "TIME_ZONE": OldDatabase.timeZone, "SECRET_KEY": OldDatabase.secretKey, "MIN_AGE_DAYS": "0",
+            "TIME_ZONE": OldDatabase.timeZone, "SECRET_KEY": OldDatabase.secretKey,
+            "MIN_AGE_DAYS": "0",
             "X_HOME_POSTS_PER_DAY": "20", "X_BUDGET_USD_PER_MONTH": "50",
         ].merging(StageClock().start(at: old.end(of: "default")).variables) { $1 }
         let location: StorageLocation
@@ -422,7 +477,8 @@ import Testing
         case .sqlite:
             stage = try Stage(variables)
             try FileManager.default.createDirectory(
-                atPath: stage.home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                atPath: stage.home, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
             location = .sqlite(path: stage.home + "/mirror-bot.sqlite")
         case .postgres:
             let url = try await PostgresServer.shared().makeDatabase()
@@ -434,7 +490,8 @@ import Testing
         return Machine(stage: stage, location: location)
     }
 
-    /// The same after the update: a server is migrated, and any command does that to an embedded database.
+    /// The same after the update: a server is migrated, and any command does that to an embedded
+    /// database.
     private func updated(_ kind: StorageKind) async throws -> Machine {
         let machine = try await restored(kind)
         let ending = try await machine.stage.run(kind == .sqlite ? "status" : "migrate")

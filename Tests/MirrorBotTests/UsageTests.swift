@@ -29,29 +29,43 @@ import Testing
 
     @Test func theHelpListsEveryExitCode() async throws {
         let help = try await stage.run("--help").output
-        for code in ["0 done", "64", "65", "69", "70", "75", "77", "78"] { #expect(help.contains(code)) }
+        for code in ["0 done", "64", "65", "69", "70", "75", "77", "78"] {
+            #expect(help.contains(code))
+        }
     }
 
     @Test func theHelpGroupsTheCommands() async throws {
         let lines = try await stage.run("--help").output.split(separator: "\n").map(String.init)
         let titles = ["SET UP:", "WATCH:", "STEER:", "PEOPLE:", "DATA:", "MEASURE:"]
         #expect(lines.filter { titles.contains($0) } == titles)
-        let listed = lines.drop { $0 != titles[0] }.compactMap { $0.wholeMatch(of: /\ \ ([a-z]+)\ +\S.*/)?.1 }
+        let listed = lines.drop { $0 != titles[0] }.compactMap {
+            $0.wholeMatch(of: /\ \ ([a-z]+)\ +\S.*/)?.1
+        }
         #expect(
-            listed.map(String.init) == MirrorBot.configuration.subcommands.compactMap { $0.configuration.commandName })
+            listed.map(String.init)
+                == MirrorBot.configuration.subcommands.compactMap { $0.configuration.commandName })
     }
 
     /// Every command, by the words that call it.
-    private static func commands(below parent: any ParsableCommand.Type = MirrorBot.self) -> [[String]] {
-        let path = CommandPath.words(to: parent, under: MirrorBot.self).split(separator: " ").dropFirst()
-        return [path.map(String.init)] + parent.configuration.subcommands.flatMap { commands(below: $0) }
+    private static func commands(below parent: any ParsableCommand.Type = MirrorBot.self)
+        -> [[String]]
+    {
+        let path = CommandPath.words(to: parent, under: MirrorBot.self).split(separator: " ")
+            .dropFirst()
+        return [path.map(String.init)]
+            + parent.configuration.subcommands.flatMap { commands(below: $0) }
     }
 
-    /// Options that nearly every command has are in its help, and would hide in a usage those that it has alone.
-    @Test(arguments: commands()) func aUsageLeavesOutTheOptionsThatCommandsShare(_ command: [String]) async throws {
+    /// Options that nearly every command has are in its help, and would hide in a usage those that
+    /// it has alone.
+    @Test(arguments: commands()) func aUsageLeavesOutTheOptionsThatCommandsShare(
+        _ command: [String]
+    ) async throws {
         let help = try await stage.run(words: command + ["--help"]).output
-        let usage = help.split(separator: "\n").drop { !$0.hasPrefix("USAGE: ") }.prefix { $0.last != ":" }
-            .joined(separator: "\n")
+        let usage = help.split(separator: "\n").drop { !$0.hasPrefix("USAGE: ") }.prefix {
+            $0.last != ":"
+        }
+        .joined(separator: "\n")
         #expect(usage.hasPrefix("USAGE: \((["mirror-bot"] + command).joined(separator: " "))"))
         for option in ["--mirror", "--home", "--log-level", "--log-format", "--json", "--seen"] {
             #expect(!["\(option) ", "\(option)]"].contains { usage.contains($0) })
@@ -64,9 +78,13 @@ import Testing
             $0.contains("USAGE: mirror-bot plan move [<options>] <slot> <time>\n")
         }
         let help = try await stage.run("pause", "--help").output
-        #expect(help.contains("USAGE: mirror-bot pause [<options>] [--until <time>] [--reason <words>]\n"))
+        #expect(
+            help.contains(
+                "USAGE: mirror-bot pause [<options>] [--until <time>] [--reason <words>]\n"))
         let misused = try await stage.run("plan", "move", "next")
-        #expect(misused.error.contains("\nUsage: mirror-bot plan move [<options>] <slot> <time>\n"), "\(misused.error)")
+        #expect(
+            misused.error.contains("\nUsage: mirror-bot plan move [<options>] <slot> <time>\n"),
+            "\(misused.error)")
     }
 
     @Test(arguments: [40, 80, 120], commands())
@@ -81,14 +99,19 @@ import Testing
     @Test func aNarrowTerminalHasDescriptionsBelowTheirLabels() async throws {
         let narrow = try await Stage(["COLUMNS": "40"]).run("plan", "--help").output
         #expect(
-            narrow.contains("\n  reroll\n      Draw a day again; pinned and moved\n      slots stay.\n"), "\(narrow)")
+            narrow.contains(
+                "\n  reroll\n      Draw a day again; pinned and moved\n      slots stay.\n"),
+            "\(narrow)")
         let usual = try await Stage(["COLUMNS": "80"]).run("plan", "--help").output
-        #expect(usual.contains("\n  reroll                  Draw a day again; pinned and moved slots stay.\n"))
+        #expect(
+            usual.contains(
+                "\n  reroll                  Draw a day again; pinned and moved slots stay.\n"))
     }
 
     /// As `plan skip #4` arrives when no quotes are around the number.
     @Test(arguments: [
-        ["plan", "skip"], ["plan", "restore"], ["plan", "move"], ["plan", "pin"], ["never"], ["explain"], ["undo"],
+        ["plan", "skip"], ["plan", "restore"], ["plan", "move"], ["plan", "pin"], ["never"],
+        ["explain"], ["undo"],
         ["plan", "skip", "--json"],
     ])
     func aSlotThatTheShellTookForACommentIsExplained(_ words: [String]) async throws {
@@ -96,7 +119,8 @@ import Testing
         #expect(ending.status == 64)
         #expect(ending.error.contains("a shell takes #4 for a comment: write 4 or '#4'"))
         #expect(
-            ending.error.contains("Usage: mirror-bot \(words.prefix { !$0.hasPrefix("-") }.joined(separator: " "))"))
+            ending.error.contains(
+                "Usage: mirror-bot \(words.prefix { !$0.hasPrefix("-") }.joined(separator: " "))"))
         for other in [["plan", "move", "4"], ["post"], ["people", "deny"]] {
             try await expect(stage.run(words: other).error) { !$0.contains("comment") }
         }
@@ -104,9 +128,12 @@ import Testing
 
     @Test(arguments: Self.flags)
     func theHelpOfACommandNamesItsFlags(_ command: String, _ flags: String) async throws {
-        let help = try await stage.run(words: command.split(separator: " ").map(String.init) + ["--help"])
+        let help = try await stage.run(
+            words: command.split(separator: " ").map(String.init) + ["--help"])
         #expect(help.status == 0)
-        for flag in flags.split(separator: " ") { #expect(help.output.contains(flag), "\(flag) is missing") }
+        for flag in flags.split(separator: " ") {
+            #expect(help.output.contains(flag), "\(flag) is missing")
+        }
     }
 
     private static let shared = "--mirror --time-zone --home --log-level --log-format"
@@ -143,7 +170,10 @@ import Testing
         ("migrate", "\(shared) --json"),
     ]
 
-    @Test(arguments: [["dmeo"], ["plan", "extra"], ["train", "all"], ["run", "--onec"], ["status", "--json", "-q"]])
+    @Test(arguments: [
+        ["dmeo"], ["plan", "extra"], ["train", "all"], ["run", "--onec"],
+        ["status", "--json", "-q"],
+    ])
     func whatItDoesNotKnowIsMisuse(_ arguments: [String]) async throws {
         let ending = try await stage.run(words: arguments)
         #expect(ending.status == 64)
@@ -159,11 +189,15 @@ import Testing
         ("train schedular", "mirror-bot train scheduler", "mirror-bot train <subcommand>"),
         ("people ist --limit 3", "mirror-bot people list", "mirror-bot people <subcommand>"),
     ])
-    func aCommandThatIsNearlyOneIsProposed(_ words: String, _ meant: String, _ usage: String) async throws {
+    func aCommandThatIsNearlyOneIsProposed(_ words: String, _ meant: String, _ usage: String)
+        async throws
+    {
         let ending = try await stage.run(words: words.split(separator: " ").map(String.init))
         #expect(ending.status == 64)
         let lines = ending.error.split(separator: "\n")
-        expect(lines.first, "\(ending.error)") { $0?.hasSuffix("is no command; did you mean \(meant)?") == true }
+        expect(lines.first, "\(ending.error)") {
+            $0?.hasSuffix("is no command; did you mean \(meant)?") == true
+        }
         #expect(lines.dropFirst().first == "Usage: \(usage)")
         #expect(lines.last == "  See '\(usage.dropLast(13)) --help' for more information.")
     }
@@ -179,18 +213,25 @@ import Testing
         let ending = try await stage.run(words: words)
         #expect(ending.status == 64)
         #expect(ending.error.contains("\nUsage: \(name) "), "\(ending.error)")
-        #expect(ending.error.hasSuffix("  See '\(name) --help' for more information.\n"), "\(ending.error)")
+        #expect(
+            ending.error.hasSuffix("  See '\(name) --help' for more information.\n"),
+            "\(ending.error)")
     }
 
     @Test(arguments: [
-        ["demo", "--days", "0"], ["demo", "--days", "61"], ["demo", "--days", "many"], ["demo", "--seed", "x"],
-        ["demo", "--seed", "18446744073709551616"], ["demo", "--time-zone", "Mars/Olympus"], ["demo", "--from"],
+        ["demo", "--days", "0"], ["demo", "--days", "61"], ["demo", "--days", "many"],
+        ["demo", "--seed", "x"],
+        ["demo", "--seed", "18446744073709551616"], ["demo", "--time-zone", "Mars/Olympus"],
+        ["demo", "--from"],
         ["demo", "--from", "-"], ["demo", "--from", "/dev/null"],
         ["evaluate", "classifier", "--predictions", "-", "--train", "a", "--test", "b"],
-        ["plan", "--date", "2026-02-30"], ["plan", "--date", "tomorrow"], ["plan", "--time-zone", "Mars/Olympus"],
+        ["plan", "--date", "2026-02-30"], ["plan", "--date", "tomorrow"],
+        ["plan", "--time-zone", "Mars/Olympus"],
         ["plan", "--mirror", "Two Words"], ["plan", "--mirror", String(repeating: "a", count: 41)],
-        ["status", "--log-level", "loud"], ["status", "--log-format", "xml"], ["status", "--home", ""],
-        ["status", "--home", "a\nb"], ["train", "classifier", "--limit", "0"], ["train", "classifier", "--limit", "x"],
+        ["status", "--log-level", "loud"], ["status", "--log-format", "xml"],
+        ["status", "--home", ""],
+        ["status", "--home", "a\nb"], ["train", "classifier", "--limit", "0"],
+        ["train", "classifier", "--limit", "x"],
     ])
     func aWrongValueIsMisuseAndNamesTheFlag(_ arguments: [String]) async throws {
         let ending = try await stage.run(words: arguments)

@@ -10,13 +10,16 @@ import Transport
 @Suite(.timeLimit(.minutes(30))) struct WebCommandTests {
     private func get(_ path: String, of program: RunningProgram) async throws -> HTTPResponse {
         try await program.waitForError("Web page opened")
-        let opened = try #require(program.errorSoFar.firstMatch(of: #/address=http:\/\/127\.0\.0\.1:([0-9]+)\//#))
+        let opened = try #require(
+            program.errorSoFar.firstMatch(of: #/address=http:\/\/127\.0\.0\.1:([0-9]+)\//#))
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "a browser"))
         defer { client.shutdown() }
         return try await client.send(HTTPRequest(url: "http://127.0.0.1:\(opened.output.1)\(path)"))
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func theWebCommandServesUntilItIsStopped(_ signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func theWebCommandServesUntilItIsStopped(_ signal: Int32)
+        async throws
+    {
         let stage = try Stage()
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         let program = try stage.start(["web", "--listen", "127.0.0.1:0"])
@@ -29,7 +32,8 @@ import Transport
 
     @Test func theWorkerServesThePageBesideItsWork() async throws {
         let sandbox = try await Sandbox.live()
-        let stage = try Stage(sandbox.botSettings.merging(["TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0"]) { $1 })
+        let stage = try Stage(
+            sandbox.botSettings.merging(["TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0"]) { $1 })
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         let program = try stage.start(["run", "--web", "--listen", "127.0.0.1:0"])
         try await program.waitForError("Worker started")
@@ -47,7 +51,8 @@ import Transport
 
     @Test func withoutTheFlagNothingListens() async throws {
         let sandbox = try await Sandbox.live()
-        let stage = try Stage(sandbox.botSettings.merging(["TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0"]) { $1 })
+        let stage = try Stage(
+            sandbox.botSettings.merging(["TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0"]) { $1 })
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         let program = try stage.start(["run"], environment: ["WEB_LISTEN": "127.0.0.1:0"])
         try await program.waitForError("Worker started")
@@ -64,7 +69,9 @@ import Transport
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         let ending = try await stage.run(words: words + ["--listen", "0.0.0.0:0"])
         #expect(ending.status == 78)
-        #expect(ending.error.contains("WEB_PASSWORD is not set, and 0.0.0.0:0 can be reached from other machines"))
+        #expect(
+            ending.error.contains(
+                "WEB_PASSWORD is not set, and 0.0.0.0:0 can be reached from other machines"))
         let short = try await stage.run(
             words: words + ["--listen", "0.0.0.0:0"], environment: ["WEB_PASSWORD": "short"])
         #expect(short.status == 78)
@@ -76,7 +83,8 @@ import Transport
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         let first = try stage.start(["web", "--listen", "127.0.0.1:0"])
         try await first.waitForError("Web page opened")
-        let port = try #require(first.errorSoFar.firstMatch(of: #/127\.0\.0\.1:([0-9]+)/#)?.output.1)
+        let port = try #require(
+            first.errorSoFar.firstMatch(of: #/127\.0\.0\.1:([0-9]+)/#)?.output.1)
         let second = try await stage.spawn(["web", "--listen", "127.0.0.1:\(port)"])
         #expect(second.status == 69)
         #expect(second.error.contains("could not listen on 127.0.0.1:\(port)"), "\(second.error)")

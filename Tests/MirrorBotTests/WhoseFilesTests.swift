@@ -10,15 +10,20 @@ import Testing
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
 
     private func makeHome(mode: mode_t = 0o700) throws {
-        try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: stage.home, withIntermediateDirectories: false)
         try #require(chmod(stage.home, mode) == 0)
     }
 
-    @Test(arguments: [0o777, 0o770] as [mode_t]) func aFolderThatOthersCanWriteIsRefused(mode: mode_t) async throws {
+    @Test(arguments: [0o777, 0o770] as [mode_t]) func aFolderThatOthersCanWriteIsRefused(
+        mode: mode_t
+    ) async throws {
         try makeHome(mode: mode)
         let ending = try await stage.run("migrate")
         #expect(ending.status == 78)
-        #expect(ending.error.contains("\(stage.home) can be written by others; change that with chmod go-w"))
+        #expect(
+            ending.error.contains(
+                "\(stage.home) can be written by others; change that with chmod go-w"))
         try expect(FileManager.default.contentsOfDirectory(atPath: stage.home)) { $0.isEmpty }
     }
 
@@ -42,7 +47,9 @@ import Testing
         try #require(lchown(path, 65_533, 65_533) == 0)
         let ending = try await stage.run("migrate")
         #expect(ending.status == 78)
-        #expect(ending.error.contains(name == ".env" ? "belongs to another user" : "is a link that another user made"))
+        #expect(
+            ending.error.contains(
+                name == ".env" ? "belongs to another user" : "is a link that another user made"))
     }
 
     @Test func aDotEnvThatOthersCanWriteIsRefused() async throws {
@@ -56,7 +63,9 @@ import Testing
     }
 
     /// Such a file would keep a program waiting for ever.
-    @Test(arguments: [".env", "BOT_ACCESS_TOKEN_FILE", "key"]) func aPipeIsNoFile(name: String) async throws {
+    @Test(arguments: [".env", "BOT_ACCESS_TOKEN_FILE", "key"]) func aPipeIsNoFile(name: String)
+        async throws
+    {
         try makeHome()
         let path =
             switch name {

@@ -227,7 +227,10 @@ import Testing
         let ending = try await Stage().run("status")
         #expect(
             ending.output.contains(
-                "before it works\n  → mirror-bot setup leads through these steps:\n"), "\(ending.output)")
-        #expect(ending.error.contains("is not set up yet: mirror-bot setup leads through all steps; next is"))
+                "before it works\n  → mirror-bot setup leads through these steps:\n"),
+            "\(ending.output)")
+        #expect(
+            ending.error.contains(
+                "is not set up yet: mirror-bot setup leads through all steps; next is"))
     }
 }

@@ -19,11 +19,13 @@ import Testing
     private let clock = VirtualClock(startingAt: Self.start)
 
     private func gate(
-        before network: PaperNetwork, _ patience: AccountGate.Patience = .minutes, after previous: AccountGate? = nil,
+        before network: PaperNetwork, _ patience: AccountGate.Patience = .minutes,
+        after previous: AccountGate? = nil,
         kept: [AccountWait] = []
     ) -> AccountGate {
         AccountGate(
-            network, account: "bot", patience: patience, after: previous, now: { [clock] in clock.now },
+            network, account: "bot", patience: patience, after: previous,
+            now: { [clock] in clock.now },
             logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) }, kept: kept,
             onWait: { [waits] scope, wait in waits.add((scope, wait)) }
         ) { [refusals] error in refusals.add(error.map { $0.operation.rawValue } ?? "accepted") }
@@ -40,11 +42,13 @@ import Testing
     }
 
     private func refuse(
-        _ operations: Set<NetworkError.Operation>, at network: PaperNetwork, _ code: NetworkError.Code = .unauthorized
+        _ operations: Set<NetworkError.Operation>, at network: PaperNetwork,
+        _ code: NetworkError.Code = .unauthorized
     ) {
         network.with { state in
             state.failure = { operation, _ in
-                operations.contains(operation) ? network.error(code, operation, outcome: .refused) : nil
+                operations.contains(operation)
+                    ? network.error(code, operation, outcome: .refused) : nil
             }
         }
     }
@@ -68,9 +72,13 @@ import Testing
     }
 
     /// When refused credentials are verified for the first time.
-    private func retry(at now: Date) -> Date { RetryRule.credentials.next(after: 1, key: "bot", now: now) }
+    private func retry(at now: Date) -> Date {
+        RetryRule.credentials.next(after: 1, key: "bot", now: now)
+    }
 
-    private func wait(until date: Date?) async throws { try await clock.sleep(until: date ?? clock.now) }
+    private func wait(until date: Date?) async throws {
+        try await clock.sleep(until: date ?? clock.now)
+    }
 
     // MARK: Credentials
 
@@ -159,7 +167,8 @@ import Testing
             state.failure = { operation, _ in
                 operation == .readPost
                     ? network.error(.unauthorized, operation, outcome: .refused)
-                    : operation == .verifyAccount ? network.error(code, operation, outcome: .unknown) : nil
+                    : operation == .verifyAccount
+                        ? network.error(code, operation, outcome: .unknown) : nil
             }
         }
         let gate = gate(before: network)
@@ -234,7 +243,8 @@ import Testing
 
     /// At the very second at which a limit ends everybody comes back.
     private func isSoonAfter(_ date: Date, _ found: Date?) -> Bool {
-        found.map { $0 > date + 1 && $0 < date + 5 + 0.2 * date.timeIntervalSince(Self.start) } ?? false
+        found.map { $0 > date + 1 && $0 < date + 5 + 0.2 * date.timeIntervalSince(Self.start) }
+            ?? false
     }
 
     @Test func waitsForTheResetBeforeTheShareIsUsedUp() async throws {
@@ -243,16 +253,21 @@ import Testing
         #expect(enough.pause(of: .home, at: clock.now) == nil)
         let scarce = limited(RateLimit(limit: 300, remaining: 29, resetsAt: Self.start + 200))
         _ = try await scarce.page(.home, .newest)
-        for feed in Feed.allCases { #expect(isSoonAfter(Self.start + 200, scarce.pause(of: feed, at: clock.now))) }
+        for feed in Feed.allCases {
+            #expect(isSoonAfter(Self.start + 200, scarce.pause(of: feed, at: clock.now)))
+        }
         #expect(scarce.pause(of: .home, at: Self.start + 300) == nil)
         // Publishing goes on with what is left.
         #expect(scarce.pause(at: clock.now) == nil)
         #expect(log.values.count == 1)
-        expect(log.values.first) { $0?.hasPrefix("info Account waits for its share of requests account=bot") == true }
+        expect(log.values.first) {
+            $0?.hasPrefix("info Account waits for its share of requests account=bot") == true
+        }
     }
 
     @Test(arguments: [
-        RateLimit(), RateLimit(limit: 300, remaining: 0), RateLimit(limit: 300, resetsAt: PaperMirror.now + 60),
+        RateLimit(), RateLimit(limit: 300, remaining: 0),
+        RateLimit(limit: 300, resetsAt: PaperMirror.now + 60),
         RateLimit(limit: 300, remaining: 0, resetsAt: PaperMirror.now - 1),
         RateLimit(limit: 300, remaining: .max, resetsAt: PaperMirror.now + 60),
         RateLimit(limit: .min, remaining: 0, resetsAt: PaperMirror.now + 60),
@@ -283,7 +298,8 @@ import Testing
         let network = PaperNetwork(.mastodon)
         network.with {
             $0.failure = { operation, _ in
-                network.error(.rateLimited, operation, retryAfter: Self.start + 300, outcome: .refused)
+                network.error(
+                    .rateLimited, operation, retryAfter: Self.start + 300, outcome: .refused)
             }
         }
         let gate = gate(before: network)
@@ -295,7 +311,8 @@ import Testing
     // MARK: Waits that outlive the process
 
     private func limit(
-        _ network: PaperNetwork, _ code: NetworkError.Code, of operations: Set<NetworkError.Operation>, until: Date,
+        _ network: PaperNetwork, _ code: NetworkError.Code,
+        of operations: Set<NetworkError.Operation>, until: Date,
         concernsAccount: Bool = false
     ) {
         network.with { state in
@@ -340,14 +357,17 @@ import Testing
         let wait = try #require(waits.values.last?.1)
         #expect(wait.scope == .operation(.readMentions))
         let next = gate(before: PaperNetwork(.x), kept: [wait])
-        await expect(error { _ = try await next.page(.mentions, .newest) }?.outcome, equals: .notSent)
+        await expect(
+            error { _ = try await next.page(.mentions, .newest) }?.outcome, equals: .notSent)
         _ = try await next.page(.favorites, .newest)
         try await expect(next.isOpen(), equals: true)
     }
 
     @Test func aCapOfTheAccountHoldsEveryCall() async throws {
         let network = PaperNetwork(.x)
-        limit(network, .capReached, of: [.readMentions], until: Self.start + 40_000, concernsAccount: true)
+        limit(
+            network, .capReached, of: [.readMentions], until: Self.start + 40_000,
+            concernsAccount: true)
         _ = await error { _ = try await self.gate(before: network).page(.mentions, .newest) }
         let wait = try #require(waits.values.last?.1)
         #expect(wait.scope == .everything)
@@ -374,7 +394,9 @@ import Testing
 
     private func poor(_ code: NetworkError.Code, until: Date?) -> (AccountGate, PaperNetwork) {
         let network = PaperNetwork(.x)
-        network.with { $0.failure = { operation, _ in network.error(code, operation, retryAfter: until) } }
+        network.with {
+            $0.failure = { operation, _ in network.error(code, operation, retryAfter: until) }
+        }
         return (gate(before: network), network)
     }
 
@@ -383,7 +405,9 @@ import Testing
         let (gate, _) = poor(code, until: Self.start + 7_200)
         _ = await error { _ = try await gate.page(.mentions, .newest) }
         _ = await error { _ = try await gate.page(.home, .newest) }
-        for feed in Feed.allCases { #expect(gate.pause(of: feed, at: clock.now) == Self.start + 7_200) }
+        for feed in Feed.allCases {
+            #expect(gate.pause(of: feed, at: clock.now) == Self.start + 7_200)
+        }
         #expect(gate.pause(of: .home, at: Self.start + 7_200) == nil)
         #expect(log.values.count == 1)
         expect(log.values.first) { $0?.hasPrefix("warning Account pauses account=bot") == true }

@@ -11,20 +11,28 @@ import Testing
 /// Which account a role has: the settings' or the stored one, and whose it may be.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountLoginTests {
     private static let bluesky = StoredLogin(
-        credentials: .bluesky(identifier: "mirror.example", appPassword: Secret("planted-password")))
+        credentials: .bluesky(identifier: "mirror.example", appPassword: Secret("planted-password"))
+    )
     private static let x = StoredLogin(
         credentials: .x(
             XCredentials(
-                consumerKey: "planted-ck", consumerSecret: Secret("planted-cs"), accessToken: Secret("planted-at"),
+                consumerKey: "planted-ck", consumerSecret: Secret("planted-cs"),
+                accessToken: Secret("planted-at"),
                 accessTokenSecret: Secret("planted-ats"))), apiBaseURL: "http://127.0.0.1:1")
     private static let mastodon = StoredLogin(
         credentials: .mastodon(
-            server: "https://social.example", MastodonCredentials(accessToken: Secret("planted-token"))))
+            server: "https://social.example",
+            MastodonCredentials(accessToken: Secret("planted-token"))))
 
-    private func bare(_ logins: [AccountRole: StoredLogin], _ engine: Engine = .sqlite) async throws -> BareMirror {
-        let bare = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
+    private func bare(_ logins: [AccountRole: StoredLogin], _ engine: Engine = .sqlite) async throws
+        -> BareMirror
+    {
+        let bare = try await BareMirror(
+            engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
         let mirror = try await bare.open()
-        for (role, login) in logins { try await mirror.vault.store(login, for: role, at: BareMirror.now) }
+        for (role, login) in logins {
+            try await mirror.vault.store(login, for: role, at: BareMirror.now)
+        }
         return bare
     }
 
@@ -37,7 +45,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func takesTheSettingsFirstAndTheLoginSecond(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func takesTheSettingsFirstAndTheLoginSecond(_ engine: Engine)
+        async throws
+    {
         let bare = try await bare([.bot: Self.x], engine)
         let stored = try await bare.open()
         let bot = try await stored.requiredAccount(.bot)
@@ -46,7 +56,9 @@ import Testing
         #expect(bot.role == .bot)
         #expect(bot.apiBaseURL == "http://127.0.0.1:1")
         try await expect(stored.account(.human)) { $0 == nil }
-        let configured = try await bare.open(["BOT_SERVER": "social.example", "BOT_ACCESS_TOKEN": "t"])
+        let configured = try await bare.open([
+            "BOT_SERVER": "social.example", "BOT_ACCESS_TOKEN": "t",
+        ])
         let other = try await configured.requiredAccount(.bot)
         #expect(other.network == .mastodon)
         #expect(other.origin == .environment)
@@ -102,12 +114,15 @@ import Testing
         let token = ["HUMAN_ACCESS_TOKEN": "same", "BOT_ACCESS_TOKEN": "same"]
         let cases: [([String: String], String)] = [
             (
-                token.merging(["HUMAN_SERVER": "social.example", "BOT_SERVER": "www.social.example"]) { $1 },
+                token.merging([
+                    "HUMAN_SERVER": "social.example", "BOT_SERVER": "www.social.example",
+                ]) { $1 },
                 "ACCESS_TOKEN"
             ),
             (
                 [
-                    "NETWORK": "bluesky", "HUMAN_HANDLE": "@Haruka.Example", "BOT_HANDLE": "haruka.example",
+                    "NETWORK": "bluesky", "HUMAN_HANDLE": "@Haruka.Example",
+                    "BOT_HANDLE": "haruka.example",
                     "BOT_APP_PASSWORD": "p",
                 ], "HANDLE"
             ),
@@ -115,11 +130,15 @@ import Testing
         for (variables, part) in cases {
             let mirror = try await BareMirror(variables: variables).open()
             let found = await error { _ = try await mirror.requiredAccount(.bot) }
-            #expect(found?.description == "BOT_\(part) belongs to the human's own account; the bot needs another")
+            #expect(
+                found?.description
+                    == "BOT_\(part) belongs to the human's own account; the bot needs another")
             try await expect(mirror.requiredAccount(.human).role, equals: .human)
         }
         let bare = try await bare([.bot: Self.mastodon])
-        let mirror = try await bare.open(["HUMAN_SERVER": "a.example", "HUMAN_ACCESS_TOKEN": "planted-token"])
+        let mirror = try await bare.open([
+            "HUMAN_SERVER": "a.example", "HUMAN_ACCESS_TOKEN": "planted-token",
+        ])
         let found = await error { _ = try await mirror.requiredAccount(.bot) }
         #expect(found?.setting == "the stored login of the bot")
     }
@@ -136,16 +155,22 @@ import Testing
     ]
 
     @Test(arguments: sameAccounts)
-    func refusesOneAccountInBothRoles(_ network: NetworkName, _ human: String, _ bot: String) async throws {
+    func refusesOneAccountInBothRoles(_ network: NetworkName, _ human: String, _ bot: String)
+        async throws
+    {
         let mirror = try await BareMirror(variables: ["NETWORK": network.rawValue]).open()
         let (first, second) = (account(network, human), account(network, bot))
         let setting = network == .bluesky ? "BOT_HANDLE" : "BOT_ACCESS_TOKEN"
-        let together = await error { try await mirror.bind(human: first, bot: second, now: BareMirror.now) }
+        let together = await error {
+            try await mirror.bind(human: first, bot: second, now: BareMirror.now)
+        }
         #expect(together?.setting == setting)
         try await expect(mirror.table.record(), equals: MirrorRecord())
         // One after the other, too.
         try await mirror.bind(human: first, bot: nil, now: BareMirror.now)
-        let later = await error { try await mirror.bind(human: nil, bot: second, now: BareMirror.now) }
+        let later = await error {
+            try await mirror.bind(human: nil, bot: second, now: BareMirror.now)
+        }
         #expect(later?.setting == setting)
     }
 
@@ -158,7 +183,8 @@ import Testing
     @Test(arguments: otherAccounts)
     func acceptsTwoAccounts(_ network: NetworkName, _ human: String, _ bot: String) async throws {
         let mirror = try await BareMirror().open()
-        try await mirror.bind(human: account(network, human), bot: account(network, bot), now: BareMirror.now)
+        try await mirror.bind(
+            human: account(network, human), bot: account(network, bot), now: BareMirror.now)
         let record = try await mirror.table.record()
         #expect(record.human?.value == human)
         #expect(record.bot?.value == bot)
@@ -168,7 +194,8 @@ import Testing
 
     @Test func acceptsTheSameNameOnTwoNetworks() async throws {
         let mirror = try await BareMirror(variables: ["HUMAN_NETWORK": "x"]).open()
-        try await mirror.bind(human: account(.x, "42"), bot: account(.bluesky, "42"), now: BareMirror.now)
+        try await mirror.bind(
+            human: account(.x, "42"), bot: account(.bluesky, "42"), now: BareMirror.now)
         let record = try await mirror.table.record()
         #expect(record.human == AccountID(network: .x, value: "42"))
         #expect(record.bot == AccountID(network: .bluesky, value: "42"))
@@ -181,17 +208,23 @@ import Testing
 
     @Test func namesWhatLedToAnotherAccount() async throws {
         let bare = try await bare([.bot: Self.bluesky])
-        let mirror = try await bare.open(["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": "haruka.example"])
+        let mirror = try await bare.open([
+            "HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": "haruka.example",
+        ])
         try await mirror.bind(
-            human: account(.bluesky, "did:plc:haruka"), bot: account(.bluesky, "did:plc:mirror"), now: BareMirror.now)
+            human: account(.bluesky, "did:plc:haruka"), bot: account(.bluesky, "did:plc:mirror"),
+            now: BareMirror.now)
         let human = await error {
-            try await mirror.bind(human: account(.bluesky, "did:plc:other"), bot: nil, now: BareMirror.now)
+            try await mirror.bind(
+                human: account(.bluesky, "did:plc:other"), bot: nil, now: BareMirror.now)
         }
         #expect(
             human?.description
                 == "HUMAN_HANDLE belongs to did:plc:other, but this mirror belongs to did:plc:haruka; set MIRROR to "
                 + "another name for it, or let this mirror change accounts with mirror-bot rebind")
-        let bot = await error { try await mirror.bind(human: nil, bot: account(.x, "7"), now: BareMirror.now) }
+        let bot = await error {
+            try await mirror.bind(human: nil, bot: account(.x, "7"), now: BareMirror.now)
+        }
         #expect(
             bot?.description
                 == "the stored login of the bot belongs to 7 on X, but this mirror belongs to did:plc:mirror on "
@@ -205,10 +238,13 @@ import Testing
     /// "Log in again" is what the errors about such logins propose.
     @Test func aNewLoginIsNotHeldUpByTheOldOne() async throws {
         let bare = try await bare([.bot: Self.bluesky])
-        for changes in [["SECRET_KEY": String(repeating: "o", count: 40)], ["BOT_NETWORK": "mastodon"]] {
+        for changes in [
+            ["SECRET_KEY": String(repeating: "o", count: 40)], ["BOT_NETWORK": "mastodon"],
+        ] {
             let mirror = try await bare.open(changes)
             #expect(await error { _ = try await mirror.account(.bot) } != nil)
-            let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
+            let bot = Account(
+                id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
             try await mirror.bind(bot, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
             try await expect(mirror.table.record().bot, equals: bot.id)
         }
@@ -216,24 +252,34 @@ import Testing
 
     @Test func aLoginIsForAnAccountOfItsOwn() async throws {
         let mirror = try await BareMirror().open()
-        let account = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
+        let account = Account(
+            id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
         try await mirror.bind(account, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
         let same = await error {
-            try await mirror.bind(account, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
+            try await mirror.bind(
+                account, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
         }
-        #expect(same?.description == "this login belongs to the human's own account; the bot needs another")
-        let other = Account(id: AccountID(network: .mastodon, value: "n@social.example"), handle: "n")
+        #expect(
+            same?.description
+                == "this login belongs to the human's own account; the bot needs another")
+        let other = Account(
+            id: AccountID(network: .mastodon, value: "n@social.example"), handle: "n")
         let second = await error {
-            try await mirror.bind(other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
+            try await mirror.bind(
+                other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
         }
-        expect(second?.description) { $0?.hasPrefix("this login belongs to n@social.example, but this mirror") == true }
+        expect(second?.description) {
+            $0?.hasPrefix("this login belongs to n@social.example, but this mirror") == true
+        }
     }
 
     @Test func saysWhichSettingsKeepALoginFromBeingUsed() async throws {
         let bare = try await BareMirror()
         let free = try bare.configuration()
         #expect(free.mirror.obstacles(toLoginOf: .bot, on: .x).isEmpty)
-        let named = try bare.configuration(["NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p"])
+        let named = try bare.configuration([
+            "NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p",
+        ])
         #expect(
             named.mirror.obstacles(toLoginOf: .bot, on: .x) == [
                 "BOT_HANDLE is set, and settings win over a login; remove it to use the login",
@@ -245,7 +291,9 @@ import Testing
     @Test func onlyAccountsOnMastodonHaveAHost() async throws {
         let bare = try await bare([.bot: Self.x])
         try await expect(bare.open().botHost(), equals: nil)
-        let mirror = try await bare.open(["BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t"])
+        let mirror = try await bare.open([
+            "BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t",
+        ])
         try await expect(mirror.botHost(), equals: "www.social.example")
         let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
         try await mirror.bind(human: nil, bot: bot, now: BareMirror.now)
@@ -279,7 +327,9 @@ import Testing
         #expect(bot.capabilities.canPublish)
         #expect(bot.capabilities.feeds.contains(.home))
         // The owner of the application reads what is its own for less.
-        let (owned, other) = (human.price(ofReading: 100, from: .ownPosts), bot.price(ofReading: 100, from: .ownPosts))
+        let (owned, other) = (
+            human.price(ofReading: 100, from: .ownPosts), bot.price(ofReading: 100, from: .ownPosts)
+        )
         #expect(try #require(owned) < #require(other))
     }
 
@@ -288,9 +338,12 @@ import Testing
         for login in [Self.mastodon, Self.x, Self.bluesky] {
             let log = Recorder<String>()
             // Nobody listens on the first port.
-            let mirror = try await bare([.bot: login]).open(["BOT_API_BASE_URL": "http://127.0.0.1:1"], log: log)
+            let mirror = try await bare([.bot: login]).open(
+                ["BOT_API_BASE_URL": "http://127.0.0.1:1"], log: log)
             let network = try await mirror.requiredNetwork(of: .bot)
-            let error = await #expect(throws: NetworkError.self) { try await network.verifyAccount() }
+            let error = await #expect(throws: NetworkError.self) {
+                try await network.verifyAccount()
+            }
             #expect(error?.code == .transport)
             expect(error?.host) { $0?.hasPrefix("127.0.0.1") == true }
             expect(error?.description) { $0?.contains("planted") == false }

@@ -21,9 +21,12 @@ import Testing
         let mirror = paper.mirror
         let old = AccountID(network: .mastodon, value: "stadt@bäw.example")
         try await paper.archive([
-            pastReply("r1", to: old, "good morning"), pastReply("r2", to: Self.person, "good night"),
+            pastReply("r1", to: old, "good morning"),
+            pastReply("r2", to: Self.person, "good night"),
         ])
-        for (name, stance, contact) in [("stadt@bäw.example", "deny", 5), ("stadt@xn--bw-via.example", "allow", 9)] {
+        for (name, stance, contact) in [
+            ("stadt@bäw.example", "deny", 5), ("stadt@xn--bw-via.example", "allow", 9),
+        ] {
             try await mirror.storage.execute(
                 """
                 INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms, last_contact_ms)
@@ -33,7 +36,8 @@ import Testing
         try await mirror.storage.lenient.transaction { try AccountSpelling.unify($0) }
         try await expect(mirror.people.stance(of: Self.person), equals: .deny)
         try await expect(mirror.people.all().map(\.id), equals: [Self.person])
-        try await expect(mirror.archive.repliedAuthors(limit: 10).map(\.author), equals: [Self.person])
+        try await expect(
+            mirror.archive.repliedAuthors(limit: 10).map(\.author), equals: [Self.person])
         try await expect(
             mirror.storage.lenient.query("SELECT last_contact_ms FROM people")
                 .map { try $0.integer("last_contact_ms") },
@@ -45,14 +49,16 @@ import Testing
 
     /// Who is left alone under one spelling is left alone when a server names them by the other.
     @Test(arguments: [
-        "stadt@bäw.example", "stadt@xn--bw-via.example", "@Stadt@BÄW.example", "https://bäw.example/@stadt",
+        "stadt@bäw.example", "stadt@xn--bw-via.example", "@Stadt@BÄW.example",
+        "https://bäw.example/@stadt",
     ])
     func whoIsDeniedIsNotAnsweredHoweverTheyAreSpelled(spelling: String) async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         try await paper.archive([pastReply("r1", to: Self.person, "good morning")])
         let parts = try await paper.parts()
         let denied = try #require(AccountID(reference: spelling, localHost: nil))
-        try await paper.mirror.people.set(.deny, for: denied, reason: "operator", at: paper.clock.now)
+        try await paper.mirror.people.set(
+            .deny, for: denied, reason: "operator", at: paper.clock.now)
         // As a server tells it.
         let told = AccountID.mastodon("Stadt@bäw.example", localHost: "home.example")
         var mention = paperPost("m1", on: .mastodon, "hello there", at: PaperMirror.now + 1)

@@ -18,7 +18,9 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountTests {
     @Test func refusesToMirrorAnAccountIntoItself() async throws {
         let fixture = try await MirrorFixture.start()
-        let mirror = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])
+        let mirror = try await fixture.reopened(changing: [
+            "HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken
+        ])
         let error = await #expect(throws: ConfigurationError.self) {
             try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
@@ -36,7 +38,8 @@ import Testing
         #expect(before.human == Sample.person("haruka"))
         #expect(before.bot == Sample.person("mirror"))
         let swapped = [
-            "HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken, "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
+            "HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken,
+            "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
         ]
         let mirror = try await fixture.reopened(changing: swapped)
         let error = await #expect(throws: ConfigurationError.self) {
@@ -46,7 +49,8 @@ import Testing
         expect(error?.description) { $0?.contains("MIRROR") == true }
         try await expect(mirror.table.record(), equals: before)
         // Under a name of its own the other pair is welcome.
-        let named = try await fixture.reopened(changing: swapped.merging(["MIRROR": "other"]) { $1 })
+        let named = try await fixture.reopened(
+            changing: swapped.merging(["MIRROR": "other"]) { $1 })
         // It gets as far as its token reaches.
         let refusal = await #expect(throws: NetworkError.self) {
             try await fixture.worker(on: named).run(until: Sample.hour(24))
@@ -60,7 +64,8 @@ import Testing
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())
         let changes = [
-            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
+            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "",
+            "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
         ]
         let mirror = try await fixture.reopened(changing: changes)
         let error = await #expect(throws: ConfigurationError.self) {
@@ -71,7 +76,9 @@ import Testing
     }
 
     @Test func needsABot() async throws {
-        let fixture = try await MirrorFixture.start(variables: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])
+        let fixture = try await MirrorFixture.start(variables: [
+            "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "",
+        ])
         let error = await #expect(throws: ConfigurationError.self) {
             try await fixture.worker().run(until: Sample.hour(24))
         }
@@ -117,14 +124,19 @@ import Testing
 
     @Test func saysHowToSetATimeZoneWithoutAnArchive() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false, variables: ["TIME_ZONE": ""])
-        let error = await #expect(throws: ConfigurationError.self) { try await fixture.worker().runOnce() }
-        #expect(error?.description == "TIME_ZONE is not set; set it to the human's IANA zone, such as Europe/Berlin")
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker().runOnce()
+        }
+        #expect(
+            error?.description
+                == "TIME_ZONE is not set; set it to the human's IANA zone, such as Europe/Berlin")
         try await expect(fixture.leaseHolder(), equals: nil)
     }
 
     @Test func livesWithoutTheHumansAccount() async throws {
         let variables = [
-            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
+            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes",
+            "HUMAN_CONSENT": "agreed",
         ]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         let seen = try await fixture.mirror.favorites().status().seen

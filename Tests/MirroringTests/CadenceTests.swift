@@ -6,14 +6,18 @@ import Testing
 
 @Suite struct CadenceTests {
     private func seconds(_ cadence: Cadence) -> [Int64] {
-        [cadence.mentions, cadence.botHome, cadence.humanPosts, cadence.humanHome, cadence.humanFavorites].map {
+        [
+            cadence.mentions, cadence.botHome, cadence.humanPosts, cadence.humanHome,
+            cadence.humanFavorites,
+        ].map {
             $0.components.seconds
         }
     }
 
     @Test(
         arguments: [
-            (60, NetworkName.mastodon, [60, 120, 300, 120, 900]), (10, .mastodon, [10, 20, 50, 20, 150]),
+            (60, NetworkName.mastodon, [60, 120, 300, 120, 900]),
+            (10, .mastodon, [10, 20, 50, 20, 150]),
             (60, .x, [60, 900, 300, 900, 1_800]), (10, .x, [60, 900, 300, 900, 1_800]),
             (120, .x, [120, 1_800, 600, 1_800, 3_600]), (60, .bluesky, [60, 120, 300, 120, 600]),
             (10, .bluesky, [30, 60, 300, 60, 600]), (90, .bluesky, [90, 180, 450, 180, 900]),

@@ -15,19 +15,22 @@ import Testing
 @testable import Mirroring
 @testable import Networks
 
-/// Whether nothing leaves a mirror before somebody agreed to it, whatever way leads into it, and nothing after its human
-/// has stopped it.
+/// Whether nothing leaves a mirror before somebody agreed to it, whatever way leads into it, and
+/// nothing after its human has stopped it.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct ConsentTests {
     // MARK: The sandbox
 
     /// The human logs in, and stops the mirror by a mention at noon.
-    @Test(arguments: NetworkName.allCases) func theHumansLoginAgreesAndTheirMentionStops(_ network: NetworkName)
+    @Test(arguments: NetworkName.allCases) func theHumansLoginAgreesAndTheirMentionStops(
+        _ network: NetworkName
+    )
         async throws
     {
         let fixture = try await MirrorFixture.start(from: 6, human: network, bot: network)
         let sandbox = fixture.sandbox
         try await fixture.live(
-            until: 22, events: [(12, { _ = await sandbox.say([Self.stop(SamplePeople.human.handle)]) })])
+            until: 22,
+            events: [(12, { _ = await sandbox.say([Self.stop(SamplePeople.human.handle)]) })])
         let ledger = await sandbox.ledger
         #expect(ledger.summary.posted > 0)
         // The mention is read with the next look at the latest.
@@ -37,7 +40,9 @@ import Testing
         #expect(record.consent == nil)
         #expect(record.stopped != nil)
         let planned = try await fixture.mirror.outbox(lease: nil).recent(1_000)
-        expect(planned) { $0.contains { $0.kind == .post && $0.state == .expired && $0.due > Sample.hour(12.5) } }
+        expect(planned) {
+            $0.contains { $0.kind == .post && $0.state == .expired && $0.due > Sample.hour(12.5) }
+        }
         let health = try await fixture.mirror.health(now: fixture.clock.now)
         expect(health.obstacles) { $0.contains { $0.code == .stoppedByHuman && $0.isFatal } }
     }
@@ -46,13 +51,16 @@ import Testing
     @Test func aStrangersMentionStopsNoMirror() async throws {
         let fixture = try await MirrorFixture.start(from: 6)
         let sandbox = fixture.sandbox
-        try await fixture.live(until: 20, events: [(9, { _ = await sandbox.say([Self.stop("aoi")]) })])
+        try await fixture.live(
+            until: 20, events: [(9, { _ = await sandbox.say([Self.stop("aoi")]) })])
         try await expect(fixture.mirror.table.record().consent?.ground, equals: .login)
         try await expect(fixture.mirror.people.stance(of: Sample.person("aoi")), equals: .deny)
         await expect(sandbox.ledger.deliveries) { $0.contains { $0.date > Sample.hour(10) } }
     }
 
-    private static func stop(_ speaker: String) -> SandboxUtterance { SandboxUtterance(speaker, "stop mirroring me!") }
+    private static func stop(_ speaker: String) -> SandboxUtterance {
+        SandboxUtterance(speaker, "stop mirroring me!")
+    }
 
     // MARK: Without a login
 
@@ -63,7 +71,8 @@ import Testing
         try await expect(life.talk(), equals: 0)
         let waiting = try await life.mirror.outbox(lease: nil).recent(100)
         expect(waiting) { $0.contains { $0.kind == .reply && $0.state == .planned } }
-        _ = try await Desk(life.mirror, zone: PaperMirror.zone).perform(PublishPost(post: "thought-1"))
+        _ = try await Desk(life.mirror, zone: PaperMirror.zone).perform(
+            PublishPost(post: "thought-1"))
         try await life.look()
         #expect(life.sent == 0)
         let health = try await life.mirror.health(now: life.clock.now)
@@ -74,14 +83,17 @@ import Testing
         // What was asked for by hand says why it waits.
         let posts = try await life.mirror.outbox(lease: nil).recent(100).filter { $0.kind == .post }
         let post = try #require(posts.first)
-        let told = try await life.mirror.health(now: life.clock.now).whatKeeps(post.kind).map(\.code)
+        let told = try await life.mirror.health(now: life.clock.now).whatKeeps(post.kind).map(
+            \.code)
         #expect(told.contains(.noConsent))
         try await life.set("agreed")
         try await expect(life.talk()) { $0 > 0 }
         let record = try await life.mirror.table.record()
         #expect(record.consent?.ground == .agreed)
         #expect(record.consent?.wording == "this person agreed in writing")
-        expect(try await life.mirror.health(now: life.clock.now).obstacles) { $0.allSatisfy { $0.code != .noConsent } }
+        expect(try await life.mirror.health(now: life.clock.now).obstacles) {
+            $0.allSatisfy { $0.code != .noConsent }
+        }
     }
 
     /// A handle on Bluesky opens nothing: whoever types it need not be its owner.
@@ -90,12 +102,16 @@ import Testing
         try await life.restart(["HUMAN_HANDLE": "human.example"])
         #expect(life.hasHuman)
         try await expect(life.talk(), equals: 0)
-        try await life.restart(["HUMAN_HANDLE": "human.example", "HUMAN_APP_PASSWORD": "planted-password"])
+        try await life.restart([
+            "HUMAN_HANDLE": "human.example", "HUMAN_APP_PASSWORD": "planted-password",
+        ])
         try await expect(life.mirror.table.record().consent?.ground, equals: .login)
         try await expect(life.talk()) { $0 > 0 }
     }
 
-    @Test(arguments: ["self", "agreed", "heirs"]) func aStatementIsStoredWithItsTimeAndWording(_ word: String)
+    @Test(arguments: ["self", "agreed", "heirs"]) func aStatementIsStoredWithItsTimeAndWording(
+        _ word: String
+    )
         async throws
     {
         var life = try await Life()
@@ -117,7 +133,8 @@ import Testing
 
     // MARK: The human's own words
 
-    @Test(arguments: NetworkName.allCases) func theWordsAgreeOnlyFromTheHumansAccountAndOnlyIfAskedFor(
+    @Test(arguments: NetworkName.allCases)
+    func theWordsAgreeOnlyFromTheHumansAccountAndOnlyIfAskedFor(
         _ network: NetworkName
     ) async throws {
         var life = try await Life(on: network)
@@ -166,7 +183,8 @@ import Testing
         #expect(refusal.code == .unusable)
         try await expect(life.talk()) { $0 > 0 }
         let human = AccountID(network: .mastodon, value: "human@home.example")
-        try await life.mirror.storage.execute("UPDATE mirrors SET human_account = 'mastodon:human@home.example'")
+        try await life.mirror.storage.execute(
+            "UPDATE mirrors SET human_account = 'mastodon:human@home.example'")
         _ = try await desk.perform(StopMirroring(account: human.reference))
         try await expect(life.talk(), equals: 0)
     }
@@ -222,9 +240,12 @@ import Testing
         var life = try await Life()
         try await life.restart(["HUMAN_CONSENT": ""])
         try await life.set("agreed")
-        let other = Account(id: AccountID(network: .mastodon, value: "other@home.example"), handle: "other")
-        try await life.mirror.table.rebind([.human: other], settings: [:], credentials: [:], now: life.clock.now)
-        try await expect(SettingTable(storage: life.mirror.storage, mirror: "test").all(), equals: [:])
+        let other = Account(
+            id: AccountID(network: .mastodon, value: "other@home.example"), handle: "other")
+        try await life.mirror.table.rebind(
+            [.human: other], settings: [:], credentials: [:], now: life.clock.now)
+        try await expect(
+            SettingTable(storage: life.mirror.storage, mirror: "test").all(), equals: [:])
         try await life.restart()
         try await expect(life.talk(), equals: 0)
         try await life.mirror.table.rebind(
@@ -236,7 +257,8 @@ import Testing
     @Test func anOlderMirrorGoesOn() async throws {
         var life = try await Life()
         try await life.restart()
-        try await life.mirror.storage.execute("UPDATE mirrors SET consent = 'earlier', consent_ms = 1")
+        try await life.mirror.storage.execute(
+            "UPDATE mirrors SET consent = 'earlier', consent_ms = 1")
         try await expect(life.talk()) { $0 > 0 }
         func notes() async throws -> [Obstacle.Code] {
             try await life.mirror.health(now: life.clock.now).obstacles.map(\.code)
@@ -263,7 +285,9 @@ import Testing
 
         mutating func start(_ environment: [String: String]) {
             guard !isStopped else { return }
-            if environment["HUMAN_ACCESS_TOKEN"] != nil, ground?.isByAccount != true { ground = .login }
+            if environment["HUMAN_ACCESS_TOKEN"] != nil, ground?.isByAccount != true {
+                ground = .login
+            }
             let stated = stored ?? environment["HUMAN_CONSENT"].flatMap(HumanConsent.Ground.init)
             if let stated, ground?.isByAccount != true { ground = stated }
         }
@@ -280,7 +304,9 @@ import Testing
     }
 
     @Test(arguments: NetworkName.allCases, 0..<6)
-    func nothingLeavesWithoutConsentWhateverTheWayIn(_ network: NetworkName, _ seed: Int) async throws {
+    func nothingLeavesWithoutConsentWhateverTheWayIn(_ network: NetworkName, _ seed: Int)
+        async throws
+    {
         var generator = SeededGenerator(seed: UInt64(seed))
         var life = try await Life(on: network)
         var belief = Belief()
@@ -288,7 +314,9 @@ import Testing
         var path: [String] = []
         try await life.restart()
         // Each of them once, in an order of its own, and some again.
-        let ways = Way.allCases.shuffled(using: &generator) + Way.allCases.shuffled(using: &generator).prefix(6)
+        let ways =
+            Way.allCases.shuffled(using: &generator)
+            + Way.allCases.shuffled(using: &generator).prefix(6)
         for way in ways {
             try await go(way, life: &life, &belief, &saved, &generator)
             path.append("\(way) → \(belief.ground?.rawValue ?? "-")")
@@ -314,7 +342,8 @@ import Testing
         case .noEnvironment:
             try await life.restart([:])
         case .ownersLogin:
-            // As on Heroku; the tokens of each network stand in the same variables of the paper network.
+            // As on Heroku; the tokens of each network stand in the same variables of the paper
+            // network.
             try await life.restart(Life.login)
         case .freshLogin:
             try await life.logIn(token: "planted-\(generator.next())")
@@ -326,7 +355,8 @@ import Testing
             if !belief.isStopped, belief.ground?.isByAccount != true { belief.agree(by: .login) }
             return
         case .imported:
-            let line = #"{"name":"test","settings":{"HUMAN_CONSENT":"\#(statement.rawValue)","MAX_PER_DAY":5}}"#
+            let line =
+                #"{"name":"test","settings":{"HUMAN_CONSENT":"\#(statement.rawValue)","MAX_PER_DAY":5}}"#
             _ = try await MirrorRegister(life.mirror.installation).importMirrors(Data(line.utf8))
             belief.stored = statement
             try await life.restart()
@@ -345,7 +375,8 @@ import Testing
             if belief.ground?.isByAccount != true { belief.agree(by: statement) }
             return
         case .unset:
-            _ = try await Desk(life.mirror, zone: PaperMirror.zone).perform(UnsetValues(["HUMAN_CONSENT"]))
+            _ = try await Desk(life.mirror, zone: PaperMirror.zone).perform(
+                UnsetValues(["HUMAN_CONSENT"]))
             if belief.stored != nil, belief.ground?.wording != nil { belief.ground = nil }
             belief.stored = nil
             return
@@ -382,7 +413,8 @@ import Testing
             return
         case .publish:
             // What was published today is refused.
-            _ = try? await Desk(life.mirror, zone: PaperMirror.zone).perform(PublishPost(post: "thought-2"))
+            _ = try? await Desk(life.mirror, zone: PaperMirror.zone).perform(
+                PublishPost(post: "thought-2"))
             return
         }
         belief.start(life.environment)
@@ -393,7 +425,9 @@ import Testing
     /// A mirror that has no consent of its own, its processes, and who speaks to it.
     private struct Life {
         /// What a person sets for the human's account, on any network.
-        static let login = ["HUMAN_SERVER": "https://home.example", "HUMAN_ACCESS_TOKEN": "planted-h"]
+        static let login = [
+            "HUMAN_SERVER": "https://home.example", "HUMAN_ACCESS_TOKEN": "planted-h",
+        ]
 
         let network: NetworkName
         let bare: BareMirror
@@ -418,11 +452,13 @@ import Testing
         init(_ engine: Engine = .sqlite, on network: NetworkName = .mastodon) async throws {
             self.network = network
             let usual = [
-                "TIME_ZONE": PaperMirror.zone.identifier, "BOT_NETWORK": network.rawValue, "MIN_AGE_DAYS": "0",
+                "TIME_ZONE": PaperMirror.zone.identifier, "BOT_NETWORK": network.rawValue,
+                "MIN_AGE_DAYS": "0",
                 "TRUST_ARCHIVE": "yes", "REPLIES_PER_PERSON": "100", "X_ACKNOWLEDGE_POLICY": "yes",
                 "FAVORITE_MODE": "off",
             ]
-            bare = try await BareMirror(engine, variables: usual.merging(Self.botLogin(on: network)) { $1 })
+            bare = try await BareMirror(
+                engine, variables: usual.merging(Self.botLogin(on: network)) { $1 })
             bot = PaperNetwork(network)
             human = PaperNetwork(network, account: "human")
             homes = [bare.folder]
@@ -430,14 +466,18 @@ import Testing
             mirror = try await bare.open(clock: clock)
             _ = try await mirror.table.notePast(.whole, now: PaperMirror.now)
             let pal = Self.account("pal", network)
-            let replies = (0..<80).map { pastReply("to-pal-\($0)", to: pal.id, "thank you number \($0)") }
+            let replies = (0..<80).map {
+                pastReply("to-pal-\($0)", to: pal.id, "thank you number \($0)")
+            }
             let thoughts = (1...3).map { number in
                 Post(
                     id: PostID(network: network, value: "thought-\(number)"),
-                    author: AccountID(network: network, value: "human"), text: "the harbour is open on day \(number)",
+                    author: AccountID(network: network, value: "human"),
+                    text: "the harbour is open on day \(number)",
                     createdAt: PaperMirror.now - Double(60 + number) * 86_400)
             }
-            _ = try await mirror.archive.store(replies + thoughts, timeZone: PaperMirror.zone, limit: 10_000)
+            _ = try await mirror.archive.store(
+                replies + thoughts, timeZone: PaperMirror.zone, limit: 10_000)
         }
 
         /// What a person sets for the bot's account, which answers on paper.
@@ -445,11 +485,16 @@ import Testing
             let names: [String] =
                 switch network {
                 case .mastodon: ["BOT_SERVER", "BOT_ACCESS_TOKEN"]
-                case .x: ["BOT_CONSUMER_KEY", "BOT_CONSUMER_SECRET", "BOT_ACCESS_TOKEN", "BOT_ACCESS_TOKEN_SECRET"]
+                case .x:
+                    [
+                        "BOT_CONSUMER_KEY", "BOT_CONSUMER_SECRET", "BOT_ACCESS_TOKEN",
+                        "BOT_ACCESS_TOKEN_SECRET",
+                    ]
                 default: ["BOT_HANDLE", "BOT_APP_PASSWORD"]
                 }
             let values = ["BOT_SERVER": "https://bots.example", "BOT_HANDLE": "bot.example"]
-            return Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0] ?? "planted-\($0)") })
+            return Dictionary(
+                uniqueKeysWithValues: names.map { ($0, values[$0] ?? "planted-\($0)") })
         }
 
         private static func account(_ name: String, _ network: NetworkName) -> Account {
@@ -458,14 +503,17 @@ import Testing
 
         private var home: String { homes[homes.count - 1].path }
 
-        var hasHuman: Bool { environment.keys.contains { $0.hasPrefix("HUMAN_") && $0 != "HUMAN_CONSENT" } }
+        var hasHuman: Bool {
+            environment.keys.contains { $0.hasPrefix("HUMAN_") && $0 != "HUMAN_CONSENT" }
+        }
 
         /// How many posts and replies have left.
         var sent: Int { bot.with { $0.published.count } }
 
         // MARK: Processes
 
-        /// Ends the process, and starts the next one with other settings in its environment; nil for the same.
+        /// Ends the process, and starts the next one with other settings in its environment; nil
+        /// for the same.
         mutating func restart(_ changes: [String: String]? = nil) async throws {
             if let changes { environment = changes }
             var all = ["MIRROR_BOT_HOME": home].merging(environment) { $1 }
@@ -474,7 +522,8 @@ import Testing
             mirror = try await bare.open(all, clock: clock)
             let worker = Worker(mirror: mirror)
             let leases = LeaseTable(storage: mirror.storage, mirror: "test")
-            let lease = try #require(try await leases.take(owner: "test", after: try await leases.record(), now: 0))
+            let lease = try #require(
+                try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             running = try await worker.parts(
                 bot: bot, human: hasHuman ? human : nil, lease: lease, deliverer: nil)
         }
@@ -489,14 +538,17 @@ import Testing
         }
 
         /// Lets the worker go, so that something else may hold the mirror.
-        private func release() async throws { try await mirror.storage.execute("UPDATE leases SET released = TRUE") }
+        private func release() async throws {
+            try await mirror.storage.execute("UPDATE leases SET released = TRUE")
+        }
 
         // MARK: Speaking
 
         mutating func add(_ text: String, by name: String, after seconds: TimeInterval = 0) {
             spoken += 1
             let post = paperPost(
-                "said-\(spoken)", by: name, on: network, "@bot \(text)", at: clock.now + seconds, mentions: ["bot"])
+                "said-\(spoken)", by: name, on: network, "@bot \(text)", at: clock.now + seconds,
+                mentions: ["bot"])
             bot.add([post], to: .mentions)
         }
 
@@ -505,7 +557,8 @@ import Testing
             try await look()
         }
 
-        /// Has somebody say good morning whom the human has answered, and tells how much leaves after that.
+        /// Has somebody say good morning whom the human has answered, and tells how much leaves
+        /// after that.
         mutating func talk() async throws -> Int {
             let before = sent
             try await say("good morning", by: "pal")
@@ -519,7 +572,9 @@ import Testing
             try await mirror.proofs.ask(
                 for: ProvedAccount(network: network, name: name), by: visitor, agrees: agrees,
                 nonce: Array(nonce.prefix(ProofTable.nonceSize)), now: clock.now)
-            guard case .open(let words, _) = try await mirror.proofs.latest(of: visitor, now: clock.now)?.progress
+            guard
+                case .open(let words, _) = try await mirror.proofs.latest(
+                    of: visitor, now: clock.now)?.progress
             else {
                 throw TestSupportError("no words are shown")
             }
@@ -529,7 +584,8 @@ import Testing
         // MARK: The operator
 
         func set(_ statement: String) async throws {
-            _ = try await Desk(mirror, zone: PaperMirror.zone).perform(SetValues(["HUMAN_CONSENT": statement]))
+            _ = try await Desk(mirror, zone: PaperMirror.zone).perform(
+                SetValues(["HUMAN_CONSENT": statement]))
         }
 
         /// Logs the human in as `mirror-bot login` does.
@@ -537,20 +593,24 @@ import Testing
             let login = AccountConfiguration(
                 role: .human,
                 credentials: .mastodon(
-                    server: "https://home.example", MastodonCredentials(accessToken: Secret(token))), origin: .login)
+                    server: "https://home.example", MastodonCredentials(accessToken: Secret(token))),
+                origin: .login)
             try await mirror.bind(Self.account("human", network), openedBy: login, now: clock.now)
         }
 
         func backUp() async throws {
             let path = copies.path("backup.sqlite")
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            if FileManager.default.fileExists(atPath: path) {
+                try FileManager.default.removeItem(atPath: path)
+            }
             try await mirror.storage.backup(to: path)
         }
 
         mutating func restore() async throws {
             try await release()
             let configuration = try bare.configuration(["MIRROR_BOT_HOME": home])
-            _ = try await Restoration(configuration, clock: clock).restore(copies.path("backup.sqlite"))
+            _ = try await Restoration(configuration, clock: clock).restore(
+                copies.path("backup.sqlite"))
             _ = try await Desk(mirror, zone: PaperMirror.zone).perform(ResumeMirror())
             try await restart()
         }
@@ -559,12 +619,13 @@ import Testing
             try await release()
             let folder = try TemporaryDirectory()
             try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
-            let outcome = try await Storage.open(.sqlite(path: folder.path("mirror-bot.sqlite"))).closing { target in
-                try await MirrorMove(
-                    of: "test", from: MirrorMove.Place(mirror.storage, name: "here"),
-                    to: MirrorMove.Place(target, name: "there"), clock: clock
-                ).run()
-            }
+            let outcome = try await Storage.open(.sqlite(path: folder.path("mirror-bot.sqlite")))
+                .closing { target in
+                    try await MirrorMove(
+                        of: "test", from: MirrorMove.Place(mirror.storage, name: "here"),
+                        to: MirrorMove.Place(target, name: "there"), clock: clock
+                    ).run()
+                }
             guard case .moved = outcome else { throw TestSupportError("not moved: \(outcome)") }
             homes.append(folder)
             try await restart()

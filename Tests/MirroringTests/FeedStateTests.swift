@@ -14,11 +14,13 @@ import Testing
     private static let start = PaperMirror.now
 
     private func state(
-        _ progress: FeedProgress = FeedProgress(), since: TimeInterval? = 0, keepsPast: Bool = false,
+        _ progress: FeedProgress = FeedProgress(), since: TimeInterval? = 0,
+        keepsPast: Bool = false,
         horizon: TimeInterval? = nil, depth: Int? = nil
     ) -> FeedState {
         FeedState(
-            FeedTerms(keepsPast: keepsPast, since: since.map { Self.start + $0 }, horizon: horizon), depth: depth,
+            FeedTerms(keepsPast: keepsPast, since: since.map { Self.start + $0 }, horizon: horizon),
+            depth: depth,
             progress: progress)
     }
 
@@ -27,9 +29,12 @@ import Testing
     }
 
     /// A page of items made at these seconds, the newest first.
-    private func page(_ seconds: [TimeInterval], older: String? = nil, newer: String? = nil) -> FeedPage {
+    private func page(_ seconds: [TimeInterval], older: String? = nil, newer: String? = nil)
+        -> FeedPage
+    {
         FeedPage(
-            items: seconds.map { paperPost("\(Int($0))", on: .mastodon, at: Self.start + $0) }, older: older,
+            items: seconds.map { paperPost("\(Int($0))", on: .mastodon, at: Self.start + $0) },
+            older: older,
             newer: newer)
     }
 
@@ -45,7 +50,8 @@ import Testing
         let step = state.took(page([80, 70], older: "70", newer: "80"), in: &walk, at: moment(90))
         #expect(step == FeedState.Step(.over(.whole)))
         #expect(state.progress.position == "80")
-        #expect(state.progress.gap == Stretch(cursor: "70", floor: Self.start, top: Self.start + 70))
+        #expect(
+            state.progress.gap == Stretch(cursor: "70", floor: Self.start, top: Self.start + 70))
         #expect(state.progress.past == nil)
     }
 
@@ -67,7 +73,8 @@ import Testing
         var state = state(since: nil, keepsPast: true)
         for number in 0..<2 {
             var walk = try #require(state.begin(.newest(floor: nil), at: moment(90)))
-            _ = state.took(page([80], older: "older\(number)", newer: "80"), in: &walk, at: moment(90))
+            _ = state.took(
+                page([80], older: "older\(number)", newer: "80"), in: &walk, at: moment(90))
         }
         // A later one is no first look.
         #expect(state.progress.past == Stretch(cursor: "older0"))
@@ -76,26 +83,34 @@ import Testing
 
     @Test func arrivalsMoveThePositionAndCountForAGap() throws {
         var state = state(
-            FeedProgress(position: "5", gap: Stretch(cursor: "3", remaining: 3, floor: Self.start)), depth: 10)
+            FeedProgress(position: "5", gap: Stretch(cursor: "3", remaining: 3, floor: Self.start)),
+            depth: 10)
         var walk = try #require(state.begin(.arrivals, at: moment(90)))
         #expect(walk.start == .newer(than: "5"))
-        expect(state.took(page([7, 6], newer: "7"), in: &walk, at: moment(90)), equals: FeedState.Step(.anotherPage))
+        expect(
+            state.took(page([7, 6], newer: "7"), in: &walk, at: moment(90)),
+            equals: FeedState.Step(.anotherPage))
         #expect(state.progress.position == "7")
         #expect(state.progress.gap?.remaining == 1)
         #expect(state.progress.arrived == 2)
         // A page without a cursor moves nothing.
         _ = state.took(page([]), in: &walk, at: moment(90))
         #expect(state.progress.position == "7")
-        expect(state.ended(walk, isOutOfPages: true, at: moment(90)), equals: FeedState.Step(.over(.partial)))
+        expect(
+            state.ended(walk, isOutOfPages: true, at: moment(90)),
+            equals: FeedState.Step(.over(.partial)))
         #expect(state.progress.arrived == 2)
-        expect(state.ended(walk, isOutOfPages: false, at: moment(90)), equals: FeedState.Step(.over(.whole)))
+        expect(
+            state.ended(walk, isOutOfPages: false, at: moment(90)),
+            equals: FeedState.Step(.over(.whole)))
         #expect(state.progress.arrived == 0)
     }
 
     @Test func asManyArrivalsAsANetworkShowsMayHideOthers() throws {
         var state = state(FeedProgress(position: "5", newest: Self.start + 5), depth: 10)
         var walk = try #require(state.begin(.arrivals, at: moment(90)))
-        _ = state.took(page((51...59).reversed().map(Double.init), newer: "59"), in: &walk, at: moment(90))
+        _ = state.took(
+            page((51...59).reversed().map(Double.init), newer: "59"), in: &walk, at: moment(90))
         let step = state.ended(walk, isOutOfPages: false, at: moment(90))
         #expect(step.unreached?.from == Self.start + 5)
         #expect(step.unreached?.to == Self.start + 51)
@@ -119,7 +134,8 @@ import Testing
             let walk = try #require(state.begin(.arrivals, at: moment(second)))
             #expect(!walk.isCareful)
             expect(
-                state.failed(error(code), in: walk, at: moment(second)), equals: FeedState.Step(.failure(error(code))))
+                state.failed(error(code), in: walk, at: moment(second)),
+                equals: FeedState.Step(.failure(error(code))))
         }
         let walk = try #require(state.begin(.arrivals, at: moment(1_200)))
         #expect(walk.isCareful)
@@ -133,7 +149,8 @@ import Testing
         var state = state(FeedProgress(position: "5", gap: Stretch(cursor: "3", floor: Self.start)))
         let before = state.progress
         for second in [0.0, 1_300, 99_999] {
-            for part in [FeedState.Part.arrivals, .gap, .sweep(floor: Self.start), .past(limit: 3)] {
+            for part in [FeedState.Part.arrivals, .gap, .sweep(floor: Self.start), .past(limit: 3)]
+            {
                 guard let walk = state.begin(part, at: moment(second)) else { continue }
                 expect(
                     state.failed(error(code), in: walk, at: moment(second)),
@@ -149,7 +166,8 @@ import Testing
         var walk = try #require(state.begin(.arrivals, at: moment(90)))
         _ = state.took(page([7, 6], newer: "7"), in: &walk, at: moment(90))
         expect(
-            state.failed(error(.rejected), in: walk, at: moment(90)), equals: FeedState.Step(.failure(error(.rejected)))
+            state.failed(error(.rejected), in: walk, at: moment(90)),
+            equals: FeedState.Step(.failure(error(.rejected)))
         )
         // But no page gets smaller than one item.
         expect(
@@ -159,7 +177,9 @@ import Testing
 
     // MARK: Gaps
 
-    private func gap(_ cursor: String = "50", top: TimeInterval? = 50, refused: TimeInterval? = nil) -> FeedProgress {
+    private func gap(_ cursor: String = "50", top: TimeInterval? = 50, refused: TimeInterval? = nil)
+        -> FeedProgress
+    {
         FeedProgress(
             position: "80",
             gap: Stretch(
@@ -173,9 +193,14 @@ import Testing
         #expect(walk.start == .older("50"))
         #expect(walk.isCareful)
         expect(
-            state.took(page([40, 30], older: "30"), in: &walk, at: moment(90)), equals: FeedState.Step(.anotherPage))
-        #expect(state.progress.gap == Stretch(cursor: "30", floor: Self.start + 10, top: Self.start + 30))
-        expect(state.ended(walk, isOutOfPages: true, at: moment(90)), equals: FeedState.Step(.over(.partial)))
+            state.took(page([40, 30], older: "30"), in: &walk, at: moment(90)),
+            equals: FeedState.Step(.anotherPage))
+        #expect(
+            state.progress.gap
+                == Stretch(cursor: "30", floor: Self.start + 10, top: Self.start + 30))
+        expect(
+            state.ended(walk, isOutOfPages: true, at: moment(90)),
+            equals: FeedState.Step(.over(.partial)))
         #expect(state.progress.gap != nil)
         expect(
             state.took(page([20, 9, 8, 7], older: "7"), in: &walk, at: moment(90)),
@@ -205,7 +230,8 @@ import Testing
         #expect(state.progress.gap?.refused == Self.start + 90)
         let again = try #require(state.begin(.gap, at: moment(100)))
         expect(
-            state.failed(error(.rejected), in: again, at: moment(100)), equals: FeedState.Step(.over(.refused)))
+            state.failed(error(.rejected), in: again, at: moment(100)),
+            equals: FeedState.Step(.over(.refused)))
     }
 
     @Test func aRefusedGapIsGivenUpAndNamedAfterTwentyMinutes() throws {
@@ -213,7 +239,8 @@ import Testing
         for second in [100.0, 700, 1_299] {
             let walk = try #require(state.begin(.gap, at: moment(second)))
             expect(
-                state.failed(error(.forbidden), in: walk, at: moment(second)), equals: FeedState.Step(.over(.refused)))
+                state.failed(error(.forbidden), in: walk, at: moment(second)),
+                equals: FeedState.Step(.over(.refused)))
             #expect(state.progress.errorCode == "forbidden")
         }
         let walk = try #require(state.begin(.gap, at: moment(1_300)))
@@ -232,7 +259,8 @@ import Testing
         var walk = try #require(state.begin(.sweep(floor: floor), at: moment(90)))
         #expect(walk.start == .newest)
         expect(
-            state.took(page([80, 70], older: "70"), in: &walk, at: moment(90)), equals: FeedState.Step(.anotherPage))
+            state.took(page([80, 70], older: "70"), in: &walk, at: moment(90)),
+            equals: FeedState.Step(.anotherPage))
         #expect(state.progress.sweep == Stretch(cursor: "70", floor: floor, top: Self.start + 70))
         #expect(state.progress.position == "80")
         // It ends where it was to end, whatever is asked for now.
@@ -240,7 +268,8 @@ import Testing
         #expect(walk.part == .sweep(floor: floor))
         #expect(walk.start == .older("70"))
         expect(
-            state.took(page([9, 8, 7], older: "7"), in: &walk, at: moment(100)), equals: FeedState.Step(.over(.whole)))
+            state.took(page([9, 8, 7], older: "7"), in: &walk, at: moment(100)),
+            equals: FeedState.Step(.over(.whole)))
         #expect(state.progress.sweep == nil)
         #expect(state.progress.swept == Self.start + 100)
         #expect(state.progress.below?.place.due == floor)
@@ -249,10 +278,13 @@ import Testing
 
     @Test func aSweepWhoseCursorIsNotTakenBeginsAnew() throws {
         var state = state(
-            FeedProgress(position: "80", sweep: Stretch(cursor: "70", floor: Self.start, top: Self.start + 70)))
+            FeedProgress(
+                position: "80",
+                sweep: Stretch(cursor: "70", floor: Self.start, top: Self.start + 70)))
         let walk = try #require(state.begin(.sweep(floor: Self.start), at: moment(90)))
         expect(
-            state.failed(error(.rejected), in: walk, at: moment(90)), equals: FeedState.Step(.over(.partial)))
+            state.failed(error(.rejected), in: walk, at: moment(90)),
+            equals: FeedState.Step(.over(.partial)))
         #expect(state.progress.sweep == nil)
         #expect(state.progress.swept == nil)
     }
@@ -341,7 +373,8 @@ import Testing
         expect(try #require(item.next).timeIntervalSince(now)) { (120...150).contains($0) }
         let later = try #require(item.after(.postponed(postponed), version: "1", now: now + 86_399))
         #expect(later.state == .waiting)
-        let last = try #require(later.after(.failed(error(.unavailable)), version: "2", now: now + 86_400))
+        let last = try #require(
+            later.after(.failed(error(.unavailable)), version: "2", now: now + 86_400))
         #expect(last.state == .givenUp)
         #expect(last.next == nil)
         #expect(last.attempts == 3)
@@ -351,13 +384,14 @@ import Testing
         let broken = FeedItem(UnreadableItem(digest: "d", cause: "odd"), version: "1", now: now)
         #expect(broken.address == nil)
         #expect(broken.after(.impossible, version: "2", now: now)?.version == "2")
-        #expect(broken.after(.failed(error(.notFound)), version: "2", now: now)?.state == .unreadable)
+        #expect(
+            broken.after(.failed(error(.notFound)), version: "2", now: now)?.state == .unreadable)
     }
 
     // MARK: Walks of chance
 
-    /// Pages, refusals, lost places and ends at every moment: in the end every item was handed over, or the stretch is
-    /// named in which it lies.
+    /// Pages, refusals, lost places and ends at every moment: in the end every item was handed
+    /// over, or the stretch is named in which it lies.
     @Test(arguments: 0..<400)
     func nothingIsPassedOverInSilence(_ seed: Int) throws {
         var world = FeedOnPaper(seed: UInt64(seed))
@@ -370,12 +404,14 @@ import Testing
 
     /// Two and more broken items at every distance make every page fail that has them.
     ///
-    /// Each is noted, and nothing around them is passed over. Where ids tell no order, the stretch is named.
+    /// Each is noted, and nothing around them is passed over. Where ids tell no order, the stretch
+    /// is named.
     @Test(arguments: 0..<500)
     func nothingBetweenBrokenItemsIsPassedOver(_ seed: Int) throws {
         let isOrdered = seed % 3 > 0
         let isHealthy = seed % 2 == 0
-        var world = FeedOnPaper(seed: UInt64(seed), isHealthy: isHealthy, breaks: isOrdered ? .ordered : .unordered)
+        var world = FeedOnPaper(
+            seed: UInt64(seed), isHealthy: isHealthy, breaks: isOrdered ? .ordered : .unordered)
         world.live()
         world.recover()
         #expect(world.missing == [])
@@ -398,14 +434,17 @@ import Testing
         #expect(world.crashes > 0)
     }
 
-    /// While a search reads a stretch from its lower end, an old item does not tell that the stretch was read.
+    /// While a search reads a stretch from its lower end, an old item does not tell that the
+    /// stretch was read.
     @Test func aStepOfASearchEndsNoGap() throws {
         var state = state(gap())
         var walk = try #require(state.begin(.gap, at: moment(90)))
         var step = page([9, 8, 7], older: "search")
         step.isFromBelow = true
         expect(state.took(step, in: &walk, at: moment(90)), equals: FeedState.Step(.anotherPage))
-        #expect(state.progress.gap == Stretch(cursor: "search", floor: Self.start + 10, top: Self.start + 50))
+        #expect(
+            state.progress.gap
+                == Stretch(cursor: "search", floor: Self.start + 10, top: Self.start + 50))
         var sweep = try #require(state.begin(.sweep(floor: Self.start + 10), at: moment(90)))
         expect(state.took(step, in: &sweep, at: moment(90)), equals: FeedState.Step(.anotherPage))
         #expect(state.progress.sweep == Stretch(cursor: "search", floor: Self.start + 10))
@@ -459,7 +498,8 @@ private struct FeedOnPaper {
         random = SeededGenerator(seed: seed)
         self.isHealthy = isHealthy
         self.breaks = breaks
-        depth = isHealthy || breaks != nil ? nil : [nil, nil, 40].randomElement(using: &random) ?? nil
+        depth =
+            isHealthy || breaks != nil ? nil : [nil, nil, 40].randomElement(using: &random) ?? nil
         state = FeedState(Self.terms, depth: depth)
     }
 
@@ -481,7 +521,9 @@ private struct FeedOnPaper {
             if !isHealthy, chance(0.05) { epoch += 1 }
             if !isHealthy, chance(0.08), !items.isEmpty {
                 let first = Int.random(in: items.indices, using: &random)
-                let codes: [NetworkError.Code] = [.forbidden, .unavailable, .malformedResponse, .tooLarge, .rejected]
+                let codes: [NetworkError.Code] = [
+                    .forbidden, .unavailable, .malformedResponse, .tooLarge, .rejected,
+                ]
                 refused = (
                     first..<first + Int.random(in: 1...30, using: &random),
                     codes[Int.random(in: codes.indices, using: &random)]
@@ -500,10 +542,14 @@ private struct FeedOnPaper {
         for _ in 0..<(breaks == nil ? 60 : 2_000) { look() }
     }
 
-    private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+    private mutating func chance(_ share: Double) -> Bool {
+        Double.random(in: 0..<1, using: &random) < share
+    }
 
     private mutating func arrive() {
-        let count = chance(0.1) ? Int.random(in: 20...120, using: &random) : Int.random(in: 0...6, using: &random)
+        let count =
+            chance(0.1)
+            ? Int.random(in: 20...120, using: &random) : Int.random(in: 0...6, using: &random)
         let pause = Double.random(in: 30...2_000, using: &random)
         let times = (0..<count).map { _ in now + Double.random(in: 0...pause, using: &random) }
         items += times.sorted()
@@ -511,7 +557,8 @@ private struct FeedOnPaper {
         guard breaks != nil, count > 0, chance(0.3) else { return }
         let first = items.count - Int.random(in: 1...count, using: &random)
         let distance = Int.random(in: 1...12, using: &random)
-        broken.formUnion([first, first + distance, first + 2 * distance].filter { $0 < items.count })
+        broken.formUnion(
+            [first, first + distance, first + 2 * distance].filter { $0 < items.count })
     }
 
     // MARK: The reader
@@ -522,7 +569,8 @@ private struct FeedOnPaper {
         FeedState.Moment(now: Self.start + now, present: Self.start + now)
     }
 
-    /// As ``FeedReader/readNew(_:mayGoOn:)`` does it; a process that dies knows only what was stored.
+    /// As ``FeedReader/readNew(_:mayGoOn:)`` does it; a process that dies knows only what was
+    /// stored.
     private mutating func look() {
         now += 30
         do {
@@ -597,15 +645,23 @@ private struct FeedOnPaper {
             (range, isBackwards) = (begin..<min(begin + size, shown.upperBound), false)
         }
         if let refused, refused.items.overlaps(range) { throw paperError(refused.code) }
-        if case .older(let cursor) = position, let search = try search(cursor) { return step(search) }
+        if case .older(let cursor) = position, let search = try search(cursor) {
+            return step(search)
+        }
         if !broken.isDisjoint(with: range) {
             guard isCareful else { throw paperError(.unavailable) }
             range = isBackwards ? range.suffix(1) : range.prefix(1)
             if !broken.isDisjoint(with: range) { return try pass(range, position) }
         }
-        let older = isBackwards && range.lowerBound > shown.lowerBound ? "\(epoch):\(range.lowerBound)" : nil
-        let newer = isBackwards && position != .newest || range.isEmpty ? nil : "\(epoch):\(range.upperBound)"
-        let posts = range.reversed().map { paperPost("\($0)", on: .mastodon, at: Self.start + items[$0]) }
+        let older =
+            isBackwards && range.lowerBound > shown.lowerBound
+            ? "\(epoch):\(range.lowerBound)" : nil
+        let newer =
+            isBackwards && position != .newest || range.isEmpty
+            ? nil : "\(epoch):\(range.upperBound)"
+        let posts = range.reversed().map {
+            paperPost("\($0)", on: .mastodon, at: Self.start + items[$0])
+        }
         let page = FeedPage(items: posts, older: older, newer: newer)
         return (page, isBackwards ? older.map(FeedPosition.older) : newer.map { .newer(than: $0) })
     }
@@ -630,11 +686,14 @@ private struct FeedOnPaper {
     private func text(_ search: Search) -> String {
         "\(epoch):"
             + (search.range.isEmpty
-                ? "\(search.below)" : "\(search.range.upperBound):\(search.range.lowerBound):\(search.below)")
+                ? "\(search.below)"
+                : "\(search.range.upperBound):\(search.range.lowerBound):\(search.below)")
     }
 
     /// Begins a search at a broken item.
-    private mutating func pass(_ item: Range<Int>, _ position: FeedPosition) throws -> (FeedPage, FeedPosition?) {
+    private mutating func pass(_ item: Range<Int>, _ position: FeedPosition) throws -> (
+        FeedPage, FeedPosition?
+    ) {
         guard breaks == .ordered else { throw paperError(.unavailable) }
         var page = FeedPage(items: [], received: 1)
         page.isFromBelow = true
@@ -665,5 +724,7 @@ private struct FeedOnPaper {
 }
 
 private func paperError(_ code: NetworkError.Code) -> NetworkError {
-    NetworkError(code: code, network: .mastodon, host: "paper.example", operation: .readMentions, outcome: .notSent)
+    NetworkError(
+        code: code, network: .mastodon, host: "paper.example", operation: .readMentions,
+        outcome: .notSent)
 }

@@ -20,12 +20,14 @@ import Testing
     private func paper(_ network: NetworkName = .mastodon) async throws -> PaperMirror {
         let paper = try await PaperMirror(bot: network, variables: ["REPLIES_PER_PERSON": "100"])
         let person = AccountID(network: network, value: "friend")
-        try await paper.archive((0..<9).map { pastReply("r\($0)", to: person, "thank you number \($0)") })
+        try await paper.archive(
+            (0..<9).map { pastReply("r\($0)", to: person, "thank you number \($0)") })
         return paper
     }
 
     private func mention(
-        _ id: String, after seconds: TimeInterval = 1, _ text: String = "hello there", replyTo: String? = nil
+        _ id: String, after seconds: TimeInterval = 1, _ text: String = "hello there",
+        replyTo: String? = nil
     ) -> ObservedPost {
         paperPost(id, on: .mastodon, text, at: PaperMirror.now + seconds, replyTo: replyTo)
     }
@@ -37,7 +39,8 @@ import Testing
         paper.bot.add([mention("first")], to: .mentions)
         try await paper.wait(5)
         try await hear(parts)
-        paper.bot.add((1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        paper.bot.add(
+            (1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
         try await paper.wait(8_000)
         return (paper, parts)
     }
@@ -50,8 +53,11 @@ import Testing
         Set(try await paper.actions(.reply).map(\.subject))
     }
 
-    private func health(_ paper: PaperMirror, _ feed: String = FeedName.botMentions) async throws -> FeedHealth {
-        try #require(try await paper.mirror.feeds.health(now: paper.clock.now).first { $0.feed == feed })
+    private func health(_ paper: PaperMirror, _ feed: String = FeedName.botMentions) async throws
+        -> FeedHealth
+    {
+        try #require(
+            try await paper.mirror.feeds.health(now: paper.clock.now).first { $0.feed == feed })
     }
 
     // MARK: Changes
@@ -69,7 +75,8 @@ import Testing
         }
         paper.bot.add(
             [
-                post("added", added: PaperMirror.now + 60), post("before", added: PaperMirror.now - 3_600),
+                post("added", added: PaperMirror.now + 60),
+                post("before", added: PaperMirror.now - 3_600),
                 post("old", added: nil),
             ], to: .mentions)
         try await paper.wait(120)
@@ -103,13 +110,17 @@ import Testing
         let paper = try await paper()
         let parts = try await paper.parts()
         let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
-        for (name, state) in [("lost", FeedItem.State.givenUp), ("#broken", .unreadable), ("open", .waiting)] {
+        for (name, state) in [
+            ("lost", FeedItem.State.givenUp), ("#broken", .unreadable), ("open", .waiting),
+        ] {
             try await feeds.note(
                 FeedItem(
-                    name: name, state: state, reason: "-", version: "1", next: now + 900 * 86_400, noted: now),
+                    name: name, state: state, reason: "-", version: "1", next: now + 900 * 86_400,
+                    noted: now),
                 of: FeedName.botMentions)
         }
-        try await feeds.note(FeedState.Unreached(from: now - 60, to: now, reason: "-"), of: FeedName.botMentions)
+        try await feeds.note(
+            FeedState.Unreached(from: now - 60, to: now, reason: "-"), of: FeedName.botMentions)
         try await paper.wait(5)
         try await hear(parts)
         try await Passes(parts: parts).clean()
@@ -123,7 +134,8 @@ import Testing
             try await paper.wait(60)
         }
         let late = paper.clock.now - 5 * 86_400
-        try await feeds.note(FeedState.Unreached(from: late - 60, to: late, reason: "-"), of: FeedName.botMentions)
+        try await feeds.note(
+            FeedState.Unreached(from: late - 60, to: late, reason: "-"), of: FeedName.botMentions)
         try await Passes(parts: parts).clean()
         let health = try await health(paper)
         #expect(health.givenUp == 0)
@@ -138,7 +150,8 @@ import Testing
         let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
         for length in [60.0, 3_600, 600] {
             try await feeds.note(
-                FeedState.Unreached(from: now - length, to: now, reason: "-"), of: FeedName.botMentions)
+                FeedState.Unreached(from: now - length, to: now, reason: "-"),
+                of: FeedName.botMentions)
         }
         try await expect(health(paper).unreached.map(\.from), equals: [now - 3_600])
     }
@@ -163,12 +176,17 @@ import Testing
 
     // MARK: One mention and the others
 
-    @Test(arguments: [NetworkError.Code.forbidden, .unauthorized, .tooLarge, .notFound, .malformedResponse])
+    @Test(arguments: [
+        NetworkError.Code.forbidden, .unauthorized, .tooLarge, .notFound, .malformedResponse,
+    ])
     func aThreadThatCannotBeHadHoldsUpNobody(code: NetworkError.Code) async throws {
         let paper = try await paper()
         let parts = try await paper.parts()
         paper.bot.add(
-            [mention("before"), mention("deep", after: 2, replyTo: "elsewhere"), mention("behind", after: 3)],
+            [
+                mention("before"), mention("deep", after: 2, replyTo: "elsewhere"),
+                mention("behind", after: 3),
+            ],
             to: .mentions)
         paper.bot.with { $0.threads["address-deep"] = code }
         try await paper.wait(10)
@@ -185,7 +203,8 @@ import Testing
         try await expect(health(paper).error, equals: nil)
     }
 
-    /// A refusal of the credentials may pass, and says nothing about the mention that was asked for then.
+    /// A refusal of the credentials may pass, and says nothing about the mention that was asked for
+    /// then.
     @Test(arguments: [NetworkError.Code.unauthorized, .unavailable])
     func aMentionIsNotGivenUpForARefusalThatPasses(verification: NetworkError.Code) async throws {
         let paper = try await paper()
@@ -243,8 +262,11 @@ import Testing
         let parts = try await paper.parts()
         paper.bot.add(
             [
-                paperPost("s", by: "stranger", on: .mastodon, at: PaperMirror.now + 1, replyTo: "elsewhere"),
-                paperPost("b", on: .mastodon, at: PaperMirror.now + 2, replyTo: "elsewhere", isBot: true),
+                paperPost(
+                    "s", by: "stranger", on: .mastodon, at: PaperMirror.now + 1,
+                    replyTo: "elsewhere"),
+                paperPost(
+                    "b", on: .mastodon, at: PaperMirror.now + 2, replyTo: "elsewhere", isBot: true),
                 mention("stop", after: 3, "stop", replyTo: "elsewhere"),
             ], to: .mentions)
         try await paper.wait(10)
@@ -259,9 +281,12 @@ import Testing
         let parts = try await paper.parts()
         let bot = paper.bot
         bot.add(
-            [paperPost("tea", on: .mastodon, "green tea in my garden", at: PaperMirror.now + 1)], to: .home)
+            [paperPost("tea", on: .mastodon, "green tea in my garden", at: PaperMirror.now + 1)],
+            to: .home)
         bot.with {
-            $0.failure = { operation, _ in operation == .readMentions ? bot.error(.unavailable, operation) : nil }
+            $0.failure = { operation, _ in
+                operation == .readMentions ? bot.error(.unavailable, operation) : nil
+            }
         }
         try await paper.wait(10)
         await #expect(throws: NetworkError.self) { try await hear(parts) }
@@ -293,7 +318,8 @@ import Testing
         try await hear(parts)
         paper.bot.with { $0.largestAnswer = 2_500 }
         let huge = String(repeating: "huge ", count: 900)
-        paper.bot.add([mention("a"), mention("huge", after: 2, huge), mention("b", after: 3)], to: .mentions)
+        paper.bot.add(
+            [mention("a"), mention("huge", after: 2, huge), mention("b", after: 3)], to: .mentions)
         try await paper.wait(60)
         try await hear(parts)
         try await expect(subjects(paper), equals: ["a", "b"])
@@ -307,7 +333,8 @@ import Testing
         let paper = try await paper()
         let parts = try await paper.parts()
         paper.bot.with { $0.unreadable = ["address-odd", "address-odder"] }
-        paper.bot.add([mention("odd"), mention("plain", after: 2), mention("odder", after: 3)], to: .mentions)
+        paper.bot.add(
+            [mention("odd"), mention("plain", after: 2), mention("odder", after: 3)], to: .mentions)
         try await paper.wait(60)
         for _ in 0..<3 { try await hear(parts) }
         try await expect(subjects(paper), equals: ["plain"])
@@ -317,11 +344,13 @@ import Testing
         paper.bot.with { $0.unreadable = ["address-odder"] }
         let gate = parts.bot
         let reader = FeedReader(
-            gate: gate, feed: .mentions, name: FeedName.botMentions, table: paper.mirror.feeds, clock: paper.clock,
+            gate: gate, feed: .mentions, name: FeedName.botMentions, table: paper.mirror.feeds,
+            clock: paper.clock,
             terms: FeedTerms(since: parts.activated, version: "2"))
         for _ in 0..<3 {
             _ = try await reader.look { items, tries in
-                try await parts.mentionDecider.decide(items, now: paper.clock.now, tries: tries).postponed
+                try await parts.mentionDecider.decide(items, now: paper.clock.now, tries: tries)
+                    .postponed
             }
         }
         try await expect(subjects(paper), equals: ["plain", "odd"])
@@ -334,8 +363,8 @@ import Testing
         (first..<first + count).map { mention("m\($0)", after: Double($0)) }
     }
 
-    /// A training starts over while a look is under way: what it forgot stays forgotten, or it would take the position for
-    /// its own and read nothing.
+    /// A training starts over while a look is under way: what it forgot stays forgotten, or it
+    /// would take the position for its own and read nothing.
     @Test func aLookThatWasOvertakenStoresNothing() async throws {
         let paper = try await paper()
         let parts = try await paper.parts()
@@ -383,7 +412,8 @@ import Testing
         let looks = bot.looks.count
         bot.with {
             $0.failure = { operation, _ in
-                bot.looks.count >= looks + 3 && operation == .readMentions ? bot.error(.unavailable, operation) : nil
+                bot.looks.count >= looks + 3 && operation == .readMentions
+                    ? bot.error(.unavailable, operation) : nil
             }
         }
         // What is new was read; the page of the gap is asked for again with the next look.
@@ -433,7 +463,9 @@ import Testing
             let last = number < 5 ? bot.looks.count + 1 : .max
             bot.with {
                 $0.failure = { operation, position in
-                    if isPositionLost, position == .newer(than: "50") { return bot.error(.rejected, operation) }
+                    if isPositionLost, position == .newer(than: "50") {
+                        return bot.error(.rejected, operation)
+                    }
                     return bot.looks.count > last && operation == .readMentions
                         ? bot.error(.unavailable, operation) : nil
                 }
@@ -441,7 +473,8 @@ import Testing
             try? await hear(try await paper.parts())
             try await paper.wait(600)
         }
-        try await expect(subjects(paper).filter { $0.hasPrefix("n") }, equals: Set((21...70).map { "n\($0)" }))
+        try await expect(
+            subjects(paper).filter { $0.hasPrefix("n") }, equals: Set((21...70).map { "n\($0)" }))
         let unreached = try #require(try await health(paper).unreached.first)
         #expect(unreached.from <= PaperMirror.now + 86_401)
         #expect(unreached.to >= PaperMirror.now + 86_421)
@@ -520,7 +553,8 @@ import Testing
         let parts = try await paper.parts()
         try await hear(parts)
         paper.bot.with { $0.breaking["address-bad"] = code }
-        paper.bot.add([mention("a"), mention("bad", after: 60), mention("b", after: 120)], to: .mentions)
+        paper.bot.add(
+            [mention("a"), mention("bad", after: 60), mention("b", after: 120)], to: .mentions)
         for _ in 0..<90 {
             try await paper.wait(60)
             _ = try? await hear(parts)
@@ -535,7 +569,8 @@ import Testing
         try await expect(subjects(paper), equals: ["a", "b", "c"])
     }
 
-    /// A cursor that the server does not take any more costs nothing: the gap is read from the newest item again.
+    /// A cursor that the server does not take any more costs nothing: the gap is read from the
+    /// newest item again.
     @Test func aCursorThatIsGoneEndsNoGap() async throws {
         let paper = try await paper()
         let parts = try await paper.parts()
@@ -609,7 +644,8 @@ import Testing
         return paper
     }
 
-    /// Worker after worker cannot look below the bot's posts, and then one can; or none ever can, and that ends, too.
+    /// Worker after worker cannot look below the bot's posts, and then one can; or none ever can,
+    /// and that ends, too.
     @Test(arguments: [false, true])
     func whatIsBelowTheBotsPostsIsLookedForUntilItIsKnown(isForGood: Bool) async throws {
         let paper = try await answered()
@@ -620,7 +656,9 @@ import Testing
         bot.with { state in
             for (number, address) in sent.enumerated() {
                 state.replies[address] = [
-                    self.mention("untold\(number)", after: 86_000 + Double(number), replyTo: "published-\(number + 1)")
+                    self.mention(
+                        "untold\(number)", after: 86_000 + Double(number),
+                        replyTo: "published-\(number + 1)")
                 ]
             }
             state.failure = { operation, _ in
@@ -661,7 +699,9 @@ import Testing
             UPDATE feeds SET below_ms = \(last.due.milliseconds), below_action = \(last.id),
                 below_end_ms = \(paper.clock.now.milliseconds) WHERE feed = 'bot-mentions'
             """)
-        bot.with { $0.replies[address] = [self.mention("late", after: 9_000, replyTo: "published-1")] }
+        bot.with {
+            $0.replies[address] = [self.mention("late", after: 9_000, replyTo: "published-1")]
+        }
         try await paper.wait(86_500)
         for _ in 0..<2 { try await hear(try await paper.parts()) }
         try await expect(subjects(paper), equals: ["one", "two", "late"])
@@ -672,7 +712,8 @@ import Testing
         let parts = try await paper.parts()
         let old = (1...5).map { mention("old\($0)", after: -100_000 + Double($0)) }
         let number = FeedReader.usualPages - 1
-        paper.bot.add(old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
+        paper.bot.add(
+            old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
         try await paper.wait(100)
         try await hear(parts)
         paper.bot.with { $0.pageSize = 1 }
@@ -681,7 +722,8 @@ import Testing
         try await expect(parts.feeds.mentions?.lastSweep(), equals: paper.clock.now)
     }
 
-    /// Put among what is older than a day, by its time, after the sweep of that day; and more than one look reads.
+    /// Put among what is older than a day, by its time, after the sweep of that day; and more than
+    /// one look reads.
     @Test func aSweepReachesBackBehindTheLastOne() async throws {
         let paper = try await paper()
         let bot = paper.bot
@@ -716,7 +758,8 @@ import Testing
         try await expect(subjects(paper)) { $0.contains("late") }
     }
 
-    /// A page that is refused for good ends the sweep, by worker after worker, and what is below is named.
+    /// A page that is refused for good ends the sweep, by worker after worker, and what is below is
+    /// named.
     @Test func aSweepThatIsRefusedNamesWhatItDidNotReach() async throws {
         let paper = try await paper()
         let bot = paper.bot
@@ -732,7 +775,9 @@ import Testing
         try await paper.wait(86_500)
         for _ in 0..<3 {
             try await hear(try await paper.parts())
-            try await expect(paper.mirror.feeds.progress(of: FeedName.botMentions).sweep) { $0 != nil }
+            try await expect(paper.mirror.feeds.progress(of: FeedName.botMentions).sweep) {
+                $0 != nil
+            }
             try await paper.wait(500)
         }
         try await hear(try await paper.parts())
@@ -754,7 +799,8 @@ import Testing
         try await hear(try await paper.parts())
         let reader = try #require(try await paper.parts().feeds.mentions)
         #expect(try await reader.isSweeping())
-        try await paper.mirror.storage.lenient.execute("UPDATE feeds SET swept_ms = \(paper.clock.now.milliseconds)")
+        try await paper.mirror.storage.lenient.execute(
+            "UPDATE feeds SET swept_ms = \(paper.clock.now.milliseconds)")
         for _ in 0..<3 { try await hear(try await paper.parts()) }
         let ended = try #require(try await paper.parts().feeds.mentions)
         #expect(try await !ended.isSweeping())
@@ -762,15 +808,19 @@ import Testing
 
     @Test(arguments: [
         Stretch(cursor: "a b", remaining: 5), Stretch(cursor: "c", floor: Date(milliseconds: 5)),
-        Stretch(cursor: "c", remaining: 0, floor: Date(milliseconds: -5), top: Date(milliseconds: 9)),
+        Stretch(
+            cursor: "c", remaining: 0, floor: Date(milliseconds: -5), top: Date(milliseconds: 9)),
         Stretch(cursor: "c", refused: Date(milliseconds: 1)),
-        Stretch(cursor: "", floor: Date(milliseconds: 5), top: Date(milliseconds: 6), refused: Date(milliseconds: 1)),
+        Stretch(
+            cursor: "", floor: Date(milliseconds: 5), top: Date(milliseconds: 6),
+            refused: Date(milliseconds: 1)),
     ])
     func aStretchIsReadAsItWasStored(_ stretch: Stretch) async throws {
         let table = try await paper().mirror.feeds
         let (name, start) = (FeedName.botMentions, FeedProgress())
         let below = PublishedStretch(
-            place: OutboxStore.PublishedPlace(due: Date(milliseconds: -9), id: "a"), end: Date(milliseconds: 9))
+            place: OutboxStore.PublishedPlace(due: Date(milliseconds: -9), id: "a"),
+            end: Date(milliseconds: 9))
         for part in [\FeedProgress.gap, \.past, \.sweep] {
             var progress = start
             (progress.position, progress.below) = ("5", below)

@@ -38,13 +38,18 @@ import Testing
         let (paper, summary) = try await trained(80, depth: 50)
         #expect(summary.read == 50)
         #expect(summary.missing.count == 1)
-        expect(summary.missing) { $0.allSatisfy { $0.contains("a downloaded archive (--from) has the rest") } }
+        expect(summary.missing) {
+            $0.allSatisfy { $0.contains("a downloaded archive (--from) has the rest") }
+        }
         let oldest = PaperMirror.now - 86_400 * 370
-        try await expect(gaps(paper), equals: [.init(from: FeedHealth.Unreached.beginning, to: oldest)])
+        try await expect(
+            gaps(paper), equals: [.init(from: FeedHealth.Unreached.beginning, to: oldest)])
         var facts = HealthFacts(now: paper.clock.now)
         facts.feeds = try await paper.mirror.feeds.health(now: paper.clock.now)
         let note = facts.obstacles.first { $0.code == .itemsUnreached }
-        expect(note?.cause) { $0?.contains("the network lists only the newest of human-posts") == true }
+        expect(note?.cause) {
+            $0?.contains("the network lists only the newest of human-posts") == true
+        }
         #expect(note?.remedy?.command == "mirror-bot train scheduler --from ARCHIVE")
         // A later training, and tidying up, leave it.
         let human = try #require(paper.human)
@@ -57,7 +62,8 @@ import Testing
             #"{"id":"\#(post.post.id.value)","author":"human@far.example","text":"\#(post.post.text)","#
                 + #""created_at":"\#(post.post.createdAt.rfc3339)"}"#
         }
-        let file = FileManager.default.temporaryDirectory.appending(path: "hidden-\(UUID().uuidString).jsonl")
+        let file = FileManager.default.temporaryDirectory.appending(
+            path: "hidden-\(UUID().uuidString).jsonl")
         try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
         _ = try await trainer(paper).train(fromArchive: file.path, localHost: nil)

@@ -16,7 +16,9 @@ import Testing
     private static let now = PaperMirror.now
     private static let day: TimeInterval = 86_400
 
-    private func look(_ paper: PaperMirror, _ found: AccountStanding?) async throws -> HumanStanding? {
+    private func look(_ paper: PaperMirror, _ found: AccountStanding?) async throws
+        -> HumanStanding?
+    {
         let known = try await paper.mirror.table.record().standing
         return try await paper.mirror.table.noteStanding(
             found, seen: HumanStanding.seen(known), now: paper.clock.now)
@@ -28,7 +30,8 @@ import Testing
 
     // MARK: What follows from a look
 
-    /// A suspended account that is active again goes on by itself, and so does one that has moved back.
+    /// A suspended account that is active again goes on by itself, and so does one that has moved
+    /// back.
     @Test(arguments: [AccountStanding.suspended, .moved(to: "ann@new.example")])
     func whatTheNetworkTakesBackEnds(_ state: AccountStanding) {
         let known = HumanStanding(state, since: Self.now)
@@ -39,7 +42,8 @@ import Testing
     func whatAPersonHasToEndStays(_ state: AccountStanding) {
         var known = HumanStanding(state, since: Self.now)
         #expect(HumanStanding.after(.active, known, at: Self.now + 60) == known)
-        #expect(HumanStanding.after(.moved(to: "ann@new.example"), known, at: Self.now + 60) == known)
+        #expect(
+            HumanStanding.after(.moved(to: "ann@new.example"), known, at: Self.now + 60) == known)
         known.goesOn = Self.now
         #expect(HumanStanding.after(.active, known, at: Self.now + 60) == nil)
     }
@@ -71,9 +75,12 @@ import Testing
     @Test(arguments: Engine.allCases) func itIsKept(_ engine: Engine) async throws {
         let paper = try await PaperMirror(engine, bot: .mastodon)
         for state in [
-            AccountStanding.memorial, .suspended, .moved(to: "ann@new.example"), .deactivated, .deleted,
+            AccountStanding.memorial, .suspended, .moved(to: "ann@new.example"), .deactivated,
+            .deleted,
         ] {
-            try await paper.mirror.storage.transaction { try MirrorTable.forgetStanding("test", on: $0) }
+            try await paper.mirror.storage.transaction {
+                try MirrorTable.forgetStanding("test", on: $0)
+            }
             let before = try await version(paper)
             try await expect(look(paper, state), equals: HumanStanding(state, since: Self.now))
             let record = try await paper.mirror.table.record()
@@ -108,7 +115,8 @@ import Testing
     // MARK: Beside a pause
 
     /// A person's pause keeps its end, and its end alone does not lift the hold.
-    @Test(arguments: Engine.allCases) func aPauseAndAHoldAreTwoThings(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aPauseAndAHoldAreTwoThings(_ engine: Engine) async throws
+    {
         let paper = try await PaperMirror(engine, bot: .mastodon)
         let table = paper.mirror.table
         let pause = try await table.pause(until: Self.now + 3_600, reason: "a walk", now: Self.now)

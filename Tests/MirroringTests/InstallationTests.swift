@@ -21,7 +21,9 @@ import Testing
     /// A server on loopback that knows an account for each token.
     private static func server() throws -> LoopbackServer {
         try LoopbackServer { request, connection in
-            let token = request.header("Authorization")?.split(separator: " ").last.map(String.init) ?? "nobody"
+            let token =
+                request.header("Authorization")?.split(separator: " ").last.map(String.init)
+                ?? "nobody"
             let answers = [
                 "/api/v2/instance": #"{"domain":"127.0.0.1","api_versions":{"mastodon":6}}"#,
                 "/api/v1/accounts/verify_credentials": """
@@ -31,20 +33,23 @@ import Testing
             ]
             let path = String(request.target.prefix { $0 != "?" })
             try connection.respond(
-                status: answers[path] == nil ? 404 : 200, headers: [("Content-Type", "application/json")],
+                status: answers[path] == nil ? 404 : 200,
+                headers: [("Content-Type", "application/json")],
                 body: Array((answers[path] ?? "{}").utf8))
         }
     }
 
     /// A database with the mirrors `one` and `two`, whose bots are logged in at a server.
-    private func stored(_ engine: Engine = .sqlite, at url: String = "https://social.example") async throws
+    private func stored(_ engine: Engine = .sqlite, at url: String = "https://social.example")
+        async throws
         -> BareMirror
     {
         let bare = try await BareMirror(engine, variables: Self.key)
         for name in ["one", "two"] {
             let mirror = try await bare.open(["MIRROR": name], clock: clock)
             let login = StoredLogin(
-                credentials: .mastodon(server: url, MastodonCredentials(accessToken: Secret("token-\(name)"))))
+                credentials: .mastodon(
+                    server: url, MastodonCredentials(accessToken: Secret("token-\(name)"))))
             try await mirror.vault.store(login, for: .bot, at: clock.now)
         }
         return bare
@@ -72,7 +77,10 @@ import Testing
         let server = try Self.server()
         let bare = try await stored(at: server.url)
         let installation = try await installation(bare)
-        let mirrors = [try await installation.mirror(named: "one"), try await installation.mirror(named: "two")]
+        let mirrors = [
+            try await installation.mirror(named: "one"),
+            try await installation.mirror(named: "two"),
+        ]
         var handles: [String: String] = [:]
         for mirror in mirrors {
             let account = try await mirror.requiredNetwork(of: .bot).verifyAccount()
@@ -103,13 +111,15 @@ import Testing
         #expect(mirrors[0].contact.text == handles["token-one"].map { "@\($0)" })
     }
 
-    /// An account in the environment belongs to the mirror that the environment names, and opens no other.
+    /// An account in the environment belongs to the mirror that the environment names, and opens no
+    /// other.
     @Test func theAccountsOfTheEnvironmentAreThoseOfOneMirror() async throws {
         let bare = try await stored()
         let installation = try await installation(
             bare,
             [
-                "MIRROR": "one", "NETWORK": "bluesky", "BOT_HANDLE": "env.example", "BOT_APP_PASSWORD": "planted",
+                "MIRROR": "one", "NETWORK": "bluesky", "BOT_HANDLE": "env.example",
+                "BOT_APP_PASSWORD": "planted",
                 "NO_REPEAT_DAYS": "77",
             ])
         let one = try await installation.mirror(named: "one")
@@ -125,12 +135,17 @@ import Testing
     }
 
     /// What is stored for a mirror is of that mirror, and so is everything that it opens.
-    @Test(arguments: Engine.allCases) func storedSettingsAreThoseOfTheirMirror(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func storedSettingsAreThoseOfTheirMirror(_ engine: Engine)
+        async throws
+    {
         let bare = try await stored(engine)
         let installation = try await installation(bare, ["MIRROR": "one"])
         let two = try await installation.mirror(named: "two")
         try await two.set(["NO_REPEAT_DAYS": "31"], now: clock.now)
-        let mirrors = [try await installation.mirror(named: "one"), try await installation.mirror(named: "two")]
+        let mirrors = [
+            try await installation.mirror(named: "one"),
+            try await installation.mirror(named: "two"),
+        ]
         #expect(mirrors.map(\.name) == ["one", "two"])
         #expect(mirrors.map(\.configuration.noRepeatDays)[1] == 31)
         expect(mirrors[0].configuration.noRepeatDays) { $0 != 31 }
@@ -141,7 +156,8 @@ import Testing
         try await expect(other.withCurrentSettings().name, equals: "two")
         // One that is set up and worked with through the other's process is the same in its own.
         try await other.table.pause(until: nil, reason: "rest", now: clock.now)
-        try await expect(bare.open(["MIRROR": "two"], clock: clock).table.record().pause?.reason, equals: "rest")
+        try await expect(
+            bare.open(["MIRROR": "two"], clock: clock).table.record().pause?.reason, equals: "rest")
         try await expect(mirrors[0].table.record().pause, equals: nil)
     }
 
@@ -155,7 +171,9 @@ import Testing
 
     // MARK: What they share
 
-    @Test(arguments: Engine.allCases) func openingAMirrorTakesOneStatement(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func openingAMirrorTakesOneStatement(_ engine: Engine)
+        async throws
+    {
         let bare = try await stored(engine)
         let counter = Recorder<CountingEngine>()
         let installation = try await installation(bare) { storage in
@@ -165,7 +183,9 @@ import Testing
         }
         let statements = try #require(counter.values.first)
         for name in ["one", "two", "one"] {
-            let numbers = try await statements.counting { _ = try await installation.mirror(named: name) }
+            let numbers = try await statements.counting {
+                _ = try await installation.mirror(named: name)
+            }
             #expect(numbers.all == 1, "\(numbers)")
             #expect(numbers.changes == 0)
         }
@@ -190,7 +210,8 @@ import Testing
     }
 
     private static func residentBytes() throws -> Int {
-        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
+            separator: " ")
         return try #require(Int(fields[1])) * Int(getpagesize())
     }
 
@@ -223,7 +244,8 @@ import Testing
         several.logger.info("of all")
         #expect(
             log.values == [
-                "info alone", "info named mirror=one", "info among others mirror=default", "info opened a=b mirror=two",
+                "info alone", "info named mirror=one", "info among others mirror=default",
+                "info opened a=b mirror=two",
                 "info of all",
             ])
     }

@@ -21,7 +21,8 @@ import Testing
             storage = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
             table = LeaseTable(storage: storage, mirror: "m")
             keeper = LeaseKeeper(
-                table: table, clock: SystemClock(), timing: LeaseTiming(patience: .milliseconds(60)),
+                table: table, clock: SystemClock(),
+                timing: LeaseTiming(patience: .milliseconds(60)),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
     }

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Mirroring
 
-/// Around midnight the original of 2014 took replies for standalone posts: a condition of its query held for one of the
-/// two days only.
+/// Around midnight the original of 2014 took replies for standalone posts: a condition of its query
+/// held for one of the two days only.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct MidnightTextTests {
     private static let firstDay = LocalDay(ordinal: 20_514)
 
@@ -25,7 +25,8 @@ import Testing
             let instant = Double((Self.firstDay.ordinal - 1 - number / 6) * 1_440 + minute) * 60
             return Post(
                 id: PostID(
-                    network: .mastodon, value: "https://sandbox.example/\(isReply ? "reply" : "post")/\(number)"),
+                    network: .mastodon,
+                    value: "https://sandbox.example/\(isReply ? "reply" : "post")/\(number)"),
                 author: human, text: "Thought number \(number) about rivers at night",
                 createdAt: Date(timeIntervalSince1970: instant),
                 replyTo: isReply ? ReplyTarget(author: friend) : nil)

@@ -18,7 +18,9 @@ import Testing
         let others = try await place.contents("stays")
         #expect(before.tables.count > 15)
         expect(before.tables) {
-            $0.allSatisfy { FullDatabase.single.contains($0.key) || $0.value.count > MirrorMove.pageSize }
+            $0.allSatisfy {
+                FullDatabase.single.contains($0.key) || $0.value.count > MirrorMove.pageSize
+            }
         }
 
         let server = try await EmptyDatabase(.postgres)
@@ -68,16 +70,20 @@ import Testing
     }
 
     /// Cut at its very beginning, a move leaves no tables in which a worker would begin anew.
-    @Test(arguments: Engine.allCases) func theNewPlaceIsMarkedFromItsFirstTableOn(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func theNewPlaceIsMarkedFromItsFirstTableOn(_ engine: Engine)
+        async throws
+    {
         let place = try await FullDatabase(seed: 6, rows: 5)
         let folder = try TemporaryDirectory()
         let storage =
             engine == .sqlite
             ? try await Storage.open(.sqlite(path: folder.path("new.sqlite")))
-            : try await Storage.open(.postgres(url: try await PostgresServer.shared().makeDatabase()))
+            : try await Storage.open(
+                .postgres(url: try await PostgresServer.shared().makeDatabase()))
         let names = try await MirrorTable.names(in: place.storage)
         #expect(names.count > 1)
-        try await MirrorMove.announce(names, from: place.place, to: .init(storage, name: "new"), now: .now)
+        try await MirrorMove.announce(
+            names, from: place.place, to: .init(storage, name: "new"), now: .now)
         for name in names {
             let table = MirrorTable(storage: storage, mirror: name)
             await #expect(throws: ConfigurationError.self) { try await table.requireHere() }
@@ -141,7 +147,8 @@ import Testing
         let outcome = try await MirrorMove(
             of: "moved", from: place.place, to: server.place,
             report: { _, _ in
-                _ = try? await storage.execute("UPDATE mirrors SET created_ms = (created_ms + 1) % 1000000")
+                _ = try? await storage.execute(
+                    "UPDATE mirrors SET created_ms = (created_ms + 1) % 1000000")
             }
         ).run()
         #expect(outcome == .restless)
@@ -153,7 +160,8 @@ import Testing
         let place = try await FullDatabase(seed: 5, rows: 20)
         let server = try await EmptyDatabase(.sqlite)
         let leases = LeaseTable(storage: place.storage, mirror: "moved")
-        let held = try await leases.take(owner: "a worker", after: try await leases.record(), now: 1)
+        let held = try await leases.take(
+            owner: "a worker", after: try await leases.record(), now: 1)
         let lease = try #require(held)
         let beating = Task {
             while !Task.isCancelled { try await leases.beat(lease, now: 2) }
@@ -193,7 +201,8 @@ import Testing
         // The first one was begun under another number.
         await #expect(throws: ConfigurationError.self) { try await place.move(to: first) }
         await expect(used(), equals: [2])
-        let leftover = try await MirrorMove(of: "moved", from: second.place, to: first.place).leftover()
+        let leftover = try await MirrorMove(of: "moved", from: second.place, to: first.place)
+            .leftover()
         #expect(leftover?.state == .arriving)
         await #expect(throws: ConfigurationError.self) { try await second.move(to: first) }
         _ = try await second.move(to: first, replacing: true)
@@ -208,7 +217,8 @@ import Testing
         let server = try await EmptyDatabase(.postgres)
         let whole = try await place.move(to: server)
         // As it was between the two marks.
-        try await server.storage.execute("UPDATE mirrors SET move_state = 'arriving' WHERE mirror = 'moved'")
+        try await server.storage.execute(
+            "UPDATE mirrors SET move_state = 'arriving' WHERE mirror = 'moved'")
         await #expect(throws: ConfigurationError.self) { try await server.table.requireHere() }
         await #expect(throws: ConfigurationError.self) { try await place.table.requireHere() }
         let again = try await place.move(to: server)
@@ -225,20 +235,26 @@ import Testing
         let place = try await FullDatabase(seed: 8, rows: 20)
         let other = try await FullDatabase(seed: 9, rows: 20)
         let before = try await other.contents("moved")
-        await #expect(throws: ConfigurationError.self) { try await place.move(to: other, replacing: true) }
+        await #expect(throws: ConfigurationError.self) {
+            try await place.move(to: other, replacing: true)
+        }
         try await expect(other.contents("moved"), equals: before)
         try await place.table.requireHere()
 
         // The database where it lives, by another way.
         let same = try await place.again()
-        await #expect(throws: ConfigurationError.self) { try await place.move(to: same, replacing: true) }
+        await #expect(throws: ConfigurationError.self) {
+            try await place.move(to: same, replacing: true)
+        }
         try await place.table.requireHere()
 
         // Another mirror there has the same bot.
         let server = try await EmptyDatabase(.sqlite)
-        try await place.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:b@c' WHERE mirror = 'moved'")
+        try await place.storage.execute(
+            "UPDATE mirrors SET bot_account = 'mastodon:b@c' WHERE mirror = 'moved'")
         try await server.storage.execute(
-            "INSERT INTO mirrors (mirror, bot_account, created_ms) VALUES ('else', 'mastodon:b@c', 1)")
+            "INSERT INTO mirrors (mirror, bot_account, created_ms) VALUES ('else', 'mastodon:b@c', 1)"
+        )
         await #expect(throws: ConfigurationError.self) { try await place.move(to: server) }
         try await place.table.requireHere()
     }
@@ -252,7 +268,9 @@ import Testing
         try await expect(place.table.stay(), equals: "the empty one")
         try await place.table.requireHere()
         // The copy there is one that lives: it is not written over.
-        await #expect(throws: ConfigurationError.self) { try await place.move(to: server, replacing: true) }
+        await #expect(throws: ConfigurationError.self) {
+            try await place.move(to: server, replacing: true)
+        }
     }
 }
 
@@ -268,13 +286,16 @@ extension MoveTestDatabase {
     var place: MirrorMove.Place { .init(storage, name: name) }
     var table: MirrorTable { MirrorTable(storage: storage, mirror: "moved") }
 
-    func contents(_ mirror: String) async throws -> MirrorContents { try await MirrorContents(of: mirror, in: storage) }
+    func contents(_ mirror: String) async throws -> MirrorContents {
+        try await MirrorContents(of: mirror, in: storage)
+    }
 
     func move(
         to other: any MoveTestDatabase, replacing: Bool = false,
         report: @escaping @Sendable (String, Int) async -> Void = { _, _ in }
     ) async throws -> MirrorMove.Receipt {
-        let move = MirrorMove(of: "moved", from: place, to: other.place, replaces: replacing, report: report)
+        let move = MirrorMove(
+            of: "moved", from: place, to: other.place, replaces: replacing, report: report)
         guard case .moved(let receipt) = try await move.run() else { throw MirrorNotMoved() }
         return receipt
     }
@@ -317,7 +338,8 @@ private struct FullDatabase: MoveTestDatabase {
         let folder = try TemporaryDirectory()
         let path = folder.path("mirror-bot.sqlite")
         // The file is whole once it is closed.
-        try FileManager.default.copyItem(atPath: try await original.value.path("mirror-bot.sqlite"), toPath: path)
+        try FileManager.default.copyItem(
+            atPath: try await original.value.path("mirror-bot.sqlite"), toPath: path)
         return FullDatabase(storage: try await Storage.open(.sqlite(path: path)), folder: folder)
     }
 
@@ -336,7 +358,8 @@ private struct FullDatabase: MoveTestDatabase {
     /// The same database, opened once more.
     func again() async throws -> FullDatabase {
         FullDatabase(
-            storage: try await Storage.open(.sqlite(path: folder.path("mirror-bot.sqlite"))), folder: folder)
+            storage: try await Storage.open(.sqlite(path: folder.path("mirror-bot.sqlite"))),
+            folder: folder)
     }
 
     private func fill(_ mirror: String, rows: Int, _ generator: SeededGenerator) async throws {
@@ -375,33 +398,45 @@ private struct FullDatabase: MoveTestDatabase {
         }
     }
 
-    /// Something that fits into a column; whatever belongs to a key, or might, is of this row alone.
+    /// Something that fits into a column; whatever belongs to a key, or might, is of this row
+    /// alone.
     private static func value(
         _ column: SQLRow, _ number: Int, _ generator: inout SeededGenerator
     ) throws -> SQLValue {
         let isKey = try column.int("pk") > 0
-        if try !isKey && column.int("needed") == 0 && Int.random(in: 0..<4, using: &generator) == 0 { return .null }
+        if try !isKey && column.int("needed") == 0 && Int.random(in: 0..<4, using: &generator) == 0
+        {
+            return .null
+        }
         switch try column.text("type") {
         case "BIGINT":
             return .integer(
-                isKey ? Int64(number) : [.min, .max, 0, Int64(number)].randomElement(using: &generator) ?? 0)
+                isKey
+                    ? Int64(number)
+                    : [.min, .max, 0, Int64(number)].randomElement(using: &generator) ?? 0)
         case "DOUBLE PRECISION":
-            return .real([0.1, -1.0 / 3, 1e-300, .greatestFiniteMagnitude].randomElement(using: &generator) ?? 0)
+            return .real(
+                [0.1, -1.0 / 3, 1e-300, .greatestFiniteMagnitude].randomElement(using: &generator)
+                    ?? 0)
         case "BOOLEAN":
             return .boolean(Bool.random(using: &generator))
         default:
-            // Two forms of one letter follow each other: the same to Swift, and two keys to a database.
+            // Two forms of one letter follow each other: the same to Swift, and two keys to a
+            // database.
             let letter = number.isMultiple(of: 2) ? "\u{E9}" : "e\u{301}"
             let texts = [
-                "", " ", "💡 \u{FE0F}", "'; --", "か\u{3099}", "a\tb\nc", String(repeating: "long ", count: 300),
+                "", " ", "💡 \u{FE0F}", "'; --", "か\u{3099}", "a\tb\nc",
+                String(repeating: "long ", count: 300),
             ]
             let text = texts.randomElement(using: &generator) ?? ""
-            return .text(try column.text("name") == "subject" || isKey ? "\(number / 2)\(letter)" : text)
+            return .text(
+                try column.text("name") == "subject" || isKey ? "\(number / 2)\(letter)" : text)
         }
     }
 }
 
-/// The rows of one mirror in all tables, but for what is about the copy; read with other queries than a move's.
+/// The rows of one mirror in all tables, but for what is about the copy; read with other queries
+/// than a move's.
 private struct MirrorContents: Equatable {
     /// The rows of each table as text, in a fixed order.
     let tables: [String: [String]]
@@ -420,16 +455,22 @@ private struct MirrorContents: Equatable {
             FROM information_schema.columns WHERE table_schema = 'public'
             """
         tables = try await storage.read { connection in
-            let columns = Dictionary(grouping: try connection.query(schema)) { (try? $0.text("home")) ?? "" }
+            let columns = Dictionary(grouping: try connection.query(schema)) {
+                (try? $0.text("home")) ?? ""
+            }
             var tables: [String: [String]] = [:]
             for (table, columns) in columns
             where !["schema_migrations", "leases", "workers", "ended_sessions"].contains(table) {
-                let named = try columns.map { (try $0.text("part"), try $0.text("type").lowercased() == "boolean") }
-                    .filter { !$0.0.hasPrefix("move_") }.sorted { $0.0 < $1.0 }
-                let rows = try connection.query("SELECT * FROM \(unsafe: table) WHERE mirror = \(mirror)")
+                let named = try columns.map {
+                    (try $0.text("part"), try $0.text("type").lowercased() == "boolean")
+                }
+                .filter { !$0.0.hasPrefix("move_") }.sorted { $0.0 < $1.0 }
+                let rows = try connection.query(
+                    "SELECT * FROM \(unsafe: table) WHERE mirror = \(mirror)")
                 tables[table] = try rows.map { row in
                     try named.map { name, isBoolean in
-                        let value = isBoolean ? try row.optionalBoolean(name).sqlValue : try row.value(name)
+                        let value =
+                            isBoolean ? try row.optionalBoolean(name).sqlValue : try row.value(name)
                         return "\(name)=\(Self.exact(value))"
                     }.joined(separator: "|")
                 }.sorted()

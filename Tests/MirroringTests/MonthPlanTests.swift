@@ -12,7 +12,9 @@ import Testing
 
     static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
 
-    private static func plan(_ day: String = "2026-11-01", cents: Int = 400, life: Int = 0) -> MonthPlan {
+    private static func plan(_ day: String = "2026-11-01", cents: Int = 400, life: Int = 0)
+        -> MonthPlan
+    {
         MonthPlan(budget: cent * cents, at: date("\(day)T12:00:00Z"), lifePerDay: cent * life)
     }
 
@@ -46,7 +48,8 @@ import Testing
         #expect(plan.left(for: .past(.ownPosts)) == Money(microdollars: 166_667))
         // Life itself may use everything.
         #expect(plan.left(for: .feed(.mentions)) == Self.cent * 150)
-        #expect(plan.opens(for: .past(.ownPosts), Self.cent * 50) == Self.date("2026-11-12T00:00:00Z"))
+        #expect(
+            plan.opens(for: .past(.ownPosts), Self.cent * 50) == Self.date("2026-11-12T00:00:00Z"))
     }
 
     @Test func aLifeThatCostsMoreThanHalfLeavesLessToLearning() {
@@ -70,8 +73,8 @@ import Testing
         #expect(Self.plan("2026-11-30").left(for: .feed(.favorites)) == Self.cent * 100)
     }
 
-    /// The months until 3,200 posts and 800 favorites are paid for, as docs/settings.md has them: with the authors of
-    /// favorites, which were bought before, and without.
+    /// The months until 3,200 posts and 800 favorites are paid for, as docs/settings.md has them:
+    /// with the authors of favorites, which were bought before, and without.
     @Test(arguments: [
         (5, false, 12, 9), (10, false, 6, 5), (25, false, 3, 2), (50, false, 2, 2),
         (5, true, 6, 2), (10, true, 3, 2), (25, true, 2, 1), (50, true, 1, 1),
@@ -104,7 +107,8 @@ import Testing
             #expect(plan.left(for: .past(.ownPosts)) == .zero)
             #expect(plan.months(toPay: [.posts: Self.cent, .favorites: .zero]) == [.favorites: 0])
         }
-        let most = MonthPlan(budget: Money(microdollars: .max), at: Self.date("2026-11-10T00:00:00Z"))
+        let most = MonthPlan(
+            budget: Money(microdollars: .max), at: Self.date("2026-11-10T00:00:00Z"))
         #expect(most.left(for: .past(.home)) > .zero)
         #expect(most.keptForLife > .zero)
     }
@@ -120,12 +124,18 @@ import Testing
 
     @Test func monthsAreCountedWithBothParts() {
         // A dollar a month for each; once favorites are read, posts have two.
-        let months = Self.plan().months(toPay: [.posts: Self.cent * 500, .favorites: Self.cent * 150])
+        let months = Self.plan().months(toPay: [
+            .posts: Self.cent * 500, .favorites: Self.cent * 150,
+        ])
         #expect(months == [.posts: 4, .favorites: 2])
         #expect(Self.plan().months(toPay: [:]).isEmpty)
-        #expect(Self.plan().months(toPay: [.posts: Self.cent * 5], smallest: [.posts: Self.cent * 500])[.posts] == 1)
         #expect(
-            Self.plan().months(toPay: [.posts: Self.cent * 501], smallest: [.posts: Self.cent * 500])[.posts] == nil)
+            Self.plan().months(toPay: [.posts: Self.cent * 5], smallest: [.posts: Self.cent * 500])[
+                .posts] == 1)
+        #expect(
+            Self.plan().months(
+                toPay: [.posts: Self.cent * 501], smallest: [.posts: Self.cent * 500])[.posts]
+                == nil)
     }
 
     // MARK: Whole months, drawn at random
@@ -178,7 +188,8 @@ import Testing
                     plan.pay(price, for: purpose(wish))
                     paid[wish, default: .zero] = paid[wish, default: .zero] + price
                     left[wish, default: 0] -= 1
-                    #expect(budget - plan.total >= plan.keptForLife, "learning took what life needs")
+                    #expect(
+                        budget - plan.total >= plan.keptForLife, "learning took what life needs")
                 }
             }
         }
@@ -192,8 +203,8 @@ import Testing
         }
     }
 
-    /// A life within its half never waits, the budget always holds, learning keeps to its half, and everything is bought
-    /// exactly once.
+    /// A life within its half never waits, the budget always holds, learning keeps to its half, and
+    /// everything is bought exactly once.
     @Test(arguments: UInt64(1)...60) func noMonthIsOverspentAndNoAnswerWaits(seed: UInt64) {
         var life = Life(seed: seed)
         let items = life.left
@@ -204,18 +215,25 @@ import Testing
             let now = start + Double(day) * 86_400
             let isFirst = String(now.rfc3339.prefix(7)) != life.month
             if isFirst { months += 1 }
-            life.live(now, life: Money(microdollars: Int.random(in: 0...daily.microdollars, using: &life.generator)))
+            life.live(
+                now,
+                life: Money(
+                    microdollars: Int.random(in: 0...daily.microdollars, using: &life.generator)))
             #expect(life.plan.total <= life.budget)
             let learned = life.plan.spent.filter { $0.key != .life }.values.reduce(.zero, +)
             #expect(learned <= life.plan.learningShare)
         }
         #expect(life.starved == 0)
         #expect(life.left.values.allSatisfy { $0 == 0 })
-        for (part, number) in items { #expect(life.paid[part] ?? .zero == (life.itemPrice[part] ?? .zero) * number) }
-        // What was foretold is about what it took: a month's last item leaves something over, and what one part did not
-        // need went to the other at once.
-        let costs = Dictionary(uniqueKeysWithValues: items.map { ($0, (life.itemPrice[$0] ?? .zero) * $1) })
-        let foretold = MonthPlan.ofThirtyDays(budget: life.budget, lifePerDay: .zero).months(toPay: costs)
+        for (part, number) in items {
+            #expect(life.paid[part] ?? .zero == (life.itemPrice[part] ?? .zero) * number)
+        }
+        // What was foretold is about what it took: a month's last item leaves something over, and
+        // what one part did not need went to the other at once.
+        let costs = Dictionary(
+            uniqueKeysWithValues: items.map { ($0, (life.itemPrice[$0] ?? .zero) * $1) })
+        let foretold = MonthPlan.ofThirtyDays(budget: life.budget, lifePerDay: .zero).months(
+            toPay: costs)
         #expect(foretold.values.max() ?? 0 <= months + 1)
         #expect(months <= (foretold.values.max() ?? 0) * 6 / 5 + 2)
     }
@@ -228,6 +246,7 @@ import Testing
             #expect(life.plan.total <= life.budget)
         }
         #expect(life.plan.left(for: .publish) == .zero)
-        #expect(life.plan.spent[.life] ?? .zero >= Money(microdollars: life.budget.microdollars / 2))
+        #expect(
+            life.plan.spent[.life] ?? .zero >= Money(microdollars: life.budget.microdollars / 2))
     }
 }

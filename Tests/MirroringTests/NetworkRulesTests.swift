@@ -24,12 +24,16 @@ import Testing
 
     // MARK: Replies
 
-    @Test(arguments: NetworkName.allCases) func onlyWhoMustSummonTheBotHasTo(network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func onlyWhoMustSummonTheBotHasTo(network: NetworkName)
+        async throws
+    {
         let paper = try await PaperMirror(bot: network)
         let people = ["named", "thread", "stopping"].map { AccountID(network: network, value: $0) }
         try await paper.archive(
             people.flatMap { person in
-                (0..<2).map { pastReply("\(person.value)-\($0)", to: person, "my thanks \($0) times, dear") }
+                (0..<2).map {
+                    pastReply("\(person.value)-\($0)", to: person, "my thanks \($0) times, dear")
+                }
             })
         let parts = try await paper.parts()
         paper.bot.add(
@@ -46,7 +50,8 @@ import Testing
         // Who wants the bot to stop need not summon it for that.
         #expect(replies["3"]?.reason == "asked-to-stop")
         try await expect(paper.mirror.people.stance(of: people[2]), equals: .deny)
-        let draft = try #require(paper.bot.with { state in state.published.first { $0.replyTo == "address-1" } })
+        let draft = try #require(
+            paper.bot.with { state in state.published.first { $0.replyTo == "address-1" } })
         #expect(draft.text.hasPrefix("@named ") == (network == .mastodon))
         #expect(draft.text.hasSuffix("times, dear"))
     }
@@ -61,7 +66,8 @@ import Testing
         paper.bot.add(
             [
                 paperPost(
-                    "1", on: .x, at: paper.clock.now, mentions: ["bot", "stranger", "friend", "other", "stranger"])
+                    "1", on: .x, at: paper.clock.now,
+                    mentions: ["bot", "stranger", "friend", "other", "stranger"])
             ], to: .mentions)
         try await run(try await paper.parts())
         let strangers = ["stranger", "other"].map { AccountID(network: .x, value: $0) }
@@ -76,13 +82,16 @@ import Testing
             let person = AccountID(network: network, value: "shy")
             try await paper.archive([pastReply("r", to: person, "thanks a lot, dear")])
             let parts = try await paper.parts()
-            let mention = paperPost("1", by: "shy", on: network, mentions: ["bot"], visibility: .private)
+            let mention = paperPost(
+                "1", by: "shy", on: network, mentions: ["bot"], visibility: .private)
             paper.bot.add([mention], to: .mentions)
             try await run(parts)
             let reply = try #require(try await replies(paper)["1"])
             #expect(reply.state == (network == .mastodon ? .done : .skipped))
             #expect(reply.reason == (network == .mastodon ? nil : "not-open"))
-            #expect(paper.bot.with { $0.published.map(\.visibility) } == (network == .mastodon ? [.private] : []))
+            #expect(
+                paper.bot.with { $0.published.map(\.visibility) }
+                    == (network == .mastodon ? [.private] : []))
         }
     }
 
@@ -102,7 +111,8 @@ import Testing
     /// Bluesky tells who wrote the posts above of an answer, too.
     @Test(
         arguments: [
-            (["carol"], nil), (["friend"], "done"), (["bot", "human"], "done"), (["friend", "carol"], nil),
+            (["carol"], nil), (["friend"], "done"), (["bot", "human"], "done"),
+            (["friend", "carol"], nil),
         ] as [([String], String?)])
     func nobodyAboveAMentionIsTold(above: [String], state: String?) async throws {
         let paper = try await PaperMirror(bot: .bluesky, human: .bluesky)
@@ -137,16 +147,20 @@ import Testing
 
     @Test func peopleOfAnotherNetworkAreAnsweredOnlyIfTheyAreLinked() async throws {
         let paper = try await PaperMirror(bot: .bluesky, human: .x)
-        let (aoi, ren) = (AccountID(network: .x, value: "101"), AccountID(network: .x, value: "102"))
+        let (aoi, ren) = (
+            AccountID(network: .x, value: "101"), AccountID(network: .x, value: "102")
+        )
         try await paper.archive([
-            pastReply("1", to: aoi, "thanks, dear Aoi"), pastReply("2", to: ren, "thanks, dear Ren"),
+            pastReply("1", to: aoi, "thanks, dear Aoi"),
+            pastReply("2", to: ren, "thanks, dear Ren"),
         ])
         // The same letters are no proof.
         try await paper.mirror.people.link(AccountID(network: .bluesky, value: "did:plc:aoi"), aoi)
         let parts = try await paper.parts()
         paper.bot.add(
             [
-                paperPost("a", by: "did:plc:aoi", on: .bluesky), paperPost("b", by: "102", on: .bluesky),
+                paperPost("a", by: "did:plc:aoi", on: .bluesky),
+                paperPost("b", by: "102", on: .bluesky),
             ], to: .mentions)
         try await run(parts)
         let replies = try await replies(paper)
@@ -161,13 +175,18 @@ import Testing
 
     @Test func aPersonWithTwoAccountsIsStillOnePerson() async throws {
         let paper = try await PaperMirror(bot: .mastodon, variables: ["REPLIES_PER_PERSON": "2"])
-        let accounts = ["one@a.example", "two@b.example"].map { AccountID(network: .mastodon, value: $0) }
+        let accounts = ["one@a.example", "two@b.example"].map {
+            AccountID(network: .mastodon, value: $0)
+        }
         try await paper.mirror.people.link(accounts[0], accounts[1])
-        try await paper.archive((0..<5).map { pastReply("r\($0)", to: accounts[0], "thanks \($0) times, dear") })
+        try await paper.archive(
+            (0..<5).map { pastReply("r\($0)", to: accounts[0], "thanks \($0) times, dear") })
         let parts = try await paper.parts()
         paper.bot.add(
             (0..<4).map {
-                paperPost("\($0)", by: accounts[$0 % 2].value, on: .mastodon, "hello @bot", mentions: ["bot"])
+                paperPost(
+                    "\($0)", by: accounts[$0 % 2].value, on: .mastodon, "hello @bot",
+                    mentions: ["bot"])
             }, to: .mentions)
         try await run(parts)
         let all = try await replies(paper).values
@@ -178,7 +197,8 @@ import Testing
     @Test func strangersOfTheSameNetworkAreNotToBeLinked() async throws {
         let paper = try await PaperMirror(bot: .bluesky)
         try await paper.archive([
-            pastReply("1", to: AccountID(network: .bluesky, value: "did:plc:aoi"), "thanks, dear Aoi")
+            pastReply(
+                "1", to: AccountID(network: .bluesky, value: "did:plc:aoi"), "thanks, dear Aoi")
         ])
         let parts = try await paper.parts()
         paper.bot.add([paperPost("b", by: "did:plc:ren", on: .bluesky)], to: .mentions)
@@ -195,14 +215,17 @@ import Testing
             [pastReply("r", to: friend, "thanks, dear friend")]
                 + (0..<60).map { number in
                     Post(
-                        id: PostID(network: .x, value: "\(number)"), author: AccountID(network: .x, value: "human"),
+                        id: PostID(network: .x, value: "\(number)"),
+                        author: AccountID(network: .x, value: "human"),
                         text: "thought number \(number)",
                         createdAt: PaperMirror.now - 40 * 86_400 - Double(number) * 3_600)
                 })
         paper.bot.with { $0.capabilities.canPublish = false }
         let parts = try await paper.parts()
         #expect(
-            paper.log.values.count { $0.hasPrefix("warning Nothing is published: set X_ACKNOWLEDGE_POLICY=yes") } == 1)
+            paper.log.values.count {
+                $0.hasPrefix("warning Nothing is published: set X_ACKNOWLEDGE_POLICY=yes")
+            } == 1)
         paper.bot.add([paperPost("m", on: .x, mentions: ["bot"])], to: .mentions)
         for _ in 0..<288 {
             try await run(parts)
@@ -215,7 +238,9 @@ import Testing
             $0.due < paper.clock.now - 900 && $0.reason != "before-start"
         }
         #expect(slots.count > 3)
-        expect(slots) { $0.allSatisfy { $0.state == .skipped && $0.reason == "policy-not-acknowledged" } }
+        expect(slots) {
+            $0.allSatisfy { $0.state == .skipped && $0.reason == "policy-not-acknowledged" }
+        }
         #expect(paper.bot.with { $0.published.isEmpty })
         #expect(paper.log.values.count { $0.contains("Nothing is published") } == 1)
         // Once the operator agrees, the rest goes out, and nothing of the past.
@@ -236,7 +261,8 @@ import Testing
         let text = "#cats and @aoi: https://example.org/1"
         for (network, links, expected) in [
             (NetworkName.x, "", nil), (.x, "on", "cats and aoi: https://example.org/1"),
-            (.mastodon, "", "#cats and aoi: https://example.org/1"), (.mastodon, "off", nil), (.bluesky, "off", nil),
+            (.mastodon, "", "#cats and aoi: https://example.org/1"), (.mastodon, "off", nil),
+            (.bluesky, "off", nil),
             (.bluesky, "on", "#cats and aoi: https://example.org/1"),
         ] {
             let paper = try await PaperMirror(
@@ -244,12 +270,15 @@ import Testing
             let human = AccountID(network: .mastodon, value: "human")
             let date = PaperMirror.now - 40 * 86_400
             try await paper.archive([
-                Post(id: PostID(network: .mastodon, value: "1"), author: human, text: text, createdAt: date)
+                Post(
+                    id: PostID(network: .mastodon, value: "1"), author: human, text: text,
+                    createdAt: date)
             ])
             let parts = try await paper.parts()
             var pool = try await TextPool(maker: parts.planner, planned: [], now: PaperMirror.now)
             let today = LocalTime(PaperMirror.now, in: PaperMirror.zone).day
-            let choice = try await pool.next(at: LocalTime(date, in: PaperMirror.zone).minute, of: today)
+            let choice = try await pool.next(
+                at: LocalTime(date, in: PaperMirror.zone).minute, of: today)
             #expect(choice.wording?.text == expected, "\(network) \(links)")
         }
     }
@@ -277,16 +306,19 @@ import Testing
 
     /// The state of each favorite after a look at posts about tea by these people.
     private func favorites(
-        _ network: NetworkName, mode: String = "auto", _ prepare: (PaperMirror) async throws -> Void = { _ in }
+        _ network: NetworkName, mode: String = "auto",
+        _ prepare: (PaperMirror) async throws -> Void = { _ in }
     ) async throws -> (PaperMirror, [String: Action]) {
-        let paper = try await PaperMirror(bot: network, variables: ["FAVORITE_MODE": mode, "CONFIRM_STOP": "no"])
+        let paper = try await PaperMirror(
+            bot: network, variables: ["FAVORITE_MODE": mode, "CONFIRM_STOP": "no"])
         try await paper.teachTea(on: network)
         try await prepare(paper)
         let parts = try await paper.parts()
         paper.bot.add(
             ["stranger", "allowed", "caller", "denied", "weary"].map { name in
                 paperPost("tea-\(name)", by: name, on: network, "green tea in my garden")
-            } + [paperPost("train", by: "stranger", on: network, "delayed train at a platform")], to: .home)
+            } + [paperPost("train", by: "stranger", on: network, "delayed train at a platform")],
+            to: .home)
         try await run(parts)
         let actions = try await paper.actions(.favorite)
         return (paper, Dictionary(uniqueKeysWithValues: actions.map { ($0.subject, $0) }))
@@ -295,8 +327,10 @@ import Testing
     private func prepare(_ paper: PaperMirror) async throws {
         let network = paper.bot.name
         let people = paper.mirror.people
-        try await people.set(.allow, for: AccountID(network: network, value: "allowed"), at: PaperMirror.now)
-        try await people.set(.deny, for: AccountID(network: network, value: "denied"), at: PaperMirror.now)
+        try await people.set(
+            .allow, for: AccountID(network: network, value: "allowed"), at: PaperMirror.now)
+        try await people.set(
+            .deny, for: AccountID(network: network, value: "denied"), at: PaperMirror.now)
         paper.bot.add(
             [
                 paperPost("m1", by: "caller", on: network, "hello @bot", mentions: ["bot"]),
@@ -317,7 +351,10 @@ import Testing
             actions.mapValues(\.state) == [
                 "tea-stranger": .suggested, "tea-allowed": .done, "tea-caller": .done,
             ])
-        #expect(Set(paper.bot.with { $0.favorited.map(\.address) }) == ["address-tea-allowed", "address-tea-caller"])
+        #expect(
+            Set(paper.bot.with { $0.favorited.map(\.address) }) == [
+                "address-tea-allowed", "address-tea-caller",
+            ])
         let why = actions["tea-stranger"]?.explanation?.summary
         #expect(why == Self.summary + "; the author has not asked for the bot's attention")
         #expect(actions["tea-caller"]?.explanation?.summary == Self.summary)
@@ -332,7 +369,9 @@ import Testing
         expect(actions.values) { $0.allSatisfy { $0.state == .suggested } }
         #expect(paper.bot.with { $0.favorited.isEmpty })
         let why = actions["tea-allowed"]?.explanation?.summary
-        #expect(why == Self.summary + "; the network does not let software give favorites, so do it by hand")
+        #expect(
+            why == Self.summary
+                + "; the network does not let software give favorites, so do it by hand")
         // A person who agrees does not change what the network refuses.
         let id = try #require(actions["tea-allowed"]?.id)
         #expect(

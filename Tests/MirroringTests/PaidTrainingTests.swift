@@ -20,8 +20,11 @@ import Testing
     private static let favorites = 100
 
     private static func fixture(_ variables: [String: String] = [:]) async throws -> MirrorFixture {
-        let settings = ["X_BUDGET_USD_PER_MONTH": "1", "X_HOME_POSTS_PER_DAY": "0"].merging(variables) { $1 }
-        let fixture = try await MirrorFixture.start(isTrained: false, human: .x, bot: .x, variables: settings)
+        let settings = ["X_BUDGET_USD_PER_MONTH": "1", "X_HOME_POSTS_PER_DAY": "0"].merging(
+            variables
+        ) { $1 }
+        let fixture = try await MirrorFixture.start(
+            isTrained: false, human: .x, bot: .x, variables: settings)
         let human = try await fixture.mirror.requiredNetwork(of: .human).verifyAccount()
         try await fixture.mirror.bind(human: human, bot: nil, now: fixture.clock.now)
         return fixture
@@ -34,8 +37,9 @@ import Testing
 
     private static func trainFavorites(_ mirror: HumanMirror) async throws -> TrainingSummary {
         let human = try await mirror.requiredNetwork(of: .human)
-        return try await ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in }
-            .train(from: human, own: [], limit: favorites)
+        return try await ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in
+        }
+        .train(from: human, own: [], limit: favorites)
     }
 
     private static func goOn(_ mirror: HumanMirror) async throws -> Date {
@@ -56,8 +60,14 @@ import Testing
         #expect(favorites.read > 5)
         #expect(favorites.read < Self.favorites)
         for summary in [posts, favorites] {
-            #expect(summary.missing.contains { $0.contains("mirror-bot run reads them by itself from 2026-06-01 on") })
-            #expect(!summary.missing.contains { $0.contains("mirror-bot train") || $0.contains("same command") })
+            #expect(
+                summary.missing.contains {
+                    $0.contains("mirror-bot run reads them by itself from 2026-06-01 on")
+                })
+            #expect(
+                !summary.missing.contains {
+                    $0.contains("mirror-bot train") || $0.contains("same command")
+                })
             let price = try #require(summary.prices.first)
             #expect(price.itemsLeft > 0)
             #expect(price.monthsLeft.map { $0 > 0 } ?? false)
@@ -70,14 +80,18 @@ import Testing
         #expect(plan.left(for: .feed(.mentions)) >= quarter)
         // Nobody is told to say again what would read nothing.
         let steps = try await fixture.mirror.setupSteps()
-        #expect(!steps.filter { !$0.isDone }.map(\.command).contains { $0.hasPrefix("mirror-bot train") })
+        #expect(
+            !steps.filter { !$0.isDone }.map(\.command).contains {
+                $0.hasPrefix("mirror-bot train")
+            })
         // Saying it again reads nothing, and pays nothing.
         let spent = await fixture.sandbox.ledger.spentMicrodollars
         try await expect(Self.trainPosts(fixture.mirror).read, equals: 0)
         await expect(fixture.sandbox.ledger.spentMicrodollars - spent) { $0 <= 20_000 }
     }
 
-    /// Every month another process goes on; each page is paid for once, and no month costs more than learning's half.
+    /// Every month another process goes on; each page is paid for once, and no month costs more
+    /// than learning's half.
     @Test func theRestIsReadMonthByMonthAndPaidForOnce() async throws {
         let fixture = try await Self.fixture()
         _ = try await Self.trainPosts(fixture.mirror)
@@ -94,7 +108,9 @@ import Testing
             let plan = try await mirror.spending.plan(at: fixture.clock.now)
             let learned = (plan.spent[.posts] ?? .zero) + (plan.spent[.favorites] ?? .zero)
             #expect(learned <= plan.learningShare)
-            for (label, amount) in try await mirror.spending.spending(at: fixture.clock.now).byPurpose {
+            for (label, amount) in try await mirror.spending.spending(at: fixture.clock.now)
+                .byPurpose
+            {
                 purposes[SpendingPurpose(label: label), default: .zero] =
                     purposes[SpendingPurpose(label: label), default: .zero] + amount
             }
@@ -119,13 +135,17 @@ import Testing
         let mirror = fixture.mirror
         // The month's money is gone before anybody trains.
         try await expect(
-            mirror.spending.reserve(Money(microdollars: 980_000), for: .publish, at: fixture.clock.now), equals: nil)
+            mirror.spending.reserve(
+                Money(microdollars: 980_000), for: .publish, at: fixture.clock.now), equals: nil)
         let nothing = try await Self.trainPosts(mirror)
         #expect(nothing.read == 0)
         #expect(
-            nothing.missing.last == "favorites are left, too: mirror-bot run reads them by itself from 2026-06-01 on")
+            nothing.missing.last
+                == "favorites are left, too: mirror-bot run reads them by itself from 2026-06-01 on"
+        )
         try await expect(
-            mirror.feeds.trainingLeft(), equals: TrainingLeft(posts: .begun(3_200), favorites: .begun(800)))
+            mirror.feeds.trainingLeft(),
+            equals: TrainingLeft(posts: .begun(3_200), favorites: .begun(800)))
         // Neither training is recommended: it would read nothing.
         try await expect(mirror.nextStep()?.command) { $0?.contains("train") == false }
         _ = try await Self.goOn(mirror)
@@ -139,7 +159,8 @@ import Testing
     /// Of a worker's first look nothing follows that nobody has asked for.
     @Test func nothingIsBoughtThatNobodyAskedFor() async throws {
         let fixture = try await Self.fixture()
-        for pass in Passes(parts: try await fixture.worker().parts(lease: nil, deliverer: nil)).inOrder
+        for pass in Passes(parts: try await fixture.worker().parts(lease: nil, deliverer: nil))
+            .inOrder
         where pass.name == FeedName.humanPosts { _ = try await pass.run() }
         try await expect(fixture.mirror.feeds.trainingLeft().posts, equals: .unasked)
         let spent = await fixture.sandbox.ledger.spentMicrodollars
@@ -166,7 +187,8 @@ import Testing
         let training = try #require(PaidTraining(mirror, zone: Sample.zone, human: human, own: []))
         // A quarter of a dollar in 30 days: five favorites on the ninth of them.
         try await fixture.wait(until: Date(rfc3339: "2026-06-01T12:00:00Z") ?? .distantFuture)
-        try await expect(training.pauseOfNewFavorites(), equals: Date(rfc3339: "2026-06-02T00:00:00Z"))
+        try await expect(
+            training.pauseOfNewFavorites(), equals: Date(rfc3339: "2026-06-02T00:00:00Z"))
         try await fixture.wait(until: Date(rfc3339: "2026-06-09T12:00:00Z") ?? .distantFuture)
         try await expect(training.pauseOfNewFavorites(), equals: nil)
     }
@@ -174,9 +196,11 @@ import Testing
     @Test func statusTellsHowFarItIs() async throws {
         let fixture = try await Self.fixture()
         let mirror = fixture.mirror
-        try await expect(StatusReporter(mirror: mirror).report(now: fixture.clock.now).training, equals: nil)
+        try await expect(
+            StatusReporter(mirror: mirror).report(now: fixture.clock.now).training, equals: nil)
         _ = try await Self.trainPosts(mirror)
-        let training = try #require(try await StatusReporter(mirror: mirror).report(now: fixture.clock.now).training)
+        let training = try #require(
+            try await StatusReporter(mirror: mirror).report(now: fixture.clock.now).training)
         #expect(training.postsLeft > 3_000)
         #expect(training.favoritesLeft == 0)
         #expect(training.monthsLeft.map { $0 > 20 } ?? false)

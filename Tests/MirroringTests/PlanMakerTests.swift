@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    /// A desk over `texts` posts, the newest of the day before the first planned one, and so many on each day.
+    /// A desk over `texts` posts, the newest of the day before the first planned one, and so many
+    /// on each day.
     private func desk(
         texts: Int, perDay: Int = 2, variables: [String: String] = [:],
         text: (Int) -> String = { "Thought number \($0) about rivers" }
@@ -60,12 +61,15 @@ import Testing
             // At all hours but the night's.
             let minute = 7 * 60 + (number * 397) % (16 * 60)
             return Post(
-                id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"), author: human,
-                text: text(number), createdAt: Date(timeIntervalSince1970: Double(day.ordinal * 1_440 + minute) * 60))
+                id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"),
+                author: human,
+                text: text(number),
+                createdAt: Date(timeIntervalSince1970: Double(day.ordinal * 1_440 + minute) * 60))
         }
         _ = try await mirror.archive.store(
             posts, timeZone: Self.zone, limit: 10_000)
-        let maker = mirror.planMaker(zone: Self.zone, store: mirror.outbox(lease: nil), limits: .mastodon)
+        let maker = mirror.planMaker(
+            zone: Self.zone, store: mirror.outbox(lease: nil), limits: .mastodon)
         try await mirror.archive.prepare(by: maker.judge)
         return Desk(mirror: mirror, maker: maker)
     }
@@ -86,7 +90,8 @@ import Testing
     }
 
     @Test func previewsAreWhatTheDaysBecome() async throws {
-        // An old archive with busy and silent weeks: each day begins in the state that the bot's days before it left.
+        // An old archive with busy and silent weeks: each day begins in the state that the bot's
+        // days before it left.
         let desk = try await desk(texts: 500, perDay: 4)
         let silent = (0..<500).filter { $0 / 28 % 2 == 1 }.map {
             PostID(network: .mastodon, value: "https://sandbox.example/\($0)")
@@ -112,7 +117,9 @@ import Testing
         #expect(counts.values.reduce(0, +) == lived)
     }
 
-    @Test(arguments: [[:], ["REVIEW": "posts"], ["MAX_USES": "1"], ["MIN_AGE_DAYS": "3000"]] as [[String: String]])
+    @Test(
+        arguments: [[:], ["REVIEW": "posts"], ["MAX_USES": "1"], ["MIN_AGE_DAYS": "3000"]]
+            as [[String: String]])
     func theFirstPostIsThatOfThePreview(_ variables: [String: String]) async throws {
         let desk = try await desk(texts: 40, perDay: 4, variables: variables)
         _ = try await desk.slots(ofDays: 3)
@@ -136,7 +143,8 @@ import Testing
         let desk = try await desk(texts: 300, perDay: 3)
         let slots = try await desk.slots(ofDays: 5)
         let times = try await desk.mirror.archive.scheduleRows()
-        for (_, slots) in Dictionary(grouping: slots, by: { LocalTime($0.due, in: Self.zone).day }) {
+        for (_, slots) in Dictionary(grouping: slots, by: { LocalTime($0.due, in: Self.zone).day })
+        {
             let pattern = try #require(slots[0].explanation?.pattern)
             expect(slots) { $0.allSatisfy { $0.explanation?.pattern == pattern } }
             let posts = times.count { $0.day == pattern.day }
@@ -152,9 +160,13 @@ import Testing
     }
 
     @Test(
-        arguments: [(150, [:]), (300, ["SCHEDULE_MODEL": "raw"]), (300, ["SCHEDULE_MODEL": "kernel"])]
+        arguments: [
+            (150, [:]), (300, ["SCHEDULE_MODEL": "raw"]), (300, ["SCHEDULE_MODEL": "kernel"]),
+        ]
             as [(Int, [String: String])])
-    func minutesThatWereDrawnOneByOneTakeAfterNoDay(texts: Int, variables: [String: String]) async throws {
+    func minutesThatWereDrawnOneByOneTakeAfterNoDay(texts: Int, variables: [String: String])
+        async throws
+    {
         let slots = try await desk(texts: texts, perDay: 3, variables: variables).slots(ofDays: 3)
         #expect(!slots.isEmpty)
         expect(slots) { $0.allSatisfy { $0.explanation != nil && $0.explanation?.pattern == nil } }
@@ -175,7 +187,9 @@ import Testing
             let again = try await maker.make(day, now: midnight, watching: false)
             #expect(again == nil)
             let slots = try await desk.outbox.slots(of: day)
-            #expect(slots.map(\.due) == stored.filter { LocalTime($0.due, in: Self.zone).day == day }.map(\.due))
+            #expect(
+                slots.map(\.due)
+                    == stored.filter { LocalTime($0.due, in: Self.zone).day == day }.map(\.due))
         }
     }
 
@@ -205,12 +219,16 @@ import Testing
     }
 
     @Test func skipsASlotForWhichNothingIsLeft() async throws {
-        let slots = try await desk(texts: 40, perDay: 20) { "The same thought, again and again \($0 % 3)" }.slots(
+        let slots = try await desk(texts: 40, perDay: 20) {
+            "The same thought, again and again \($0 % 3)"
+        }.slots(
             ofDays: 1)
         let skipped = slots.filter { $0.text == nil }
         #expect(slots.count { $0.text != nil } == 3)
         #expect(!skipped.isEmpty)
-        expect(skipped) { $0.allSatisfy { $0.state == .skipped && $0.reason == "no-text" && $0.wording == nil } }
+        expect(skipped) {
+            $0.allSatisfy { $0.state == .skipped && $0.reason == "no-text" && $0.wording == nil }
+        }
     }
 
     @Test func usesYoungPostsOnlyWhenThereAreNoOthers() async throws {
@@ -227,7 +245,9 @@ import Testing
         let reasons = young.compactMap { $0.explanation?.summary }
         expect(reasons) { $0.allSatisfy { $0.contains("younger than wished") } }
         let strict = try await desk(texts: 40, variables: ["MIN_AGE_DAYS": "0"]).slots(ofDays: 3)
-        expect(strict) { !$0.contains { $0.explanation?.summary.contains("younger than wished") == true } }
+        expect(strict) {
+            !$0.contains { $0.explanation?.summary.contains("younger than wished") == true }
+        }
     }
 
     @Test func storesADayOnceWhoeverMakesIt() async throws {
@@ -293,7 +313,8 @@ import Testing
         ]
         // Some read as others do, and some may not be sent.
         let desk = try await desk(texts: texts, variables: variables) { number in
-            number % 11 == 3 ? "RT @someone: their words" : "Thought \(number % (texts * 4 / 5)) about rivers"
+            number % 11 == 3
+                ? "RT @someone: their words" : "Thought \(number % (texts * 4 / 5)) about rivers"
         }
         let chooser = TextChooser(noRepeatDays: noRepeat, minimumAgeDays: minimumAge)
         var uses: [PostID: Date] = [:]
@@ -305,10 +326,12 @@ import Testing
         for number in 0..<20 {
             let day = Self.firstDay.advanced(by: number)
             let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
-            let planned = try #require(try await desk.maker.make(day, now: midnight, watching: false))
+            let planned = try #require(
+                try await desk.maker.make(day, now: midnight, watching: false))
             let candidates = try await candidates(desk, uses)
             var taken = Set(
-                waiting.filter { $0.expires >= midnight }.compactMap(\.payload.wording?.text).map(TextRules.textKey))
+                waiting.filter { $0.expires >= midnight }.compactMap(\.payload.wording?.text).map(
+                    TextRules.textKey))
             waiting = planned.slots
             for slot in planned.slots {
                 let minute = LocalTime(slot.due, in: Self.zone).minute
@@ -478,10 +501,14 @@ import Testing
 
     @Test func leavesOutLinksWhenTheyAreSwitchedOff() async throws {
         let text = { (number: Int) in
-            number % 2 == 0 ? "Read slowly how tea grows: https://example.org/\(number)" : "Thought \(number) on tea"
+            number % 2 == 0
+                ? "Read slowly how tea grows: https://example.org/\(number)"
+                : "Thought \(number) on tea"
         }
-        let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(ofDays: 10)
-        let on = try await desk(texts: 150, variables: ["FITNESS": "strict"], text: text).slots(ofDays: 10)
+        let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(
+            ofDays: 10)
+        let on = try await desk(texts: 150, variables: ["FITNESS": "strict"], text: text).slots(
+            ofDays: 10)
         #expect(!off.isEmpty)
         expect(off) { !$0.contains { $0.text?.contains("https://") == true } }
         expect(on) { $0.contains { $0.text?.contains("https://") == true } }
@@ -502,7 +529,8 @@ import Testing
         let young = try await ages(["MAX_AGE_DAYS": "60"])
         #expect(!young.isEmpty)
         expect(young) { $0.allSatisfy { (29...61).contains($0) } }
-        // Nothing is young enough and old enough: what is too young does, and what is too old never.
+        // Nothing is young enough and old enough: what is too young does, and what is too old
+        // never.
         let younger = try await ages(["MAX_AGE_DAYS": "10"])
         #expect(!younger.isEmpty)
         expect(younger) { $0.allSatisfy { $0 <= 11 } }
@@ -510,7 +538,8 @@ import Testing
 
     @Test func aTextComesNoMoreOftenThanIsSet() async throws {
         let desk = try await desk(
-            texts: 12, perDay: 2, variables: ["MAX_USES": "2", "NO_REPEAT_DAYS": "0", "MIN_AGE_DAYS": "0"])
+            texts: 12, perDay: 2,
+            variables: ["MAX_USES": "2", "NO_REPEAT_DAYS": "0", "MIN_AGE_DAYS": "0"])
         let slots = try await desk.slots(ofDays: 30)
         let texts = slots.compactMap(\.text)
         #expect(texts.count == 24)
@@ -522,14 +551,16 @@ import Testing
         let uses = try await desk.mirror.archive.uses()
         #expect(uses.count == 12)
         expect(uses.values) { $0.allSatisfy { $0 == 2 } }
-        try await desk.mirror.storage.lenient.execute("UPDATE actions SET state = 'done' WHERE state = 'planned'")
+        try await desk.mirror.storage.lenient.execute(
+            "UPDATE actions SET state = 'done' WHERE state = 'planned'")
         let later = try #require(slots.last).due + 1_000 * 86_400
         try await desk.mirror.storage.lenient.execute("UPDATE posts SET rules = ''")
         try await desk.outbox.clean(before: later)
         try await expect(desk.outbox.recent(100)) { $0.isEmpty }
         let day = Self.firstDay.advanced(by: 40)
         let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
-        let planned = try #require(try await desk.maker.preview(day, now: midnight, watching: false))
+        let planned = try #require(
+            try await desk.maker.preview(day, now: midnight, watching: false))
         expect(planned.slots) { $0.allSatisfy { $0.payload.wording == nil } }
         try await expect(desk.mirror.archive.uses(), equals: uses)
     }
@@ -544,7 +575,9 @@ import Testing
         expect(report?.note) { $0?.contains("MAX_PER_DAY is 0") == true }
     }
 
-    @Test(arguments: ["2026-03-29", "2026-10-25"]) func staysInsideADayWhoseClockChanges(_ text: String) async throws {
+    @Test(arguments: ["2026-03-29", "2026-10-25"]) func staysInsideADayWhoseClockChanges(
+        _ text: String
+    ) async throws {
         let day = try #require(LocalDay(text))
         let desk = try await desk(texts: 800, perDay: 16)
         let start = try #require(LocalDayMinutes(day, in: Self.zone).start)
@@ -560,7 +593,8 @@ import Testing
 
     private static let times = ["Monday", "June"]
 
-    /// Every third text is of its day, and every third names a weekday or a month in which it is fit.
+    /// Every third text is of its day, and every third names a weekday or a month in which it is
+    /// fit.
     private static func mixed(_ number: Int) -> String {
         switch number % 3 {
         case 0: "Today I counted \(number) boats"
@@ -588,7 +622,8 @@ import Testing
         // The days are in March.
         expect(texts) { $0.allSatisfy { !$0.hasPrefix("Today") && !$0.hasPrefix("June") } }
         let (today, monday) = try await (
-            desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/0")),
+            desk.mirror.archive.post(
+                PostID(network: .mastodon, value: "https://sandbox.example/0")),
             desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/1"))
         )
         let spring = Date(timeIntervalSince1970: Double(Self.firstDay.ordinal) * 86_400)
@@ -617,9 +652,12 @@ import Testing
             PostID(network: .mastodon, value: "https://sandbox.example/3"),
             PostID(network: .mastodon, value: "https://sandbox.example/4")
         )
-        try await desk.mirror.storage.lenient.execute("UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
+        try await desk.mirror.storage.lenient.execute(
+            "UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
         let key = desk.maker.judge.rules.neverKey(of: try #require(try await archive.post(muted)))
-        _ = try await desk.mirror.storage.transaction { try archive.neverUse(key, of: muted, now: .now, on: $0) }
+        _ = try await desk.mirror.storage.transaction {
+            try archive.neverUse(key, of: muted, now: .now, on: $0)
+        }
         try await archive.prepare(by: desk.maker.judge)
         let unsent = try await archive.unsent(Archive.TextFilter(longest: 500))
         #expect(unsent.unfit[Archive.never] == 1)
@@ -667,7 +705,9 @@ import Testing
 
     /// With `strict` all that stand for themselves are equal, as before there were plain ones.
     @Test func whoIsStrictTakesAllThatAreFit() async throws {
-        let slots = try await desk(texts: 400, variables: ["FITNESS": "strict"], text: Self.plainOrNot).slots(
+        let slots = try await desk(
+            texts: 400, variables: ["FITNESS": "strict"], text: Self.plainOrNot
+        ).slots(
             ofDays: 20)
         expect(slots) { $0.contains { $0.text?.hasPrefix("The parliament") == true } }
         expect(slots) { $0.allSatisfy { $0.explanation?.summary.contains("plain") == false } }
@@ -688,12 +728,17 @@ import Testing
         expect(plain) { $0.allSatisfy { $0.text?.hasPrefix("Thought") == true } }
         let rest = slots.dropFirst(plain.count)
         #expect(!rest.isEmpty)
-        expect(rest) { $0.allSatisfy { $0.explanation?.summary.contains("fewer than 30 plain ones left") == true } }
+        expect(rest) {
+            $0.allSatisfy {
+                $0.explanation?.summary.contains("fewer than 30 plain ones left") == true
+            }
+        }
         expect(rest) { $0.contains { $0.text?.hasPrefix("Thought") != true } }
         #expect(Set(slots.compactMap(\.text)).count == slots.count)
     }
 
-    /// Whether a hashtag is of an occasion is told by the whole archive, and told again once it is not.
+    /// Whether a hashtag is of an occasion is told by the whole archive, and told again once it is
+    /// not.
     @Test func hashtagsOfAnOccasionAreNeverUsedUntilTheyAreUsual() async throws {
         let desk = try await desk(texts: 200) { number in
             number < 40 ? "Boat \(number) at #harborfest" : "Thought number \(number) about #boats"
@@ -710,9 +755,12 @@ import Testing
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let older = (0..<6).map { number in
             Post(
-                id: PostID(network: .mastodon, value: "https://sandbox.example/old/\(number)"), author: human,
+                id: PostID(network: .mastodon, value: "https://sandbox.example/old/\(number)"),
+                author: human,
                 text: "An older thought \(number) about #Boats",
-                createdAt: Date(timeIntervalSince1970: Double((Self.firstDay.ordinal - 200 - number * 40) * 86_400)))
+                createdAt: Date(
+                    timeIntervalSince1970: Double(
+                        (Self.firstDay.ordinal - 200 - number * 40) * 86_400)))
         }
         _ = try await archive.store(older, timeZone: Self.zone, limit: 10_000)
         try await archive.prepare(by: desk.maker.judge)
@@ -720,7 +768,8 @@ import Testing
         try await expect(archive.fitness(of: usual)?.reason, equals: "with-tag")
     }
 
-    /// With 20 that stand for themselves the others help out, and the plan says so; what hurts never does.
+    /// With 20 that stand for themselves the others help out, and the plan says so; what hurts
+    /// never does.
     @Test func tooFewTextsAreHelpedOutStepByStep() async throws {
         func texts(_ other: String) async throws -> [Action] {
             let desk = try await desk(texts: 80) { number in
@@ -728,7 +777,9 @@ import Testing
             }
             return try await desk.slots(ofDays: 10)
         }
-        for (other, words) in [("Today I counted boats:", "name a day"), ("Thanks, everyone", "speak to somebody")] {
+        for (other, words) in [
+            ("Today I counted boats:", "name a day"), ("Thanks, everyone", "speak to somebody"),
+        ] {
             let slots = try await texts(other)
             expect(slots) { $0.contains { $0.text?.hasPrefix(other) == true } }
             expect(slots) { $0.allSatisfy { $0.explanation?.summary.contains(words) == true } }
@@ -745,7 +796,9 @@ import Testing
                 id: PostID(network: .mastodon, value: "https://sandbox.example/lost/\(number)"),
                 author: AccountID(network: .mastodon, value: "haruka@sandbox.example"),
                 text: "An older thought \(number)",
-                createdAt: Date(timeIntervalSince1970: Double((Self.firstDay.ordinal - 3_000 - number) * 86_400)),
+                createdAt: Date(
+                    timeIntervalSince1970: Double((Self.firstDay.ordinal - 3_000 - number) * 86_400)
+                ),
                 isTimeTrusted: false)
         }
         _ = try await desk.mirror.archive.store(lost, timeZone: Self.zone, limit: 10_000)
@@ -754,6 +807,8 @@ import Testing
         // Each text whose time is known is used once before.
         #expect(first == 60)
         expect(slots[first].explanation?.summary) { $0?.contains("time of day was lost") == true }
-        expect(slots[..<first]) { $0.allSatisfy { $0.explanation?.summary.contains("lost") != true } }
+        expect(slots[..<first]) {
+            $0.allSatisfy { $0.explanation?.summary.contains("lost") != true }
+        }
     }
 }

@@ -27,14 +27,18 @@ import Testing
         init(_ engine: Engine = .sqlite, on network: NetworkName = .mastodon) async throws {
             self.network = network
             let variables = ["REPLIES_PER_PERSON": "100", "X_ACKNOWLEDGE_POLICY": "yes"]
-            paper = try await PaperMirror(engine, bot: network, human: network, variables: variables)
+            paper = try await PaperMirror(
+                engine, bot: network, human: network, variables: variables)
             pal = Self.account(network, "pal")
             other = Self.account(network, "other")
             parts = try await paper.parts()
             passes = Passes(parts: parts)
             try await paper.archive(
                 [pal, other].flatMap { person in
-                    (0..<5).map { pastReply("to-\(person.id.value)-\($0)", to: person.id, "thank you number \($0)") }
+                    (0..<5).map {
+                        pastReply(
+                            "to-\(person.id.value)-\($0)", to: person.id, "thank you number \($0)")
+                    }
                 })
             try await look()
         }
@@ -46,21 +50,27 @@ import Testing
                 return Account(id: AccountID(network: network, value: id), handle: id)
             case .x:
                 let number = name == "pal" ? "4711000" : "4711001"
-                return Account(id: AccountID(network: network, value: number), handle: "\(name.capitalized)Palmer")
+                return Account(
+                    id: AccountID(network: network, value: number),
+                    handle: "\(name.capitalized)Palmer")
             default:
                 let did = "did:plc:\(name)\(String(repeating: "a", count: 24 - name.count))"
-                return Account(id: AccountID(network: network, value: did), handle: "\(name).home.example")
+                return Account(
+                    id: AccountID(network: network, value: did), handle: "\(name).home.example")
             }
         }
 
         var mirror: HumanMirror { paper.mirror }
         var proofs: ProofTable { mirror.proofs }
 
-        func ask(_ typed: String, by visitor: String = "visitor", of table: ProofTable? = nil) async throws {
+        func ask(_ typed: String, by visitor: String = "visitor", of table: ProofTable? = nil)
+            async throws
+        {
             let account = try ProvedAccount(typed, on: network, localHost: "bots.example")
             let digest = StableHash.digest(of: "nonce", visitor, typed, "\(paper.clock.now)")
             try await (table ?? proofs).ask(
-                for: account, by: visitor, nonce: Array(digest.prefix(ProofTable.nonceSize)), now: paper.clock.now)
+                for: account, by: visitor, nonce: Array(digest.prefix(ProofTable.nonceSize)),
+                now: paper.clock.now)
         }
 
         /// The words that a visitor is shown.
@@ -90,8 +100,10 @@ import Testing
                 }
             let post = Post(
                 id: PostID(network: network, value: name), author: author.id, text: "@bot \(text)",
-                createdAt: date ?? paper.clock.now, visibility: visibility, mentions: [bot], address: "at-\(name)")
-            paper.bot.add([ObservedPost(post: post, author: author, address: "at-\(name)")], to: .mentions)
+                createdAt: date ?? paper.clock.now, visibility: visibility, mentions: [bot],
+                address: "at-\(name)")
+            paper.bot.add(
+                [ObservedPost(post: post, author: author, address: "at-\(name)")], to: .mentions)
             return name
         }
 
@@ -109,14 +121,16 @@ import Testing
         var replies: Int { paper.bot.with { $0.published.filter { $0.replyTo != nil }.count } }
 
         func rows() async throws -> Int {
-            try await mirror.storage.query("SELECT COUNT(*) AS number FROM proofs").first?.int("number") ?? 0
+            try await mirror.storage.query("SELECT COUNT(*) AS number FROM proofs").first?.int(
+                "number") ?? 0
         }
     }
 
     // MARK: What proves
 
     @Test(arguments: NetworkName.allCases, Engine.allCases)
-    func aMentionWithTheWordsProvesItsAccount(_ network: NetworkName, _ engine: Engine) async throws {
+    func aMentionWithTheWordsProvesItsAccount(_ network: NetworkName, _ engine: Engine) async throws
+    {
         let ground = try await Ground(engine, on: network)
         // What people type differs from what identifies an account, and so does its case.
         try await ground.ask("@\(ground.pal.handle.uppercased())")
@@ -139,7 +153,9 @@ import Testing
         #expect(ground.replies == 1)
     }
 
-    @Test(arguments: NetworkName.allCases) func whoIsLeftAloneCanProveToo(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func whoIsLeftAloneCanProveToo(_ network: NetworkName)
+        async throws
+    {
         let ground = try await Ground(on: network)
         let (mirror, pal) = (ground.mirror, ground.pal)
         ground.say("stop", by: pal)
@@ -157,7 +173,9 @@ import Testing
     }
 
     /// Of who was forgotten nothing is recorded but the proof that they ask for.
-    @Test(arguments: NetworkName.allCases) func whoWasForgottenCanProveToo(_ network: NetworkName) async throws {
+    @Test(arguments: NetworkName.allCases) func whoWasForgottenCanProveToo(_ network: NetworkName)
+        async throws
+    {
         let ground = try await Ground(on: network)
         let pal = ground.pal
         _ = try await ground.mirror.forget(pal.id, now: ground.paper.clock.now)
@@ -166,13 +184,17 @@ import Testing
         try await ground.look()
         try await expect(ground.progress(), equals: .proven(pal.id))
         try await expect(ground.decided(mention), equals: nil)
-        let report = try await PersonReport(on: pal.id, in: ground.mirror, zone: .gmt, now: ground.paper.clock.now)
+        let report = try await PersonReport(
+            on: pal.id, in: ground.mirror, zone: .gmt, now: ground.paper.clock.now)
         #expect(report.accounts.map(\.isForgotten) == [true])
         #expect(report.deeds.isEmpty)
         try await ground.paper.wait(ProofTable.proofLasts + 60)
         try await ground.passes.clean()
-        let traces = try await TableContents(of: ground.mirror.storage).tables.values.flatMap(\.self).filter {
-            $0.lowercased().contains(pal.id.value) || $0.lowercased().contains(pal.handle.lowercased())
+        let traces = try await TableContents(of: ground.mirror.storage).tables.values.flatMap(
+            \.self
+        ).filter {
+            $0.lowercased().contains(pal.id.value)
+                || $0.lowercased().contains(pal.handle.lowercased())
         }
         #expect(traces == [])
     }
@@ -192,8 +214,9 @@ import Testing
 
     // MARK: What does not
 
-    @Test(arguments: NetworkName.allCases) func aStrangerWithTheWordsProvesNothing(_ network: NetworkName) async throws
-    {
+    @Test(arguments: NetworkName.allCases) func aStrangerWithTheWordsProvesNothing(
+        _ network: NetworkName
+    ) async throws {
         let ground = try await Ground(on: network)
         try await ground.ask(ground.pal.handle)
         let words = try await ground.words()
@@ -206,11 +229,17 @@ import Testing
         // A post that repeats theirs is not theirs.
         let bot = AccountID(network: network, value: "bot")
         var post = Post(
-            id: PostID(network: network, value: "repeated"), author: ground.other.id, text: "@bot \(words)",
-            createdAt: ground.paper.clock.now, visibility: .public, mentions: [bot], address: "repeated")
-        ground.paper.bot.add([ObservedPost(post: post, author: ground.pal, address: "repeated")], to: .mentions)
-        (post.id, post.author, post.isRepost) = (PostID(network: network, value: "again"), ground.pal.id, true)
-        ground.paper.bot.add([ObservedPost(post: post, author: ground.pal, address: "again")], to: .mentions)
+            id: PostID(network: network, value: "repeated"), author: ground.other.id,
+            text: "@bot \(words)",
+            createdAt: ground.paper.clock.now, visibility: .public, mentions: [bot],
+            address: "repeated")
+        ground.paper.bot.add(
+            [ObservedPost(post: post, author: ground.pal, address: "repeated")], to: .mentions)
+        (post.id, post.author, post.isRepost) = (
+            PostID(network: network, value: "again"), ground.pal.id, true
+        )
+        ground.paper.bot.add(
+            [ObservedPost(post: post, author: ground.pal, address: "again")], to: .mentions)
         try await ground.look()
         try await expect(ground.words(), equals: words)
     }
@@ -266,8 +295,11 @@ import Testing
     @Test(arguments: Engine.allCases) func mirrorsDoNotShareProofs(_ engine: Engine) async throws {
         let ground = try await Ground(engine)
         let second = ProofTable(storage: ground.mirror.storage, mirror: "second")
-        await #expect(throws: ChangeRefusal.self) { try await ground.ask(ground.pal.handle, of: second) }
-        try await ground.mirror.storage.execute("INSERT INTO mirrors (mirror, created_ms) VALUES ('second', 1)")
+        await #expect(throws: ChangeRefusal.self) {
+            try await ground.ask(ground.pal.handle, of: second)
+        }
+        try await ground.mirror.storage.execute(
+            "INSERT INTO mirrors (mirror, created_ms) VALUES ('second', 1)")
         try await ground.ask(ground.pal.handle)
         try await ground.ask(ground.pal.handle, of: second)
         let now = ground.paper.clock.now
@@ -287,8 +319,11 @@ import Testing
     @Test func aMirrorThatIsGoneTakesNone() async throws {
         let ground = try await Ground()
         for change: SQL in ["move_state = 'left'", "move_state = NULL, pause_code = 'removing'"] {
-            try await ground.mirror.storage.execute("UPDATE mirrors SET \(change) WHERE mirror = 'test'")
-            let refusal = try await #require(throws: ChangeRefusal.self) { try await ground.ask("pal@home.example") }
+            try await ground.mirror.storage.execute(
+                "UPDATE mirrors SET \(change) WHERE mirror = 'test'")
+            let refusal = try await #require(throws: ChangeRefusal.self) {
+                try await ground.ask("pal@home.example")
+            }
             #expect(refusal.code == .unknown)
         }
         try await expect(ground.rows(), equals: 0)
@@ -318,12 +353,15 @@ import Testing
         for number in few..<ProofTable.mostOfMirror - ProofTable.mostOfAccount {
             try await ground.ask("p\(number)@home.example", by: "visitor \(number)")
         }
-        await #expect(throws: ChangeRefusal.self) { try await ground.ask("last@home.example", by: "9") }
+        await #expect(throws: ChangeRefusal.self) {
+            try await ground.ask("last@home.example", by: "9")
+        }
         try await expect(ground.rows(), equals: ProofTable.mostOfMirror)
         try await ground.paper.wait(ProofTable.wordsLast + 1)
         try await ground.ask("pal@home.example", by: "5")
         try await expect(ground.rows(), equals: ProofTable.mostOfMirror + 1)
-        // What is over is removed with the tidying of each hour, and where no worker runs with the next question.
+        // What is over is removed with the tidying of each hour, and where no worker runs with the
+        // next question.
         try await ground.paper.wait(ProofTable.proofLasts)
         try await ground.ask("last@home.example", by: "9")
         try await expect(ground.rows(), equals: 2)
@@ -345,8 +383,9 @@ import Testing
         try await expect(ground.rows(), equals: 0)
     }
 
-    @Test(arguments: NetworkName.allCases) func forgettingAPersonRemovesTheirProofs(_ network: NetworkName) async throws
-    {
+    @Test(arguments: NetworkName.allCases) func forgettingAPersonRemovesTheirProofs(
+        _ network: NetworkName
+    ) async throws {
         let ground = try await Ground(on: network)
         try await ground.ask(ground.pal.handle)
         ground.say(try await ground.words(), by: ground.pal)
@@ -378,28 +417,40 @@ import Testing
 
     @Test(
         arguments: [
-            (NetworkName.mastodon, "@Ann@Social.Example", "ann@social.example"), (.mastodon, "ann", "ann@bots.example"),
-            (.mastodon, "@ann", "ann@bots.example"), (.mastodon, "https://social.example/@Ann", "ann@social.example"),
+            (NetworkName.mastodon, "@Ann@Social.Example", "ann@social.example"),
+            (.mastodon, "ann", "ann@bots.example"),
+            (.mastodon, "@ann", "ann@bots.example"),
+            (.mastodon, "https://social.example/@Ann", "ann@social.example"),
             (.mastodon, "acct:ann@social.example", "ann@social.example"),
             (.mastodon, "ann@bücher.example", "ann@xn--bcher-kva.example"), (.x, "@Ann_B", "ann_b"),
-            (.x, "x:12345678901234567", "12345678901234567"), (.bluesky, "@Ann.Bsky.Social", "ann.bsky.social"),
+            (.x, "x:12345678901234567", "12345678901234567"),
+            (.bluesky, "@Ann.Bsky.Social", "ann.bsky.social"),
             (.bluesky, "did:plc:abcdefghijklmnopqrstuvwx", "did:plc:abcdefghijklmnopqrstuvwx"),
         ])
-    func accountsAreReadAsPeopleTypeThem(_ network: NetworkName, _ text: String, _ name: String) throws {
+    func accountsAreReadAsPeopleTypeThem(_ network: NetworkName, _ text: String, _ name: String)
+        throws
+    {
         try expect(ProvedAccount(text, on: network, localHost: "bots.example").name, equals: name)
     }
 
     @Test(
         arguments: [
-            "", "@", "*@social.example", "a b@c.example", "ann@", "@@ann@c.example", "x:12345", "did:plc:abc",
-            "ann@so cial.example", "'; DROP TABLE proofs; --@a.example", "<script>@a.example", "a\u{0}b@c.example",
-            "ann\u{202E}@c.example", "%@a.example", String(repeating: "a", count: 5_000) + "@a.example",
+            "", "@", "*@social.example", "a b@c.example", "ann@", "@@ann@c.example", "x:12345",
+            "did:plc:abc",
+            "ann@so cial.example", "'; DROP TABLE proofs; --@a.example", "<script>@a.example",
+            "a\u{0}b@c.example",
+            "ann\u{202E}@c.example", "%@a.example",
+            String(repeating: "a", count: 5_000) + "@a.example",
             "ann@a..example",
         ])
     func hostileAccountsAreRefused(_ text: String) {
-        #expect(throws: ChangeRefusal.self) { try ProvedAccount(text, on: .mastodon, localHost: "bots.example") }
+        #expect(throws: ChangeRefusal.self) {
+            try ProvedAccount(text, on: .mastodon, localHost: "bots.example")
+        }
         for network in [NetworkName.x, .bluesky] where !["x:12345", "did:plc:abc"].contains(text) {
-            #expect(throws: ChangeRefusal.self) { try ProvedAccount(text, on: network, localHost: nil) }
+            #expect(throws: ChangeRefusal.self) {
+                try ProvedAccount(text, on: network, localHost: nil)
+            }
         }
     }
 }

@@ -14,15 +14,18 @@ import Testing
     private static let now = BareMirror.now
     private static let feed = FeedName.botMentions
 
-    private static func progress(_ read: Date, newest: Date? = nil, error: String? = nil) -> FeedProgress {
+    private static func progress(_ read: Date, newest: Date? = nil, error: String? = nil)
+        -> FeedProgress
+    {
         var progress = FeedProgress()
         (progress.read, progress.newest, progress.error) = (read, newest, error)
         return progress
     }
 
     private func times(_ mirror: HumanMirror) async throws -> [String] {
-        try await mirror.storage.query("SELECT mirror, feed, read_ms, newest_ms, error FROM feeds ORDER BY mirror").map
-        {
+        try await mirror.storage.query(
+            "SELECT mirror, feed, read_ms, newest_ms, error FROM feeds ORDER BY mirror"
+        ).map {
             let read = try $0.date("read_ms").timeIntervalSince(Self.now)
             let newest = try $0.optionalDate("newest_ms")?.timeIntervalSince(Self.now)
             return "\(try $0.text("mirror")) \(Int(read)) \(newest.map { "\(Int($0))" } ?? "-") "
@@ -30,18 +33,25 @@ import Testing
         }
     }
 
-    @Test(arguments: Engine.allCases) func timesOfManyMirrorsAreStoredTogether(engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func timesOfManyMirrorsAreStoredTogether(engine: Engine)
+        async throws
+    {
         let bare = try await BareMirror(engine)
         let mirror = try await bare.open()
         let times = mirror.installation.readTimes
-        let tables = ["a", "b", "c"].map { FeedTable(storage: mirror.storage, mirror: $0, times: times) }
+        let tables = ["a", "b", "c"].map {
+            FeedTable(storage: mirror.storage, mirror: $0, times: times)
+        }
         // Without a worker each time is stored at once.
-        for table in tables { try await table.storeTime(Self.progress(Self.now, newest: Self.now - 9), of: Self.feed) }
+        for table in tables {
+            try await table.storeTime(Self.progress(Self.now, newest: Self.now - 9), of: Self.feed)
+        }
         try await expect(self.times(mirror), equals: ["a 0 -9 -", "b 0 -9 -", "c 0 -9 -"])
 
         times.beginCollecting()
         try await tables[0].storeTime(Self.progress(Self.now + 300), of: Self.feed)
-        try await tables[0].storeTime(Self.progress(Self.now + 360, newest: Self.now + 350), of: Self.feed)
+        try await tables[0].storeTime(
+            Self.progress(Self.now + 360, newest: Self.now + 350), of: Self.feed)
         try await tables[1].storeTime(Self.progress(Self.now + 300), of: Self.feed)
         try await expect(self.times(mirror), equals: ["a 0 -9 -", "b 0 -9 -", "c 0 -9 -"])
         await mirror.installation.storeReadTimes()
@@ -50,11 +60,14 @@ import Testing
         // The end of the worker loses nothing, and afterwards each time is stored at once again.
         try await tables[1].storeTime(Self.progress(Self.now + 400), of: Self.feed)
         await mirror.installation.endCollectingReadTimes()
-        try await tables[2].storeTime(Self.progress(Self.now + 500, newest: Self.now - 9), of: Self.feed)
+        try await tables[2].storeTime(
+            Self.progress(Self.now + 500, newest: Self.now - 9), of: Self.feed)
         try await expect(self.times(mirror), equals: ["a 360 350 -", "b 400 -9 -", "c 500 -9 -"])
     }
 
-    @Test(arguments: Engine.allCases) func nothingNewerIsLostAndNothingReturns(engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func nothingNewerIsLostAndNothingReturns(engine: Engine)
+        async throws
+    {
         let bare = try await BareMirror(engine)
         let mirror = try await bare.open()
         let times = mirror.installation.readTimes
@@ -79,7 +92,9 @@ import Testing
         let tables = names.map { FeedTable(storage: mirror.storage, mirror: $0, times: times) }
         for table in tables { try await table.storeTime(Self.progress(Self.now), of: Self.feed) }
         times.beginCollecting()
-        for table in tables { try await table.storeTime(Self.progress(Self.now + 300), of: Self.feed) }
+        for table in tables {
+            try await table.storeTime(Self.progress(Self.now + 300), of: Self.feed)
+        }
         let counting = CountingEngine(mirror.storage.lenient)
         let counted = await counting.counting { try? await times.store(in: counting) }
         #expect(counted == .init(statements: 2, changes: 2, transactions: 0))

@@ -10,17 +10,20 @@ import Testing
 
 @Suite struct RehearsalTests {
     private static let settings = Rehearsal.Settings(
-        origin: Date(timeIntervalSince1970: 1_780_000_000), started: Date(timeIntervalSince1970: 1_763_700_000),
+        origin: Date(timeIntervalSince1970: 1_780_000_000),
+        started: Date(timeIntervalSince1970: 1_763_700_000),
         factor: 120, leaseSeconds: 0.6, fault: "kill@delivery.answered#2")
 
     private static func open(
-        _ variables: [String: String], account: [String: String] = ["BOT_SERVER": "http://127.0.0.1:4000"]
+        _ variables: [String: String],
+        account: [String: String] = ["BOT_SERVER": "http://127.0.0.1:4000"]
     ) async throws -> Rehearsal {
         let folder = try TemporaryDirectory()
         var settings = account.merging(["MIRROR_BOT_HOME": folder.path]) { $1 }
         if account["BOT_SERVER"] != nil { settings["BOT_ACCESS_TOKEN"] = "t" }
         let configuration = try MirrorConfiguration(
-            try SettingValues(environment: .init(environmentVariables: settings)), environment: variables)
+            try SettingValues(environment: .init(environmentVariables: settings)),
+            environment: variables)
         let mirror = try await HumanMirror.open(configuration)
         let rehearsal = mirror.rehearsal
         await mirror.close()
@@ -28,7 +31,8 @@ import Testing
     }
 
     @Test func isOffWithoutItsVariables() async throws {
-        let rehearsal = try await Self.open(["HOME": "/nowhere"], account: ["BOT_SERVER": "https://social.example"])
+        let rehearsal = try await Self.open(
+            ["HOME": "/nowhere"], account: ["BOT_SERVER": "https://social.example"])
         #expect(rehearsal.clock == nil)
         #expect(rehearsal.leaseTiming.patience == .seconds(30))
         #expect(rehearsal.leaseTiming.interval == .seconds(5))
@@ -47,7 +51,10 @@ import Testing
         ["BOT_SERVER": "https://127.0.0.1.social.example"],
         ["BOT_NETWORK": "bluesky", "BOT_HANDLE": "bot.example", "BOT_APP_PASSWORD": "p"],
         ["BOT_SERVER": "http://localhost:1", "BOT_API_BASE_URL": "https://social.example"],
-        ["BOT_SERVER": "http://127.0.0.1:1", "HUMAN_SERVER": "https://social.example", "HUMAN_ACCESS_TOKEN": "t"],
+        [
+            "BOT_SERVER": "http://127.0.0.1:1", "HUMAN_SERVER": "https://social.example",
+            "HUMAN_ACCESS_TOKEN": "t",
+        ],
     ])
     func refusesToRehearseWithAnAccountElsewhere(account: [String: String]) async throws {
         let error = await #expect(throws: ConfigurationError.self) {
@@ -58,23 +65,29 @@ import Testing
     }
 
     @Test(arguments: [
-        ("REHEARSAL_ORIGIN", "yesterday"), ("REHEARSAL_STARTED", "soon"), ("REHEARSAL_STARTED", "99999999999999999999"),
+        ("REHEARSAL_ORIGIN", "yesterday"), ("REHEARSAL_STARTED", "soon"),
+        ("REHEARSAL_STARTED", "99999999999999999999"),
         ("REHEARSAL_FACTOR", "301"), ("REHEARSAL_FACTOR", "0.5"), ("REHEARSAL_FACTOR", "nan"),
-        ("REHEARSAL_LEASE_SECONDS", "0"), ("REHEARSAL_LEASE_SECONDS", "inf"), ("REHEARSAL_FAULT", "kill"),
+        ("REHEARSAL_LEASE_SECONDS", "0"), ("REHEARSAL_LEASE_SECONDS", "inf"),
+        ("REHEARSAL_FAULT", "kill"),
         ("REHEARSAL_FAULT", "kill@nowhere#1"), ("REHEARSAL_FAULT", "kill@plan.stored#0"),
         ("REHEARSAL_FAULT", "term@plan.stored#1"), ("REHEARSAL_FAULT", "kill@plan.stored"),
         ("REHEARSAL_CLOCK_FILE", "clock"),
     ])
     func namesTheVariableThatHasNoMeaning(name: String, value: String) async throws {
         let variables = Self.settings.variables.merging([name: value]) { $1 }
-        let error = await #expect(throws: ConfigurationError.self) { try await Self.open(variables) }
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await Self.open(variables)
+        }
         #expect(error?.setting == name)
     }
 
     @Test(arguments: ["REHEARSAL_ORIGIN", "REHEARSAL_STARTED"])
     func wantsBothEndsOfTheClock(missing: String) async throws {
         let variables = Self.settings.variables.filter { $0.key != missing }
-        let error = await #expect(throws: ConfigurationError.self) { try await Self.open(variables) }
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await Self.open(variables)
+        }
         #expect(error?.setting == "REHEARSAL_ORIGIN")
     }
 
@@ -85,7 +98,8 @@ import Testing
         let clock = try #require(try await Self.open(settings.variables).clock)
         let setting = ClockSetting(path: folder.path("clock"))
         // Until somebody sets it, and where nobody can tell by how much, it is right.
-        let right = AcceleratedClock(origin: settings.origin, started: settings.started, factor: settings.factor)
+        let right = AcceleratedClock(
+            origin: settings.origin, started: settings.started, factor: settings.factor)
         #expect(abs(clock.now.timeIntervalSince(right.now)) < 120 * 60)
         try folder.write(Data("a while".utf8), to: "clock")
         #expect(abs(clock.now.timeIntervalSince(right.now)) < 120 * 60)
@@ -126,7 +140,8 @@ import Testing
     }
 
     @Test func waitsAsLongAsTheFasterClockNeeds() async throws {
-        let clock = AcceleratedClock(origin: Date(timeIntervalSince1970: 0), started: Date(), factor: 300)
+        let clock = AcceleratedClock(
+            origin: Date(timeIntervalSince1970: 0), started: Date(), factor: 300)
         let deadline = clock.now + 30
         try await clock.sleep(until: deadline)
         #expect(clock.now >= deadline)

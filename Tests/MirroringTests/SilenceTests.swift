@@ -14,7 +14,8 @@ import Testing
 @testable import Control
 @testable import Mirroring
 
-/// Silence beside the living: posts that wait while the human is posting, and a bot that only answers.
+/// Silence beside the living: posts that wait while the human is posting, and a bot that only
+/// answers.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct SilenceTests {
     // MARK: On paper
 
@@ -22,18 +23,23 @@ import Testing
     private func desk(
         _ minutes: [String], variables: [String: String] = [:]
     ) async throws -> (hold: SlotHold, store: OutboxStore, slots: [Action]) {
-        let settings = ["TIME_ZONE": Sample.zone.identifier, "HOLD_WHILE_ACTIVE": "2h"].merging(variables) { $1 }
+        let settings = ["TIME_ZONE": Sample.zone.identifier, "HOLD_WHILE_ACTIVE": "2h"].merging(
+            variables
+        ) { $1 }
         let mirror = try await BareMirror(variables: settings).open()
         let store = mirror.outbox(lease: nil)
         for (index, minute) in minutes.enumerated() {
             let due = try at(minute)
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "\(index)"), text: "text \(index)", visibility: .unlisted)
+                source: PostID(network: .mastodon, value: "\(index)"), text: "text \(index)",
+                visibility: .unlisted)
             let name = Slot.Name(day: Sample.day, number: index + 1)
-            _ = try await store.add(Intent(.post(name, wording), due: due, expires: due + 900), now: due - 3_600)
+            _ = try await store.add(
+                Intent(.post(name, wording), due: due, expires: due + 900), now: due - 3_600)
         }
         let hold = SlotHold(
-            archive: mirror.archive, store: store, configuration: mirror.configuration, zone: Sample.zone)
+            archive: mirror.archive, store: store, configuration: mirror.configuration,
+            zone: Sample.zone)
         return (hold, store, try await store.slots(of: Sample.day))
     }
 
@@ -44,7 +50,8 @@ import Testing
 
     private func post(_ time: Date, isTrusted: Bool = true) -> Post {
         Post(
-            id: PostID(network: .mastodon, value: "\(time)"), author: Sample.person("haruka"), text: "here I am",
+            id: PostID(network: .mastodon, value: "\(time)"), author: Sample.person("haruka"),
+            text: "here I am",
             createdAt: time, isTimeTrusted: isTrusted, isRepost: true, visibility: .private)
     }
 
@@ -53,7 +60,8 @@ import Testing
         let slot = slots[0]
         try await expect(hold.verdict(on: slot, now: slot.due), equals: .leaves)
         // Whoever may read it, and whoever wrote it first.
-        try await hold.note([post(try at("10:30")), post(try at("11:30"), isTrusted: false)], now: slot.due)
+        try await hold.note(
+            [post(try at("10:30")), post(try at("11:30"), isTrusted: false)], now: slot.due)
         guard case .moves(let later) = try await hold.verdict(on: slot, now: slot.due) else {
             return #expect(Bool(false), "it leaves, or falls")
         }
@@ -71,11 +79,13 @@ import Testing
             ["12:00", "12:31", "12:33"], variables: ["QUIET_HOURS": "12:34-14:00"])
         try await hold.note([post(try at("10:30"))], now: slots[0].due)
         // 12:30 and 12:32 are all that is left of the hour after the silence.
-        guard case .moves(let later) = try await hold.verdict(on: slots[0], now: slots[0].due) else {
+        guard case .moves(let later) = try await hold.verdict(on: slots[0], now: slots[0].due)
+        else {
             return #expect(Bool(false), "it leaves, or falls")
         }
         #expect(["12:30", "12:32"].contains(LocalTime(later, in: Sample.zone).minute.description))
-        let held = try await store.holdBack(slots[0], until: later, reason: "human-active", now: slots[0].due)
+        let held = try await store.holdBack(
+            slots[0], until: later, reason: "human-active", now: slots[0].due)
         #expect(held.state == .planned)
         #expect(held.due == later)
         #expect(held.expires == later + 900)
@@ -83,12 +93,14 @@ import Testing
         // Nothing of the day is left.
         try await hold.note([post(try at("22:05"))], now: try at("22:10"))
         try await expect(hold.verdict(on: held, now: try at("22:10")), equals: .falls)
-        let fallen = try await store.holdBack(held, until: nil, reason: "human-active", now: try at("22:10"))
+        let fallen = try await store.holdBack(
+            held, until: nil, reason: "human-active", now: try at("22:10"))
         #expect(fallen.state == .skipped)
     }
 
     @Test func whatAPersonPinnedLeaves() async throws {
-        let (hold, store, slots) = try await desk(["12:00", "13:00"], variables: ["HOLD_WHILE_ACTIVE": "24h"])
+        let (hold, store, slots) = try await desk(
+            ["12:00", "13:00"], variables: ["HOLD_WHILE_ACTIVE": "24h"])
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
         #expect(try await store.pin(slots[0].id, nil, now: slots[0].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).first)
@@ -96,7 +108,8 @@ import Testing
         try await expect(hold.verdict(on: slots[1], now: slots[1].due), equals: .falls)
         // Pinned while the worker looked: the person is in time.
         let error = await #expect(throws: OutboxError.self) {
-            try await store.holdBack(slots[0], until: nil, reason: "human-active", now: slots[0].due)
+            try await store.holdBack(
+                slots[0], until: nil, reason: "human-active", now: slots[0].due)
         }
         #expect(error?.code == .stateChanged)
         try await expect(store.slots(of: Sample.day).first, equals: pinned)
@@ -107,21 +120,25 @@ import Testing
         let settings = ["HOLD_WHILE_ACTIVE": "none", "QUIET_HOURS": "11:30-13:00"]
         let (hold, store, slots) = try await desk(["11:00", "12:00"], variables: settings)
         try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .leaves)
-        guard case .moves(let later) = try await hold.verdict(on: slots[1], now: slots[1].due) else {
+        guard case .moves(let later) = try await hold.verdict(on: slots[1], now: slots[1].due)
+        else {
             return #expect(Bool(false), "it leaves, or falls")
         }
         #expect((try at("13:00")..<(try at("14:00"))).contains(later))
         #expect(hold.reason(at: slots[1].due) == "quiet-hours")
         #expect(hold.reason(at: later) == "human-active")
-        let held = try await store.holdBack(slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
+        let held = try await store.holdBack(
+            slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
         try await expect(hold.verdict(on: held, now: later), equals: .leaves)
         // What a person pinned is their wish.
         #expect(try await store.pin(held.id, nil, now: slots[1].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).last)
         try await expect(hold.verdict(on: pinned, now: slots[1].due), equals: .leaves)
         // Nothing is left of a day that ends quietly.
-        let night = try await desk(["12:00"], variables: settings.merging(["QUIET_HOURS": "11:30-00:00"]) { $1 })
-        try await expect(night.hold.verdict(on: night.slots[0], now: night.slots[0].due), equals: .falls)
+        let night = try await desk(
+            ["12:00"], variables: settings.merging(["QUIET_HOURS": "11:30-00:00"]) { $1 })
+        try await expect(
+            night.hold.verdict(on: night.slots[0], now: night.slots[0].due), equals: .falls)
     }
 
     @Test func withoutTheSettingNothingWaits() async throws {
@@ -133,7 +150,9 @@ import Testing
 
     // MARK: As the network sees it
 
-    @Test(arguments: Engine.allCases) func theBotDoesNotTalkOverTheHuman(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func theBotDoesNotTalkOverTheHuman(_ engine: Engine)
+        async throws
+    {
         var changed = 0
         for seed: UInt64 in 1...4 { changed += try await changedSlots(engine, seed) }
         // Not every day has the human post shortly before the bot would.
@@ -155,7 +174,9 @@ import Testing
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }.map(\.date)
         try #require(!spoken.isEmpty)
         for time in sent {
-            expect(spoken, "\(time)") { !$0.contains { (1..<120 * 60 - 1).contains(time.timeIntervalSince($0)) } }
+            expect(spoken, "\(time)") {
+                !$0.contains { (1..<120 * 60 - 1).contains(time.timeIntervalSince($0)) }
+            }
         }
         let planned = Dictionary(
             uniqueKeysWithValues: try #require(before?.slots).map { ($0.subject, $0.due) })
@@ -164,7 +185,8 @@ import Testing
         expect(slots.filter { $0.due < Sample.hour(23) }) {
             $0.allSatisfy { [.done, .skipped].contains($0.state) }
         }
-        try await expect(fixture.mirror.archive.circumstances(home: .gmt).lastActivity, equals: spoken.max())
+        try await expect(
+            fixture.mirror.archive.circumstances(home: .gmt).lastActivity, equals: spoken.max())
         return slots.count { $0.due != planned[$0.subject] || $0.reason == "human-active" }
     }
 
@@ -175,12 +197,16 @@ import Testing
         ]).open()
         let sentence = "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
         let findings = await Doctor(mirror: mirror).findings(now: BareMirror.now)
-        expect(findings) { $0.contains { $0.subject == "silence" && $0.verdict == .warn && $0.text == sentence } }
+        expect(findings) {
+            $0.contains { $0.subject == "silence" && $0.verdict == .warn && $0.text == sentence }
+        }
         let status = try await StatusReporter(mirror: mirror).report(now: BareMirror.now)
         #expect(status.idle.contains(sentence))
     }
 
-    @Test(arguments: Engine.allCases) func aBotThatOnlyAnswersMakesNoPosts(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func aBotThatOnlyAnswersMakesNoPosts(_ engine: Engine)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(engine)
         let mirror = fixture.mirror
         let changes = PlanChanges(mirror: mirror, zone: Sample.zone)
@@ -192,17 +218,25 @@ import Testing
                     12,
                     {
                         try await mirror.set(["MAX_PER_DAY": "0"], now: Sample.hour(12))
-                        let last = try #require(try await fixture.slots().last { $0.state == .planned })
-                        pinned.add(try await changes.pin(last.subject, to: nil, now: Sample.hour(12)))
+                        let last = try #require(
+                            try await fixture.slots().last { $0.state == .planned })
+                        pinned.add(
+                            try await changes.pin(last.subject, to: nil, now: Sample.hour(12)))
                     }
                 )
             ])
         let kept = try #require(pinned.values.first)
         let ledger = await fixture.sandbox.ledger
-        let posts = ledger.deliveries.filter { $0.replyTo == nil && $0.date > Sample.hour(12) + 120 }
+        let posts = ledger.deliveries.filter {
+            $0.replyTo == nil && $0.date > Sample.hour(12) + 120
+        }
         #expect(posts.map(\.idempotencyKey) == [kept.key])
-        expect(ledger.deliveries) { $0.contains { $0.replyTo != nil && $0.date > Sample.hour(12.2) } }
-        let left = try await fixture.slots().filter { $0.due > Sample.hour(12) + 120 && $0.id != kept.id }
+        expect(ledger.deliveries) {
+            $0.contains { $0.replyTo != nil && $0.date > Sample.hour(12.2) }
+        }
+        let left = try await fixture.slots().filter {
+            $0.due > Sample.hour(12) + 120 && $0.id != kept.id
+        }
         #expect(!left.isEmpty)
         expect(left) { $0.allSatisfy { $0.state == .skipped && $0.reason == "only-answers" } }
     }

@@ -10,7 +10,8 @@ import Testing
 
 @testable import Mirroring
 
-/// Eighty months of chance on X: what is read and said, lost answers, refusals, processes that end and begin.
+/// Eighty months of chance on X: what is read and said, lost answers, refusals, processes that end
+/// and begin.
 ///
 /// The sandbox writes its own bill.
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct SpendingLivesTests {
@@ -18,13 +19,17 @@ import Testing
     private static let stepsPerMonth = 20
 
     /// No month costs more than its budget, and no bill more than what was noted for it.
-    @Test(arguments: 0..<8 as Range<UInt64>) func noMonthCostsMoreThanItsBudget(seed: UInt64) async throws {
+    @Test(arguments: 0..<8 as Range<UInt64>) func noMonthCostsMoreThanItsBudget(seed: UInt64)
+        async throws
+    {
         var generator = SeededGenerator(seed: seed)
         let dollars = ["0.10", "0.40", "1", "5"][Int(seed % 4)]
         let owner = seed < 4 ? [:] : ["X_APP_OWNER": "human"]
         let fixture = try await MirrorFixture.start(
             seed: seed, isTrained: false, human: .x, bot: .x,
-            variables: ["X_BUDGET_USD_PER_MONTH": dollars, "X_HOME_POSTS_PER_DAY": "40"].merging(owner) { $1 })
+            variables: ["X_BUDGET_USD_PER_MONTH": dollars, "X_HOME_POSTS_PER_DAY": "40"].merging(
+                owner
+            ) { $1 })
         if seed >= 4 { fixture.sandbox.faults.x.appOwner = .human }
         var hasRefused = false
         for _ in 0..<Self.months {
@@ -35,7 +40,9 @@ import Testing
             // What happened so far, for whoever reads of a failure.
             var story: [String] = []
             for step in 0..<Self.stepsPerMonth {
-                if Int.random(in: 0..<4, using: &generator) == 0 { story += [Self.plan(&generator, fixture.sandbox)] }
+                if Int.random(in: 0..<4, using: &generator) == 0 {
+                    story += [Self.plan(&generator, fixture.sandbox)]
+                }
                 let deed = Int.random(in: 0..<8, using: &generator)
                 var outcome = "done"
                 do {
@@ -46,9 +53,12 @@ import Testing
                 }
                 let spending = try await mirror.spending.spending(at: fixture.clock.now)
                 let billed = await fixture.sandbox.ledger.spentMicrodollars - start
-                story.append("\(fixture.clock.now.rfc3339) deed \(deed): \(billed), \(spending.byPurpose), \(outcome)")
+                story.append(
+                    "\(fixture.clock.now.rfc3339) deed \(deed): \(billed), \(spending.byPurpose), \(outcome)"
+                )
                 try #require(spending.total <= spending.budget, "\(story.joined(separator: "\n"))")
-                try #require(billed <= spending.total.microdollars, "\(story.joined(separator: "\n"))")
+                try #require(
+                    billed <= spending.total.microdollars, "\(story.joined(separator: "\n"))")
                 let pause = TimeInterval(Int.random(in: 60...100_000, using: &generator))
                 let next = min(fixture.clock.now + pause, end - 60)
                 try await fixture.wait(until: next)
@@ -65,7 +75,8 @@ import Testing
     private static func plan(_ generator: inout SeededGenerator, _ sandbox: Sandbox) -> String {
         let faults: [SandboxFault] = [
             .dropAnswer, .dropRequest, .resetAnswer, .truncateAnswer, .html(status: 503),
-            .error(status: 429, message: "Too Many Requests"), .error(status: 500, message: "Internal Error"),
+            .error(status: 429, message: "Too Many Requests"),
+            .error(status: 500, message: "Internal Error"),
         ]
         let fault = faults.randomElement(using: &generator) ?? .dropAnswer
         let count = Int.random(in: 1...2, using: &generator)
@@ -83,19 +94,29 @@ import Testing
         let now = fixture.clock.now
         switch deed {
         case 0: _ = try await bot.page(.mentions, .newest, size: nil)
-        case 1: _ = try await bot.page(.home, .newest, size: Int.random(in: 5...100, using: &generator))
+        case 1:
+            _ = try await bot.page(.home, .newest, size: Int.random(in: 5...100, using: &generator))
         case 2:
-            let page = try await human.page(.ownPosts, .newest, size: Int.random(in: 5...100, using: &generator))
-            if let older = page.older { _ = try await human.page(.ownPosts, .older(older), size: nil) }
-        case 3: _ = try await human.page(.favorites, .newest, size: Int.random(in: 5...100, using: &generator))
-        case 4: _ = try await bot.publish(Draft(text: "Fog over the bay \(key)", key: key, createdAt: now))
+            let page = try await human.page(
+                .ownPosts, .newest, size: Int.random(in: 5...100, using: &generator))
+            if let older = page.older {
+                _ = try await human.page(.ownPosts, .older(older), size: nil)
+            }
+        case 3:
+            _ = try await human.page(
+                .favorites, .newest, size: Int.random(in: 5...100, using: &generator))
+        case 4:
+            _ = try await bot.publish(
+                Draft(text: "Fog over the bay \(key)", key: key, createdAt: now))
         case 5:
             _ = try await bot.publish(
                 Draft(text: "See https://example.org/\(key)", key: key, createdAt: now))
         case 6:
-            let mention = try await bot.page(.mentions, .newest, size: nil).items.randomElement(using: &generator)
+            let mention = try await bot.page(.mentions, .newest, size: nil).items.randomElement(
+                using: &generator)
             guard let mention else { return }
-            let answer = Draft(text: "Indeed \(key)", replyTo: mention.address, key: key, createdAt: now)
+            let answer = Draft(
+                text: "Indeed \(key)", replyTo: mention.address, key: key, createdAt: now)
             _ = try await bot.publish(answer)
         default:
             let posts = try await bot.page(.ownPosts, .newest, size: nil).items

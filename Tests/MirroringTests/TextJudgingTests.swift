@@ -378,7 +378,9 @@ import Testing
     // MARK: Neighbours
 
     /// What comes within five minutes after another post that answers nobody is no plain text.
-    @Test(arguments: Engine.allCases) func whatFollowsCloselyIsNotPlain(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func whatFollowsCloselyIsNotPlain(_ engine: Engine)
+        async throws
+    {
         let mirror = try await BareMirror(engine).open()
         let seconds: [Double] = [0, 299, 300, 700, 1_100, 1_200]
         var posts = seconds.enumerated().map { number, second in
@@ -387,7 +389,8 @@ import Testing
             return post
         }
         // After an answer, and where the time was lost.
-        posts[3].replyTo = ReplyTarget(author: AccountID(network: .mastodon, value: "ben@b.example"))
+        posts[3].replyTo = ReplyTarget(
+            author: AccountID(network: .mastodon, value: "ben@b.example"))
         posts[4].createdAt = Self.now + 750
         posts[5].isTimeTrusted = false
         _ = try await mirror.archive.store(posts, timeZone: Self.zone, limit: 100_000)
@@ -403,16 +406,27 @@ import Testing
     // MARK: Too few
 
     /// A rule that silences a mirror is named; one that leaves enough is not.
-    @Test(arguments: [(4, true), (6, false)]) func aRuleThatLeavesHardlyATextIsNamed(usable: Int, isTold: Bool)
+    @Test(arguments: [(4, true), (6, false)]) func aRuleThatLeavesHardlyATextIsNamed(
+        usable: Int, isTold: Bool
+    )
         async throws
     {
         let mirror = try await mirror(60, variables: ["TIME_ZONE": "Europe/Berlin"]) { number in
-            number < usable ? "Thought number \(number) about rivers" : "Read https://short.example/\(number)"
+            number < usable
+                ? "Thought number \(number) about rivers" : "Read https://short.example/\(number)"
         }
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
-        let told = await Doctor(mirror: mirror).findings(now: Self.now).filter { $0.subject == "texts" }
+        let told = await Doctor(mirror: mirror).findings(now: Self.now).filter {
+            $0.subject == "texts"
+        }
         #expect(told.count == (isTold ? 1 : 0), "\(told)")
-        expect(told) { $0.allSatisfy { $0.verdict == .warn && $0.text.hasPrefix("4 of 60 texts may be posted") } }
-        expect(told) { $0.allSatisfy { $0.text.contains("the rule link-only leaves out 56, since ") } }
+        expect(told) {
+            $0.allSatisfy {
+                $0.verdict == .warn && $0.text.hasPrefix("4 of 60 texts may be posted")
+            }
+        }
+        expect(told) {
+            $0.allSatisfy { $0.text.contains("the rule link-only leaves out 56, since ") }
+        }
     }
 }

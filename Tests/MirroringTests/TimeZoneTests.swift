@@ -22,20 +22,26 @@ import Testing
         try await expect(moved.settleTimeZone(now: now)?.identifier, equals: "Europe/Berlin")
         let inBerlin = try await moved.archive.scheduleRows()
         #expect(inBerlin.count == inTokyo.count)
-        #expect(inBerlin == inTokyo.map { Self.move($0, hours: Self.isSummer($0) ? -7 : -8) }.sorted())
+        #expect(
+            inBerlin == inTokyo.map { Self.move($0, hours: Self.isSummer($0) ? -7 : -8) }.sorted())
         try await expect(moved.table.record().timeZone, equals: "Europe/Berlin")
         // The second time there is nothing left to rewrite.
-        try await expect(moved.archive.rewriteTimes(in: try #require(TimeZone(identifier: "Europe/Berlin"))), equals: 0)
+        try await expect(
+            moved.archive.rewriteTimes(in: try #require(TimeZone(identifier: "Europe/Berlin"))),
+            equals: 0)
         try await expect(moved.settleTimeZone(now: now)?.identifier, equals: "Europe/Berlin")
         try await expect(moved.archive.scheduleRows(), equals: inBerlin)
     }
 
-    /// Who only looks by another clock leaves the minutes as a worker goes by them, and a worker is told of a move.
+    /// Who only looks by another clock leaves the minutes as a worker goes by them, and a worker is
+    /// told of a move.
     @Test func onlyWhatLearnsOrWorksMovesTheMinutes() async throws {
         let fixture = try await MirrorFixture.start()
         let now = fixture.clock.now
         _ = try await fixture.mirror.settleTimeZone(now: now)
-        let (rows, stamp) = (try await fixture.mirror.archive.scheduleRows(), try await fixture.mirror.stamp())
+        let (rows, stamp) = (
+            try await fixture.mirror.archive.scheduleRows(), try await fixture.mirror.stamp()
+        )
         try await expect(fixture.mirror.zoneToCome(fixture.mirror.table.record()), equals: nil)
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
         try await expect(other.recordedTimeZone(now: now), equals: Sample.zone)
@@ -53,7 +59,8 @@ import Testing
 
     @Test func whatIsFirstLookedAtIsSettled() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        try await expect(fixture.mirror.recordedTimeZone(now: fixture.clock.now), equals: Sample.zone)
+        try await expect(
+            fixture.mirror.recordedTimeZone(now: fixture.clock.now), equals: Sample.zone)
         try await expect(fixture.mirror.table.record().timeZone, equals: "Asia/Tokyo")
     }
 
@@ -84,7 +91,8 @@ import Testing
         let inTokyo = try await fixture.mirror.archive.scheduleRows()
         // Noted, and then nobody was there to move the posts.
         let always = ZoneSpan(
-            LocalDay.earliest...LocalDay.latest, in: try #require(TimeZone(identifier: "Asia/Kathmandu")))
+            LocalDay.earliest...LocalDay.latest,
+            in: try #require(TimeZone(identifier: "Asia/Kathmandu")))
         try await expect(fixture.mirror.archive.add(always, now: now), equals: .changed)
         let next = try await fixture.reopened(changing: isSet ? [:] : ["TIME_ZONE": ""])
         try await expect(next.settleTimeZone(now: now), equals: Sample.zone)
@@ -96,7 +104,9 @@ import Testing
         #expect(try await fixture.worker(on: next).runOnce())
         let plan = try #require(try await next.outbox(lease: nil).plan(for: Sample.day))
         #expect(plan.timeZone == "Asia/Tokyo")
-        for slot in try await fixture.slots() { #expect(LocalTime(slot.due, in: Sample.zone).day == Sample.day) }
+        for slot in try await fixture.slots() {
+            #expect(LocalTime(slot.due, in: Sample.zone).day == Sample.day)
+        }
     }
 
     @Test func keepsTodaysPlanWhenTheZoneChanges() async throws {
@@ -109,7 +119,8 @@ import Testing
         try await expect(fixture.slots(), equals: planned)
     }
 
-    /// In the months that the sample covers, Berlin's clocks go forward once: on 2026-03-29 at 10:00 in Tokyo.
+    /// In the months that the sample covers, Berlin's clocks go forward once: on 2026-03-29 at
+    /// 10:00 in Tokyo.
     private static func isSummer(_ time: LocalTime) -> Bool {
         (time.day.description, time.minute.description) >= ("2026-03-29", "10:00")
     }

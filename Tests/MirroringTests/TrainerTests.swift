@@ -40,7 +40,8 @@ import Testing
         #expect(first.known == 0)
         #expect(first.leftOut["not public"] == hidden)
         try await expect(fixture.mirror.archive.count(), equals: first.learned)
-        #expect(progress.values.last == TrainingProgress(step: .posts, done: first.read, total: 3_200))
+        #expect(
+            progress.values.last == TrainingProgress(step: .posts, done: first.read, total: 3_200))
         #expect(progress.values.map(\.done) == progress.values.map(\.done).sorted())
         // Nothing new.
         let second = try await scheduler(fixture).train(from: network)
@@ -97,14 +98,17 @@ import Testing
     }
 
     @Test func keepsNoMoreThanItsLimit() async throws {
-        let fixture = try await MirrorFixture.start(isTrained: false, variables: ["ARCHIVE_LIMIT": "100"])
+        let fixture = try await MirrorFixture.start(
+            isTrained: false, variables: ["ARCHIVE_LIMIT": "100"])
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let summary = try await scheduler(fixture).train(fromArchive: path, localHost: nil)
         let kept = try await fixture.mirror.archive.span()
         try await expect(fixture.mirror.archive.count(), equals: 100)
         #expect((summary.leftOut["older than the archive's limit"] ?? 0) > 300)
-        try expect(#require(kept).newest, equals: Sample.posts.last { $0.visibility != .private }?.createdAt)
+        try expect(
+            #require(kept).newest,
+            equals: Sample.posts.last { $0.visibility != .private }?.createdAt)
     }
 
     @Test func readsFavoritesAndTheTimelineTheyWereChosenFrom() async throws {
@@ -144,7 +148,9 @@ import Testing
     /// A line may not name its author; that it was seen and favorited is known all the same.
     @Test func aLabelledLineCountsAsSeenWhoeverWroteIt() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let lines = (0..<50).map { #"{"id":"\#($0)","text":"tea number \#($0)","favorite":\#($0 < 10)}"# }
+        let lines = (0..<50).map {
+            #"{"id":"\#($0)","text":"tea number \#($0)","favorite":\#($0 < 10)}"#
+        }
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "likes.jsonl")
         let favorites = try fixture.mirror.favorites()
@@ -162,10 +168,14 @@ import Testing
             mirror: fixture.mirror, favorites: try fixture.mirror.favorites()
         ) { _ in }
         _ = try await trainer.train(from: try await human(fixture), own: own, limit: 1_000)
-        let rows = try await fixture.mirror.storage.lenient.query("SELECT DISTINCT author FROM examples")
+        let rows = try await fixture.mirror.storage.lenient.query(
+            "SELECT DISTINCT author FROM examples")
         let authors = try rows.map { try $0.text("author") }
         #expect(authors.count > 5)
-        #expect(Set(authors).isDisjoint(with: [aoi.value, "shizuka@sandbox.example", "haruka@sandbox.example"]))
+        #expect(
+            Set(authors).isDisjoint(with: [
+                aoi.value, "shizuka@sandbox.example", "haruka@sandbox.example",
+            ]))
     }
 
     @Test func importsLabelledLinesWithinTheLimit() async throws {

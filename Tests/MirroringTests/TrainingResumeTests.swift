@@ -17,13 +17,19 @@ import Testing
     private static let count = 250
 
     /// A mirror whose human has said and favorited things.
-    private func paper(_ network: NetworkName = .mastodon, pageSize: Int = 20) async throws -> PaperMirror {
+    private func paper(_ network: NetworkName = .mastodon, pageSize: Int = 20) async throws
+        -> PaperMirror
+    {
         let paper = try await PaperMirror(bot: network, human: network)
         let human = try #require(paper.human)
         human.with { $0.pageSize = pageSize }
         human.add((0..<Self.count).map { said($0, on: network) }, to: .ownPosts)
-        human.add((0..<Self.count).map { paperPost("f\($0)", on: network, "green tea \($0)") }, to: .favorites)
-        human.add((0..<Self.count).map { paperPost("h\($0)", on: network, "late train \($0)") }, to: .home)
+        human.add(
+            (0..<Self.count).map { paperPost("f\($0)", on: network, "green tea \($0)") },
+            to: .favorites)
+        human.add(
+            (0..<Self.count).map { paperPost("h\($0)", on: network, "late train \($0)") }, to: .home
+        )
         return paper
     }
 
@@ -34,14 +40,17 @@ import Testing
     }
 
     private func scheduler(
-        _ paper: PaperMirror, budget: TrainingBudget? = nil, progress: Recorder<TrainingProgress> = Recorder()
+        _ paper: PaperMirror, budget: TrainingBudget? = nil,
+        progress: Recorder<TrainingProgress> = Recorder()
     ) -> SchedulerTrainer {
         SchedulerTrainer(mirror: paper.mirror, zone: PaperMirror.zone, budget: budget) {
             progress.add($0)
         }
     }
 
-    private func classifier(_ paper: PaperMirror, budget: TrainingBudget? = nil) throws -> ClassifierTrainer {
+    private func classifier(_ paper: PaperMirror, budget: TrainingBudget? = nil) throws
+        -> ClassifierTrainer
+    {
         ClassifierTrainer(
             mirror: paper.mirror, favorites: try paper.mirror.favorites(), budget: budget
         ) { _ in }
@@ -69,7 +78,8 @@ import Testing
         /// The plan of a month in which nothing but one part of learning is paid for.
         func training(_ feed: Feed = .ownPosts) -> TrainingBudget {
             TrainingBudget { [self] now in
-                var plan = MonthPlan(budget: budget, at: now, wanted: [SpendingPurpose.past(feed).part])
+                var plan = MonthPlan(
+                    budget: budget, at: now, wanted: [SpendingPurpose.past(feed).part])
                 plan.pay(total, for: .past(feed))
                 return plan
             }
@@ -83,7 +93,8 @@ import Testing
         let limit = human.looks.count + 4
         human.with {
             $0.failure = { operation, _ in
-                operation == .readOwnPosts && human.looks.count >= limit ? human.error(.unavailable, operation) : nil
+                operation == .readOwnPosts && human.looks.count >= limit
+                    ? human.error(.unavailable, operation) : nil
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
@@ -132,13 +143,15 @@ import Testing
         let human = try #require(paper.human)
         human.with {
             $0.failure = { operation, _ in
-                operation == .readOwnPosts && human.looks.count >= 2 ? human.error(.unavailable, operation) : nil
+                operation == .readOwnPosts && human.looks.count >= 2
+                    ? human.error(.unavailable, operation) : nil
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
         try await expect(paper.mirror.feeds.progress(of: "human-posts").past) { $0 != nil }
         human.with { $0.failure = { _, _ in nil } }
-        try await expect(scheduler(paper).train(from: human, again: true).learned, equals: Self.count)
+        try await expect(
+            scheduler(paper).train(from: human, again: true).learned, equals: Self.count)
         try await expect(paper.mirror.feeds.progress(of: "human-posts").past, equals: nil)
     }
 
@@ -165,7 +178,8 @@ import Testing
         let human = try #require(paper.human)
         human.with {
             $0.failure = { operation, _ in
-                operation == .readOwnPosts && human.looks.count >= 2 ? human.error(.unavailable, operation) : nil
+                operation == .readOwnPosts && human.looks.count >= 2
+                    ? human.error(.unavailable, operation) : nil
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
@@ -186,7 +200,8 @@ import Testing
         human.with { state in
             state.price = Money(microdollars: 1)
             state.failure = { operation, _ in
-                operation == .readFavorites && human.looks.count >= 2 ? human.error(.unavailable, operation) : nil
+                operation == .readFavorites && human.looks.count >= 2
+                    ? human.error(.unavailable, operation) : nil
             }
         }
         await #expect(throws: NetworkError.self) {
@@ -194,7 +209,9 @@ import Testing
         }
         human.with { state in
             state.failure = { operation, position in
-                if case .older = position, operation == .readFavorites { return human.error(.rejected, operation) }
+                if case .older = position, operation == .readFavorites {
+                    return human.error(.rejected, operation)
+                }
                 return nil
             }
         }
@@ -204,7 +221,9 @@ import Testing
         #expect(summary.missing[0].contains("no longer knows where the last training stopped"))
         #expect(summary.missing[0].contains("--again"))
         #expect(!human.looks.dropFirst(2).contains(.init(feed: .favorites, position: .newest)))
-        try await expect(classifier(paper).train(from: human, own: [], limit: 800).missing) { $0.isEmpty }
+        try await expect(classifier(paper).train(from: human, own: [], limit: 800).missing) {
+            $0.isEmpty
+        }
     }
 
     @Test func aSharePerDayIsNotTheMonthsMoney() async throws {
@@ -228,10 +247,12 @@ import Testing
     @Test func aMonthsShareIsSpentAndTheRestIsReadLater() async throws {
         let paper = try await paper(.x, pageSize: 50)
         let human = try #require(paper.human)
-        // 250 posts would cost $2.50; half of $2 pays for 100 and a page of 50 that begins below it.
+        // 250 posts would cost $2.50; half of $2 pays for 100 and a page of 50 that begins below
+        // it.
         let purse = Purse(dollars: 2.4, to: human, price: Money(microdollars: 10_000))
         let progress = Recorder<TrainingProgress>()
-        let first = try await scheduler(paper, budget: purse.training(), progress: progress).train(from: human)
+        let first = try await scheduler(paper, budget: purse.training(), progress: progress).train(
+            from: human)
         let announced = try #require(progress.values.first)
         #expect(announced.done == 0)
         #expect(announced.step == .posts)
@@ -249,11 +270,13 @@ import Testing
             sentence
                 == "at most 3050 older posts are left and cost at most $30.50: this month's share for them, $1.20 of $2.40, "
                 + "is spent. mirror-bot run reads them by itself from 2026-07-01 on, in about 26 months; a higher "
-                + "X_BUDGET_USD_PER_MONTH is faster, and a downloaded archive (--from) costs nothing")
+                + "X_BUDGET_USD_PER_MONTH is faster, and a downloaded archive (--from) costs nothing"
+        )
         #expect(
             first.prices == [
                 TrainingPrice(
-                    what: "posts", items: 3_200, dollars: 32, itemsLeft: 3_050, dollarsLeft: 30.5, monthsLeft: 26,
+                    what: "posts", items: 3_200, dollars: 32, itemsLeft: 3_050, dollarsLeft: 30.5,
+                    monthsLeft: 26,
                     goesOn: Date(timeIntervalSince1970: 1_782_864_000))
             ])
         // The newest came first.
@@ -302,7 +325,9 @@ import Testing
         #expect(favorites.read == 0)
         #expect(
             favorites.missing.map { $0.prefix(30) }
-                == ["at most 800 older favorites are", "at most 800 older posts are le"].map { $0.prefix(30) })
+                == ["at most 800 older favorites are", "at most 800 older posts are le"].map {
+                    $0.prefix(30)
+                })
         #expect(human.looks.isEmpty)
     }
 

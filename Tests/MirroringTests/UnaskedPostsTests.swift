@@ -19,7 +19,9 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct UnaskedPostsTests {
     private static let human = AccountID(network: .mastodon, value: "human")
 
-    private static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "note-\(number)") }
+    private static func id(_ number: Int) -> PostID {
+        PostID(network: .mastodon, value: "note-\(number)")
+    }
 
     private static func text(_ number: Int) -> String { "thought number \(number) of many" }
 
@@ -33,7 +35,8 @@ import Testing
     /// The same post as a network shows it.
     private static func shown(_ number: Int, visibility: Visibility = .public) -> ObservedPost {
         var post = paperPost(
-            "note-\(number)", by: "human", on: .mastodon, text(number), at: archived(number).createdAt,
+            "note-\(number)", by: "human", on: .mastodon, text(number),
+            at: archived(number).createdAt,
             visibility: visibility)
         post.post.author = human
         return post
@@ -45,23 +48,32 @@ import Testing
         let paper = try await PaperMirror(
             bot: .mastodon, human: hasHuman ? .mastodon : nil, variables: ["TRUST_ARCHIVE": trust])
         try await paper.archive((0..<posts).map { Self.archived($0) })
-        paper.human?.with { $0.known = known.map { Dictionary($0.map { ($0.post.id, $0) }) { $1 } } }
+        paper.human?.with {
+            $0.known = known.map { Dictionary($0.map { ($0.post.id, $0) }) { $1 } }
+        }
         return (paper, try await paper.parts())
     }
 
     /// Lets a slot with the first post be due now, and returns it as it is then.
-    private func deliver(_ number: Int = 0, of paper: PaperMirror, _ parts: WorkerParts) async throws -> Action {
+    private func deliver(_ number: Int = 0, of paper: PaperMirror, _ parts: WorkerParts)
+        async throws -> Action
+    {
         let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
-        let wording = Action.Wording(source: Self.id(number), text: Self.text(number), visibility: .unlisted)
-        var intent = Intent(.post(Slot.Name(day: day, number: number + 1), wording), due: now, expires: now + 7_200)
+        let wording = Action.Wording(
+            source: Self.id(number), text: Self.text(number), visibility: .unlisted)
+        var intent = Intent(
+            .post(Slot.Name(day: day, number: number + 1), wording), due: now, expires: now + 7_200)
         intent.isPinned = true
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.post])
-        return try #require(try await parts.planner.store.action(.post, subject: intent.payload.subject))
+        return try #require(
+            try await parts.planner.store.action(.post, subject: intent.payload.subject))
     }
 
-    private func published(_ paper: PaperMirror) -> [String] { paper.bot.with { $0.published.map(\.text) } }
+    private func published(_ paper: PaperMirror) -> [String] {
+        paper.bot.with { $0.published.map(\.text) }
+    }
 
     // MARK: Nobody can be asked
 
@@ -92,10 +104,12 @@ import Testing
         let wording = Action.Wording(source: Self.id(0), text: Self.text(0), visibility: .unlisted)
         let now = paper.clock.now
         let intent = Intent(
-            .reply(Action.Reply(to: target, thread: "m", wording: wording)), due: now, expires: now + 900)
+            .reply(Action.Reply(to: target, thread: "m", wording: wording)), due: now,
+            expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.reply], heard: now)
-        let ended = try #require(try await parts.planner.store.action(.reply, subject: intent.payload.subject))
+        let ended = try #require(
+            try await parts.planner.store.action(.reply, subject: intent.payload.subject))
         #expect(ended.reason == "source-unverified")
         #expect(published(paper).isEmpty)
     }
@@ -148,7 +162,8 @@ import Testing
             })
         try await paper.mirror.storage.transaction { connection in
             try connection.execute(
-                "INSERT INTO feeds (mirror, feed, position) VALUES ('test', \(FeedName.humanPosts), 'cursor')")
+                "INSERT INTO feeds (mirror, feed, position) VALUES ('test', \(FeedName.humanPosts), 'cursor')"
+            )
             guard !isWhole else { return }
             try connection.execute(
                 """
@@ -201,22 +216,29 @@ import Testing
         try await paper.archive([pastReply("r", to: person, "thanks a lot, dear")])
         let parts = try await paper.parts()
         paper.bot.add(
-            [paperPost("1", by: "friend", on: .mastodon, mentions: ["bot"], visibility: visibility)], to: .mentions)
+            [
+                paperPost(
+                    "1", by: "friend", on: .mastodon, mentions: ["bot"], visibility: visibility)
+            ], to: .mentions)
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
         let reply = try #require(try await paper.actions(.reply).first)
         #expect(reply.state == (isAnswered ? .done : .skipped))
         #expect(reply.reason == (isAnswered ? nil : "not-open"))
-        #expect(paper.bot.with { $0.published.map(\.visibility) } == (isAnswered ? [visibility] : []))
+        #expect(
+            paper.bot.with { $0.published.map(\.visibility) } == (isAnswered ? [visibility] : []))
     }
 
     private static let narrowings: [NarrowedPosts.Field] = [
-        .flag("local_only", true), .text("visibility_ex", "login"), .text("expires_at", "2030-01-01T00:00:00Z"),
+        .flag("local_only", true), .text("visibility_ex", "login"),
+        .text("expires_at", "2030-01-01T00:00:00Z"),
         .pleroma("expires_at", "2030-01-01T00:00:00Z"), .text("visibility", "local"),
     ]
 
     /// Over the wire of a sandbox: what its author narrowed is not archived, and does not leave if
     /// an archive has it.
-    @Test(arguments: narrowings) func narrowedPostsDoNotLeave(field: NarrowedPosts.Field) async throws {
+    @Test(arguments: narrowings) func narrowedPostsDoNotLeave(field: NarrowedPosts.Field)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(from: 9)
         fixture.sandbox.faults.mastodon.narrowed = [NarrowedPosts(field)]
         try await fixture.live(until: 20)
@@ -233,7 +255,9 @@ import Testing
         }
         let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }
         _ = try await trainer.train(from: try await fixture.mirror.requiredNetwork(of: .human))
-        for post in hidden { try await expect(fixture.mirror.archive.post(post.id) == nil, equals: true) }
+        for post in hidden {
+            try await expect(fixture.mirror.archive.post(post.id) == nil, equals: true)
+        }
         try await expect(fixture.mirror.archive.count()) { $0 > 50 }
     }
 }

@@ -8,7 +8,8 @@ import Testing
 @Suite struct VirtualClockTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)
 
-    /// A request must not leave after the time that its row grants it, which other workers count by the same clock.
+    /// A request must not leave after the time that its row grants it, which other workers count by
+    /// the same clock.
     @Test func instantsGoAsFastAsTheClock() async throws {
         let virtual = VirtualClock(startingAt: Self.start)
         let instants = virtual.instants
@@ -17,7 +18,9 @@ import Testing
         #expect(begin.duration(to: instants()) == .seconds(90))
         let fast = AcceleratedClock(origin: Self.start, started: Date(), factor: 1_000_000).instants
         let first = fast()
-        let elapsed = ContinuousClock().measure { while first.duration(to: fast()) < .seconds(60) {} }
+        let elapsed = ContinuousClock().measure {
+            while first.duration(to: fast()) < .seconds(60) {}
+        }
         #expect(first.duration(to: fast()) > elapsed * 1_000)
     }
 

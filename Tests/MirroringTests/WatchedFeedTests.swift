@@ -22,18 +22,23 @@ import Testing
         try await expect(
             names(paper.parts()),
             equals: [
-                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "seen-home", "originals",
+                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites",
+                "seen-home", "originals",
             ])
         // As without an app password.
         paper.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
         try await expect(
             names(paper.parts()),
             equals: [
-                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "originals",
+                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites",
+                "originals",
             ])
         paper.bot.with { $0.capabilities.feeds = [.mentions, .ownPosts] }
         let parts = try await paper.parts()
-        #expect(names(parts) == ["publisher", "bot-mentions", "human-posts", "human-favorites", "originals"])
+        #expect(
+            names(parts) == [
+                "publisher", "bot-mentions", "human-posts", "human-favorites", "originals",
+            ])
         #expect(
             Passes(parts: parts).inOrder.map(\.name) == [
                 "human-posts", "human-favorites", "originals", "bot-mentions", "publisher",
@@ -43,20 +48,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func exactlyOneHomeCountsAsSeen(humanHomeIsReadable: Bool) async throws {
-        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon, variables: ["FAVORITE_MODE": "off"])
+    @Test(arguments: [true, false]) func exactlyOneHomeCountsAsSeen(humanHomeIsReadable: Bool)
+        async throws
+    {
+        let paper = try await PaperMirror(
+            bot: .mastodon, human: .mastodon, variables: ["FAVORITE_MODE": "off"])
         if !humanHomeIsReadable { paper.human?.with { _ = $0.capabilities.feeds.remove(.home) } }
         paper.bot.add([paperPost("bots", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
         paper.human?.add([paperPost("humans", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
         let parts = try await paper.parts()
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
         let rows = try await paper.mirror.storage.lenient.query("SELECT post_id FROM examples")
-        try expect(rows.map { try $0.text("post_id") }, equals: [humanHomeIsReadable ? "humans" : "bots"])
+        try expect(
+            rows.map { try $0.text("post_id") }, equals: [humanHomeIsReadable ? "humans" : "bots"])
     }
 
     @Test func withoutAHomeNothingCountsAsSeen() async throws {
         let paper = try await PaperMirror(bot: .x, human: .x)
-        for network in [paper.bot, paper.human] { network?.with { _ = $0.capabilities.feeds.remove(.home) } }
+        for network in [paper.bot, paper.human] {
+            network?.with { _ = $0.capabilities.feeds.remove(.home) }
+        }
         let feeds = try await paper.parts().feeds
         #expect(feeds.humanHome == nil)
         #expect(feeds.botHome == nil)
@@ -67,7 +78,8 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let friend = AccountID(network: .mastodon, value: "friend")
         try await paper.teachTea(on: .mastodon)
-        try await paper.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
+        try await paper.archive(
+            (0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
         let parts = try await paper.parts()
         for network in [paper.bot, paper.human] { network?.with { $0.ignoresCursors = true } }
         let later = PaperMirror.now + 60
@@ -77,9 +89,13 @@ import Testing
                 paperPost("before", on: .mastodon, at: PaperMirror.now - 60),
                 paperPost("mention", on: .mastodon, at: later),
             ], to: .mentions)
-        paper.bot.add([paperPost("tea", on: .mastodon, "green tea in my garden", at: later)], to: .home)
-        paper.human?.add([paperPost("said", by: "human", on: .mastodon, "my own words", at: later)], to: .ownPosts)
-        paper.human?.add([paperPost("liked", on: .mastodon, "green tea again", at: later)], to: .favorites)
+        paper.bot.add(
+            [paperPost("tea", on: .mastodon, "green tea in my garden", at: later)], to: .home)
+        paper.human?.add(
+            [paperPost("said", by: "human", on: .mastodon, "my own words", at: later)],
+            to: .ownPosts)
+        paper.human?.add(
+            [paperPost("liked", on: .mastodon, "green tea again", at: later)], to: .favorites)
         paper.human?.add([paperPost("saw", on: .mastodon, "train again", at: later)], to: .home)
         try await paper.wait(120)
         let classifier = try #require(try await parts.classifiers.classifier())
@@ -115,7 +131,8 @@ import Testing
         }
         _ = try await Passes(parts: parts).mentions(feed)
         try await expect(paper.actions(.reply).map(\.subject), equals: ["1", "2"])
-        try await expect(paper.mirror.feeds.progress(of: FeedName.botMentions).position, equals: "2")
+        try await expect(
+            paper.mirror.feeds.progress(of: FeedName.botMentions).position, equals: "2")
         // A server that refuses everything is an error.
         bot.with { $0.failure = { operation, _ in bot.error(.rejected, operation) } }
         await #expect(throws: NetworkError.self) { try await Passes(parts: parts).mentions(feed) }
@@ -124,10 +141,12 @@ import Testing
     @Test func mentionsThatAreTooOldAreNotAnswered() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         let friend = AccountID(network: .mastodon, value: "friend")
-        try await paper.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
+        try await paper.archive(
+            (0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
         let parts = try await paper.parts()
         paper.bot.add([paperPost("stale", on: .mastodon, at: PaperMirror.now + 60)], to: .mentions)
-        paper.bot.add([paperPost("fresh", on: .mastodon, at: PaperMirror.now + 86_400)], to: .mentions)
+        paper.bot.add(
+            [paperPost("fresh", on: .mastodon, at: PaperMirror.now + 86_400)], to: .mentions)
         // The worker was away for more than a day.
         try await paper.wait(86_400 + 120)
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
@@ -145,7 +164,9 @@ import Testing
         let parts = try await paper.parts()
         let feed = try #require(parts.feeds.humanPosts)
         _ = try await Passes(parts: parts).humanPosts(feed)
-        human.add((0..<100).map { paperPost("p\($0)", by: "human", on: .mastodon, "post \($0)") }, to: .ownPosts)
+        human.add(
+            (0..<100).map { paperPost("p\($0)", by: "human", on: .mastodon, "post \($0)") },
+            to: .ownPosts)
         let reset = paper.clock.now + 400
         human.with { $0.rateLimit = RateLimit(limit: 300, remaining: 20, resetsAt: reset) }
         let before = human.looks.count
@@ -172,8 +193,10 @@ import Testing
         try await paper.archive(
             (0..<60).map { number in
                 Post(
-                    id: PostID(network: .x, value: "\(number)"), author: AccountID(network: .x, value: "human"),
-                    text: "thought number \(number)", createdAt: PaperMirror.now - 2 * 86_400 - Double(number) * 3_600)
+                    id: PostID(network: .x, value: "\(number)"),
+                    author: AccountID(network: .x, value: "human"),
+                    text: "thought number \(number)",
+                    createdAt: PaperMirror.now - 2 * 86_400 - Double(number) * 3_600)
             })
         let parts = try await paper.parts()
         let until = paper.clock.now + 7_200

@@ -45,7 +45,8 @@ import Testing
         let mirror = try await BareMirror(variables: ["WEIGHTS": "plain"]).open()
         try await train(mirror)
         try await expect(rows(mirror)) { $0.isEmpty }
-        try await expect(LeaseTable(storage: mirror.storage, mirror: mirror.name).record(), equals: nil)
+        try await expect(
+            LeaseTable(storage: mirror.storage, mirror: mirror.name).record(), equals: nil)
     }
 
     @Test func onlyTheHolderOfTheMirrorStoresThem() async throws {
@@ -53,8 +54,10 @@ import Testing
         try await train(mirror)
         let before = try await weights(mirror)
         let leases = LeaseTable(storage: mirror.storage, mirror: mirror.name)
-        let stale = try #require(try await leases.take(owner: "one", after: try await leases.record(), now: 0))
-        let lease = try #require(try await leases.take(owner: "two", after: try await leases.record(), now: 0))
+        let stale = try #require(
+            try await leases.take(owner: "one", after: try await leases.record(), now: 0))
+        let lease = try #require(
+            try await leases.take(owner: "two", after: try await leases.record(), now: 0))
         let favorites = try mirror.favorites()
         let later = mirror.clock.now + 60
         let error = await #expect(throws: OutboxError.self) {
@@ -62,14 +65,18 @@ import Testing
         }
         #expect(error?.code == .leaseLost)
         try await expect(weights(mirror), equals: before)
-        let fitted = try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(at: later)
+        let fitted = try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(
+            at: later)
         #expect(fitted?.fitted != before?.fitted)
         #expect(fitted?.weights == before?.weights)
         try await expect(weights(mirror), equals: fitted)
-        try await expect(WeightKeeper(favorites, store: mirror.outbox(lease: lease)).keepUp(at: later), equals: nil)
+        try await expect(
+            WeightKeeper(favorites, store: mirror.outbox(lease: lease)).keepUp(at: later),
+            equals: nil)
     }
 
-    /// What a training beside a living worker does not store, the worker fits as soon as it has learned something.
+    /// What a training beside a living worker does not store, the worker fits as soon as it has
+    /// learned something.
     @Test func theWorkerFitsThemAsItLearns() async throws {
         let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "off"])
         try await fixture.mirror.storage.lenient.execute("DELETE FROM weights")
@@ -79,11 +86,15 @@ import Testing
         #expect(first.examples > 2 * Sample.exampleCount)
     }
 
-    @Test(arguments: [FeatureWords.content, .pairs, .spelling]) func aDecisionNamesThem(_ words: FeatureWords)
+    @Test(arguments: [FeatureWords.content, .pairs, .spelling]) func aDecisionNamesThem(
+        _ words: FeatureWords
+    )
         async throws
     {
-        let fixture = try await MirrorFixture.start(from: 8, variables: ["FEATURES": words.rawValue])
-        // Weights that were learned with pairs say nothing without: until the worker has fitted its own, all count plainly.
+        let fixture = try await MirrorFixture.start(
+            from: 8, variables: ["FEATURES": words.rawValue])
+        // Weights that were learned with pairs say nothing without: until the worker has fitted its
+        // own, all count plainly.
         let learned = try await weights(fixture.mirror)
         #expect((learned == nil) == (words != .pairs))
         try await fixture.live(until: 13)
@@ -99,7 +110,9 @@ import Testing
             #expect(limits.contains(noted.author))
             #expect((noted.pairsFor == nil) == (words != .pairs))
             #expect((noted.pairsAgainst == nil) == (words != .pairs))
-            for weight in [noted.spellingFor, noted.spellingAgainst, noted.formFor, noted.formAgainst] {
+            for weight in [
+                noted.spellingFor, noted.spellingAgainst, noted.formFor, noted.formAgainst,
+            ] {
                 #expect((weight == nil) == (words != .spelling))
             }
         }
@@ -107,7 +120,9 @@ import Testing
             on: try #require(weighted.first).id, now: fixture.clock.now)
         expect(report.judgement?.weights?.text) { $0?.hasPrefix("words for count ") == true }
         expect(report.judgement?.weights?.text) { $0?.contains("pairs for") == (words == .pairs) }
-        expect(report.judgement?.weights?.text) { $0?.contains("spelling for") == (words == .spelling) }
+        expect(report.judgement?.weights?.text) {
+            $0?.contains("spelling for") == (words == .spelling)
+        }
         let now = try #require(report.judgementNow)
         expect(now.weights?.sequence, equals: (try await weights(fixture.mirror))?.sequence)
         let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }

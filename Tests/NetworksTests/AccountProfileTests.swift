@@ -7,7 +7,8 @@ import Testing
 
 /// What accounts say of themselves, on the wire.
 @Suite struct AccountProfileTests {
-    private static func own(_ note: String, _ fields: String = "[]", shown: String = "[]") -> Answer {
+    private static func own(_ note: String, _ fields: String = "[]", shown: String = "[]") -> Answer
+    {
         .json(
             Wire.account(
                 "1", acct: "bot",
@@ -20,12 +21,14 @@ import Testing
 
     @Test func mastodonTellsTheOwnersWords() async throws {
         let loopback = try Loopback { request in
-            request.path.hasSuffix("/verify_credentials") ? Self.own("a\\nb", Self.rows, shown: Self.verified) : nil
+            request.path.hasSuffix("/verify_credentials")
+                ? Self.own("a\\nb", Self.rows, shown: Self.verified) : nil
         }
         let profile = try await loopback.network.profile()
         #expect(profile.bio == "a\nb")
         #expect(profile.page == "https://home.example/@bot")
-        #expect(profile.fields.map(\.name) == ["Home"] && profile.fields[0].value == "https://e.org")
+        #expect(
+            profile.fields.map(\.name) == ["Home"] && profile.fields[0].value == "https://e.org")
         #expect(profile.fields[0].verified == Date(rfc3339: "2026-11-01T00:00:00Z"))
         #expect(profile.limits == .init(bio: 500, bioBytes: nil, fields: 4, field: 255))
     }
@@ -41,7 +44,9 @@ import Testing
         var wanted = known
         wanted.bio = "new"
         try await loopback.network.setProfile(wanted, insteadOf: known)
-        #expect(loopback.requests.last?.bodyText == "note=new", "the table is as it was and is not touched")
+        #expect(
+            loopback.requests.last?.bodyText == "note=new",
+            "the table is as it was and is not touched")
         let error = try await #require(throws: NetworkError.self) {
             try await loopback.network.setProfile(wanted, insteadOf: known)
         }
@@ -60,12 +65,15 @@ import Testing
 
     @Test func aServerWithoutTheOwnersWordsIsLeftAlone() async throws {
         let loopback = try Loopback { _ in nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.profile() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.profile()
+        }
         #expect(error.code == .capability)
     }
 
     @Test func blueskyKeepsEverythingElse() async throws {
-        let record = #"{"$type":"app.bsky.actor.profile","description":"old","future":[1],"pinnedPost":{"cid":"c"}}"#
+        let record =
+            #"{"$type":"app.bsky.actor.profile","description":"old","future":[1],"pinnedPost":{"cid":"c"}}"#
         let loopback = try BlueskyLoopback { request in
             if request.method("com.atproto.repo.putRecord") { return .json("{}") }
             guard request.method("com.atproto.repo.getRecord") else { return nil }

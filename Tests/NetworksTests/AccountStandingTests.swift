@@ -24,7 +24,8 @@ import Testing
         return try await loopback.network.standing(of: Self.ann)
     }
 
-    private static let refused = Answer.json(#"{"error":"The access token is invalid"}"#, status: 401)
+    private static let refused = Answer.json(
+        #"{"error":"The access token is invalid"}"#, status: 401)
 
     private static func account(_ more: String = "", name: String = "ann") -> Answer {
         .json(#"{"id":"7","acct":"\#(name)","username":"\#(name)"\#(more)}"#)
@@ -32,9 +33,14 @@ import Testing
 
     @Test(
         arguments: [
-            (account(), .active), (account(#","memorial":false,"suspended":false,"moved":null"#), .active),
-            (account(#","memorial":true"#), .memorial), (account(#","suspended":true,"memorial":true"#), .suspended),
-            (account(#","moved":{"id":"9","acct":"ann@new.example"}"#), .moved(to: "ann@new.example")),
+            (account(), .active),
+            (account(#","memorial":false,"suspended":false,"moved":null"#), .active),
+            (account(#","memorial":true"#), .memorial),
+            (account(#","suspended":true,"memorial":true"#), .suspended),
+            (
+                account(#","moved":{"id":"9","acct":"ann@new.example"}"#),
+                .moved(to: "ann@new.example")
+            ),
             (account(#","moved":{"id":"9","acct":"anna"}"#), .moved(to: "anna@home.example")),
             (.notFound, .deleted), (.json(#"{"error":"Gone"}"#, status: 410), .deleted),
         ] as [(Answer, AccountStanding)])
@@ -45,7 +51,9 @@ import Testing
     /// A program without such a question calls its address missing.
     @Test func whoeverIsLoggedInIsNotDeleted() async throws {
         try await expect(standing(.notFound, own: Self.account()), equals: .active)
-        await #expect(throws: NetworkError.self) { try await standing(.notFound, own: .json("{}", status: 503)) }
+        await #expect(throws: NetworkError.self) {
+            try await standing(.notFound, own: .json("{}", status: 503))
+        }
     }
 
     @Test(arguments: [
@@ -67,7 +75,8 @@ import Testing
 
     /// Some programs let nobody look an account up, but tell its owner.
     @Test func whoAnswersNobodyIsAskedAsTheOwner() async throws {
-        let closed = Answer.json(#"{"error":"This method requires an authenticated user"}"#, status: 401)
+        let closed = Answer.json(
+            #"{"error":"This method requires an authenticated user"}"#, status: 401)
         let moved = Self.account(#","moved":{"id":"9","acct":"ann@new.example"}"#)
         try await expect(standing(closed, own: moved), equals: .moved(to: "ann@new.example"))
         let disabled = Answer.json(#"{"error":"Your login is currently disabled"}"#, status: 403)
@@ -90,12 +99,15 @@ import Testing
 
     @Test(
         arguments: [
-            (status(#""active":true"#), .active), (status(#""active":false,"status":"takendown""#), .suspended),
+            (status(#""active":true"#), .active),
+            (status(#""active":false,"status":"takendown""#), .suspended),
             (status(#""active":false,"status":"suspended""#), .suspended),
             (status(#""active":false,"status":"deactivated""#), .deactivated),
             (status(#""active":false,"status":"deleted""#), .deleted),
-            (Answer.xrpc("RepoTakendown"), .suspended), (Answer.xrpc("AccountTakedown"), .suspended),
-            (Answer.xrpc("AccountDeactivated"), .deactivated), (Answer.xrpc("RepoNotFound"), .deleted),
+            (Answer.xrpc("RepoTakendown"), .suspended),
+            (Answer.xrpc("AccountTakedown"), .suspended),
+            (Answer.xrpc("AccountDeactivated"), .deactivated),
+            (Answer.xrpc("RepoNotFound"), .deleted),
         ] as [(Answer, AccountStanding)])
     func blueskyNamesIt(_ answer: Answer, _ expected: AccountStanding) async throws {
         try await expect(blueskyStanding(answer), equals: expected)
@@ -118,19 +130,35 @@ import Testing
     /// X is asked nothing for it: what other answers name is remembered.
     @Test(
         arguments: [
-            (#"{"title":"Forbidden","code":64,"detail":"Your account is suspended","status":403}"#, 403, .suspended),
-            (#"{\#(missing),"resource_id":"42","detail":"User has been suspended: [ann]."}"#, 404, .suspended),
-            (#"{\#(missing),"resource_id":"42","detail":"Could not find user with id: [42]."}"#, 404, .deleted),
-            (#"{\#(missing),"resource_id":"43","detail":"Could not find user with id: [43]."}"#, 404, .active),
+            (
+                #"{"title":"Forbidden","code":64,"detail":"Your account is suspended","status":403}"#,
+                403, .suspended
+            ),
+            (
+                #"{\#(missing),"resource_id":"42","detail":"User has been suspended: [ann]."}"#,
+                404, .suspended
+            ),
+            (
+                #"{\#(missing),"resource_id":"42","detail":"Could not find user with id: [42]."}"#,
+                404, .deleted
+            ),
+            (
+                #"{\#(missing),"resource_id":"43","detail":"Could not find user with id: [43]."}"#,
+                404, .active
+            ),
             (#"{"title":"Forbidden","detail":"Not for you","status":403}"#, 403, .active),
         ] as [(String, Int, AccountStanding)])
-    func xNamesItInOtherAnswers(_ body: String, _ status: Int, _ expected: AccountStanding) async throws {
+    func xNamesItInOtherAnswers(_ body: String, _ status: Int, _ expected: AccountStanding)
+        async throws
+    {
         let loopback = try XLoopback { request in
             request.path.hasPrefix("/2/users/42/tweets") ? .json(body, status: status) : nil
         }
         let ann = AccountID(network: .x, value: "42")
         try await expect(loopback.network.standing(of: ann), equals: nil)
-        await #expect(throws: NetworkError.self) { try await loopback.network.page(.ownPosts, .newest) }
+        await #expect(throws: NetworkError.self) {
+            try await loopback.network.page(.ownPosts, .newest)
+        }
         let asked = loopback.server.requests.count
         try await expect(loopback.network.standing(of: ann), equals: expected)
         #expect(loopback.server.requests.count == asked)

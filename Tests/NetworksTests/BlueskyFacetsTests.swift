@@ -9,7 +9,8 @@ import Testing
     private func parts(of text: String) -> [String] {
         BlueskyFacets.facets(in: text).map { facet in
             let covered = String(decoding: Array(text.utf8)[facet.bytes], as: UTF8.self)
-            let target = facet.link.map { "link \($0)" } ?? facet.tag.map { "tag \($0)" } ?? "nothing"
+            let target =
+                facet.link.map { "link \($0)" } ?? facet.tag.map { "tag \($0)" } ?? "nothing"
             return "\(target) \(covered)"
         }
     }
@@ -32,7 +33,10 @@ import Testing
     @Test(arguments: [
         ("", []), ("no parts", []), ("@ann.example hello", []),
         ("https://a.example", ["link https://a.example https://a.example"]),
-        ("see https://a.example/b?c=d&e#f, and", ["link https://a.example/b?c=d&e#f https://a.example/b?c=d&e#f"]),
+        (
+            "see https://a.example/b?c=d&e#f, and",
+            ["link https://a.example/b?c=d&e#f https://a.example/b?c=d&e#f"]
+        ),
         ("(https://a.example/b)", ["link https://a.example/b https://a.example/b"]),
         ("https://a.example/b_(c)", ["link https://a.example/b_(c) https://a.example/b_(c)"]),
         (
@@ -47,13 +51,16 @@ import Testing
         (
             "http://a.example\nhttps://b.example",
             [
-                "link http://a.example http://a.example", "link https://b.example https://b.example",
+                "link http://a.example http://a.example",
+                "link https://b.example https://b.example",
             ]
         ),
         ("https://", []), ("https:///x", []), ("xhttps://a.example", []), ("ftp://a.example", []),
         ("#tag", ["tag tag #tag"]), ("#日本語。 x", ["tag 日本語 #日本語"]), ("＃タグ", ["tag タグ ＃タグ"]),
-        ("é #a-b!", ["tag a-b #a-b"]), ("#1", []), ("#2026-11", []), ("#1st", ["tag 1st #1st"]), ("#", []),
-        ("##", []), ("a#b", []), ("#\u{FE0F}\u{20E3}", []), ("#a\u{200D}b", ["tag a #a"]), ("#...", []),
+        ("é #a-b!", ["tag a-b #a-b"]), ("#1", []), ("#2026-11", []), ("#1st", ["tag 1st #1st"]),
+        ("#", []),
+        ("##", []), ("a#b", []), ("#\u{FE0F}\u{20E3}", []), ("#a\u{200D}b", ["tag a #a"]),
+        ("#...", []),
         ("#tag https://a.example", ["tag tag #tag", "link https://a.example https://a.example"]),
     ])
     func findsLinksAndTags(text: String, expected: [String]) {
@@ -62,28 +69,39 @@ import Testing
 
     @Test(arguments: [
         (
-            "see why I left (https://a.example/b), it took long", ["why I left"], "see why I left, it took long",
+            "see why I left (https://a.example/b), it took long", ["why I left"],
+            "see why I left, it took long",
             ["link https://a.example/b why I left"]
         ),
         ("日本 (https://a.example/日本_(語)) です", ["日本"], "日本 です", ["link https://a.example/日本_(語) 日本"]),
         (
             "one (https://a.example) two (https://b.example/) https://c.example", ["one", "two"],
             "one two https://c.example",
-            ["link https://a.example one", "link https://b.example/ two", "link https://c.example https://c.example"]
+            [
+                "link https://a.example one", "link https://b.example/ two",
+                "link https://c.example https://c.example",
+            ]
         ),
-        // What words do not have an address behind them, or another one than a link, stay as they are.
-        ("one (two) three", ["one"], "one (two) three", []), ("one", ["one", "other", ""], "one", []),
+        // What words do not have an address behind them, or another one than a link, stay as they
+        // are.
+        ("one (two) three", ["one"], "one (two) three", []),
+        ("one", ["one", "other", ""], "one", []),
         (
             "one (https://a.example b)", ["one"], "one (https://a.example b)",
             ["link https://a.example https://a.example"]
         ),
-        ("one (https://a.example)", [], "one (https://a.example)", ["link https://a.example https://a.example"]),
+        (
+            "one (https://a.example)", [], "one (https://a.example)",
+            ["link https://a.example https://a.example"]
+        ),
         (
             "#tag and words (https://a.example)", ["#tag and words"], "#tag and words",
             ["link https://a.example #tag and words"]
         ),
     ])
-    func wordsLeadToTheAddressBehindThem(text: String, words: [String], shown: String, expected: [String]) {
+    func wordsLeadToTheAddressBehindThem(
+        text: String, words: [String], shown: String, expected: [String]
+    ) {
         let (text, facets) = BlueskyFacets.linked(text, words: words)
         #expect(text == shown)
         let parts = facets.map { facet in
@@ -106,13 +124,19 @@ import Testing
     @Test func unpairedBracketsBehindALinkAreLeftOut() {
         let link = "https://a.example/(b)"
         #expect(parts(of: link + String(repeating: ")", count: 20_000)) == ["link \(link) \(link)"])
-        #expect(parts(of: "https://a.example/[(]))") == ["link https://a.example/[(]) https://a.example/[(])"])
+        #expect(
+            parts(of: "https://a.example/[(]))") == [
+                "link https://a.example/[(]) https://a.example/[(])"
+            ])
     }
 
     /// Whatever the text, parts lie inside it, whole characters each, from left to right.
     @Test func partsAreAlwaysInside() {
         var generator = SeededNumbers(seed: 7)
-        let pieces = ["#", "a", "é", "👨‍❤️‍👨", " ", "\n", "https://", "x.example", "(", ")", ".", "日", "\u{301}", "@", "1"]
+        let pieces = [
+            "#", "a", "é", "👨‍❤️‍👨", " ", "\n", "https://", "x.example", "(", ")", ".", "日", "\u{301}",
+            "@", "1",
+        ]
         for _ in 0..<500 {
             let text = (0..<20).map { _ in pieces[generator.next(below: pieces.count)] }.joined()
             let bytes = Array(text.utf8)

@@ -32,13 +32,15 @@ import Transport
         ("BlockedByActor", [400], "forbidden"), ("NotFound", [400, 404], "not-found"),
         ("RecordNotFound", [400, 404], "not-found"), ("InvalidRequest", [400], "rejected"),
         ("InvalidRecord", [400], "rejected"), ("SomethingNew", [400, 413, 422], "rejected"),
-        ("XRPCNotSupported", [404, 501], "capability"), ("MethodNotImplemented", [404, 501], "capability"),
+        ("XRPCNotSupported", [404, 501], "capability"),
+        ("MethodNotImplemented", [404, 501], "capability"),
         ("RateLimitExceeded", [400, 429], "rate-limited"), ("PayloadTooLarge", [413], "rejected"),
     ])
     func theNameDecides(name: String, statuses: [Int], code: String) async throws {
         for status in statuses {
             for isWrite in [true, false] {
-                let error = try await failure(.xrpc(name, "words of the server", status: status), isWrite: isWrite)
+                let error = try await failure(
+                    .xrpc(name, "words of the server", status: status), isWrite: isWrite)
                 #expect(error.code.rawValue == code)
                 #expect(error.status == status)
                 #expect(error.outcome == .refused)
@@ -51,12 +53,14 @@ import Transport
     }
 
     @Test(arguments: [
-        ("InternalServerError", 500), ("UpstreamFailure", 502), ("NotEnoughResources", 503), ("UpstreamTimeout", 504),
+        ("InternalServerError", 500), ("UpstreamFailure", 502), ("NotEnoughResources", 503),
+        ("UpstreamTimeout", 504),
         ("SomethingNew", 500),
     ])
     func whatMayHaveHappenedIsUnknown(name: String, status: Int) async throws {
         for answer in [
-            Answer.xrpc(name, status: status), Answer(status: status, body: "<html>"), Answer(status: status),
+            Answer.xrpc(name, status: status), Answer(status: status, body: "<html>"),
+            Answer(status: status),
         ] {
             let error = try await failure(answer, isWrite: true)
             #expect(error.code == .unavailable)
@@ -68,11 +72,14 @@ import Transport
 
     @Test(arguments: [
         (400, "rejected", "refused"), (403, "forbidden", "refused"), (301, "redirected", "refused"),
-        (404, "malformed-response", "unknown"), (405, "malformed-response", "unknown"), (408, "unavailable", "unknown"),
+        (404, "malformed-response", "unknown"), (405, "malformed-response", "unknown"),
+        (408, "unavailable", "unknown"),
         (429, "rate-limited", "refused"), (600, "malformed-response", "unknown"),
     ])
     func withoutANameTheStatusDecides(status: Int, code: String, outcome: String) async throws {
-        for body in ["", "<p>planted page</p>", "plain words", "{}", "[]", #"{"error":"not a name"}"#] {
+        for body in [
+            "", "<p>planted page</p>", "plain words", "{}", "[]", #"{"error":"not a name"}"#,
+        ] {
             let error = try await failure(Answer(status: status, body: body), isWrite: true)
             #expect(error.code.rawValue == code)
             #expect(error.outcome.rawValue == outcome)
@@ -97,7 +104,8 @@ import Transport
         "Record/text must not be longer than 3000 characters", "text is too long",
     ])
     func aTextThatIsTooLongIsTold(message: String) async throws {
-        try await expect(failure(.xrpc("InvalidRequest", message), isWrite: true).code, equals: .tooLong)
+        try await expect(
+            failure(.xrpc("InvalidRequest", message), isWrite: true).code, equals: .tooLong)
     }
 
     /// Some servers say it in plain text.
@@ -122,9 +130,13 @@ import Transport
         }
         try await expect(error([("Retry-After", "77")]).retryAfter, equals: now + 77)
         try await expect(
-            error([("RateLimit-Limit", "3000"), ("RateLimit-Remaining", "0"), ("ratelimit-reset", reset)])
-                .retryAfter, equals: now + 200)
-        try await expect(error([("Retry-After", "77"), ("RateLimit-Reset", reset)]).retryAfter, equals: now + 77)
+            error([
+                ("RateLimit-Limit", "3000"), ("RateLimit-Remaining", "0"),
+                ("ratelimit-reset", reset),
+            ])
+            .retryAfter, equals: now + 200)
+        try await expect(
+            error([("Retry-After", "77"), ("RateLimit-Reset", reset)]).retryAfter, equals: now + 77)
         try await expect(error([]).retryAfter, equals: now + 60)
     }
 
@@ -132,10 +144,12 @@ import Transport
         let reset = BlueskyLoopback.start + 200
         let headers = [
             ("RateLimit-Limit", "3000"), ("RateLimit-Remaining", "2990"),
-            ("RateLimit-Reset", String(Int(reset.timeIntervalSince1970))), ("RateLimit-Policy", "3000;w=300"),
+            ("RateLimit-Reset", String(Int(reset.timeIntervalSince1970))),
+            ("RateLimit-Policy", "3000;w=300"),
         ]
         let loopback = try BlueskyLoopback { request in
-            request.method("app.bsky.feed.getTimeline") ? .json(#"{"feed":[]}"#, headers: headers) : nil
+            request.method("app.bsky.feed.getTimeline")
+                ? .json(#"{"feed":[]}"#, headers: headers) : nil
         }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.rateLimit == RateLimit(limit: 3_000, remaining: 2_990, resetsAt: reset))
@@ -146,7 +160,8 @@ import Transport
             try BlueskyNetwork(
                 identifier: BlueskyLoopback.handle, appPassword: Secret(BlueskyLoopback.password),
                 apiBaseURL: "http://pds.example", sessions: MemoryCredentials(),
-                client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+                client: HTTPClient(
+                    configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
                 now: { BlueskyLoopback.start })
         }
         #expect(error.code == .configuration)
@@ -158,7 +173,8 @@ import Transport
         let server = try LoopbackServer { request, connection in
             if request.method("com.atproto.repo.putRecord") { return connection.waitForClose() }
             let answer = BlueskyLoopback.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         let network = try BlueskyLoopback.network(of: server)
         let draft = Draft(text: "text", key: "k", createdAt: BlueskyLoopback.start)
@@ -183,7 +199,9 @@ import Transport
     }
 
     @Test func aNetworkDoesNotShowThem() async throws {
-        let loopback = try BlueskyLoopback { $0.method("app.bsky.feed.getTimeline") ? .json(#"{"feed":[]}"#) : nil }
+        let loopback = try BlueskyLoopback {
+            $0.method("app.bsky.feed.getTimeline") ? .json(#"{"feed":[]}"#) : nil
+        }
         _ = try await loopback.network.page(.home, .newest)
         #expect(leaks(loopback.network).isEmpty)
         let session = try await #require(loopback.network.sessions).current()
@@ -195,7 +213,8 @@ import Transport
     func noFailureShowsThem(status: Int) async throws {
         let forms: [@Sendable (String) -> String] = [
             { #"{"error":"InvalidRequest","message":"Bearer \#($0)"}"# },
-            { #"{"error":"ExpiredToken","message":"\#($0)"}"# }, { #"{"error":"AuthMissing","message":"\#($0)"}"# },
+            { #"{"error":"ExpiredToken","message":"\#($0)"}"# },
+            { #"{"error":"AuthMissing","message":"\#($0)"}"# },
             { "<p>\($0)</p>" }, { $0 },
         ]
         for form in forms {
@@ -204,10 +223,12 @@ import Transport
                 let store = MemoryCredentials()
                 let loopback = try BlueskyLoopback(store: store) { request in
                     if request.path.contains(".server."), !isSessionWrong { return nil }
-                    let token = request.header("Authorization")?.dropFirst("Bearer ".count) ?? "none"
+                    let token =
+                        request.header("Authorization")?.dropFirst("Bearer ".count) ?? "none"
                     let echo = "\(BlueskyLoopback.password) \(token)"
                     let headers = [
-                        ("X-Request-Id", String(token)), ("Location", "/?t=\(token)"), ("Retry-After", String(token)),
+                        ("X-Request-Id", String(token)), ("Location", "/?t=\(token)"),
+                        ("Retry-After", String(token)),
                     ]
                     return .json(form(echo), status: status, headers: headers)
                 }
@@ -225,7 +246,8 @@ import Transport
     @Test func noTokenOfAnybodysIsShown() async throws {
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"
         let loopback = try BlueskyLoopback { request in
-            request.method("app.bsky.feed.getTimeline") ? .xrpc("InvalidRequest", "bad: \(token), sorry") : nil
+            request.method("app.bsky.feed.getTimeline")
+                ? .xrpc("InvalidRequest", "bad: \(token), sorry") : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.page(.home, .newest)
@@ -237,12 +259,17 @@ import Transport
     private func failures(of network: BlueskyNetwork) async throws -> [any Error] {
         let address = "\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)"
         let own = "\(BlueskyJSON.uri("a", by: BlueskyLoopback.did)) \(BlueskyJSON.cid)"
-        let draft = Draft(text: "text", replyTo: address, key: "k", createdAt: BlueskyLoopback.start)
+        let draft = Draft(
+            text: "text", replyTo: address, key: "k", createdAt: BlueskyLoopback.start)
         let post = Draft(text: "text", key: "k", createdAt: BlueskyLoopback.start)
         let calls: [@Sendable () async throws -> Void] = [
-            { _ = try await network.verifyAccount() }, { _ = try await network.page(.home, .newest) },
+            { _ = try await network.verifyAccount() },
+            { _ = try await network.page(.home, .newest) },
             { _ = try await network.publish(draft) }, { _ = try await network.publish(post) },
-            { try await network.favorite(FavoriteDraft(address: address, key: "k", createdAt: BlueskyLoopback.start)) },
+            {
+                try await network.favorite(
+                    FavoriteDraft(address: address, key: "k", createdAt: BlueskyLoopback.start))
+            },
             { try await network.delete(own) }, { try await network.labelAsBot() },
             { _ = try await network.ownPosts(since: BlueskyLoopback.start) },
             { _ = try await network.lookUp(own) },

@@ -31,10 +31,13 @@ import Testing
         }
     }
 
-    /// What arrived while nobody looked is found once, however much it is and however the server pages.
+    /// What arrived while nobody looked is found once, however much it is and however the server
+    /// pages.
     @Test(arguments: Feed.allCases, BlueskyPagingServer.Habit.allCases)
     func missesNothingThatArrived(feed: Feed, habit: BlueskyPagingServer.Habit) async throws {
-        for (before, arrived) in [(0, 1), (0, 101), (1, 0), (50, 1), (70, 36), (110, 37), (110, 120)] {
+        for (before, arrived) in [
+            (0, 1), (0, 101), (1, 0), (50, 1), (70, 36), (110, 37), (110, 120),
+        ] {
             let paging = BlueskyPagingServer(feed, habit, count: before)
             let loopback = try BlueskyLoopback { paging.answer($0) }
             let old = Set(paging.identities)
@@ -90,7 +93,8 @@ import Testing
         }
     }
 
-    /// What is older than everything that is remembered was there before, as far as anybody can tell.
+    /// What is older than everything that is remembered was there before, as far as anybody can
+    /// tell.
     @Test(arguments: Feed.allCases)
     func whatIsVeryOldIsNotNew(feed: Feed) async throws {
         let paging = BlueskyPagingServer(feed, .documented, count: 150)
@@ -102,7 +106,8 @@ import Testing
         #expect(result.identities.isEmpty)
     }
 
-    /// A long absence is caught up with in several calls, each of which leaves a place to go on from.
+    /// A long absence is caught up with in several calls, each of which leaves a place to go on
+    /// from.
     @Test func longAbsencesAreCaughtUpInParts() async throws {
         let paging = BlueskyPagingServer(.home, .shortPages, count: 150)
         let loopback = try BlueskyLoopback { paging.answer($0) }
@@ -165,16 +170,21 @@ import Testing
     @Test func requestsAreAsDocumented() async throws {
         let loopback = try BlueskyLoopback { request in
             let name = request.path.split(separator: ".").last ?? ""
-            let lists = ["listRecords": "records", "getTimeline": "feed", "listNotifications": "notifications"]
+            let lists = [
+                "listRecords": "records", "getTimeline": "feed",
+                "listNotifications": "notifications",
+            ]
             return lists[String(name)].map { .json(BlueskyJSON.page($0, [])) }
         }
         for feed in Feed.allCases {
             _ = try await loopback.network.page(feed, .newest)
             _ = try await loopback.network.page(feed, .older("a b&c"))
         }
-        let records = "/xrpc/com.atproto.repo.listRecords?repo=did%3Aplc%3Abotbotbotbotbotbotbotbot&collection="
+        let records =
+            "/xrpc/com.atproto.repo.listRecords?repo=did%3Aplc%3Abotbotbotbotbotbotbotbot&collection="
         let starts = [
-            records + "app.bsky.feed.post", "/xrpc/app.bsky.feed.getTimeline?", records + "app.bsky.feed.like",
+            records + "app.bsky.feed.post", "/xrpc/app.bsky.feed.getTimeline?",
+            records + "app.bsky.feed.like",
             "/xrpc/app.bsky.notification.listNotifications?reasons=mention&reasons=reply",
         ]
         let expected = starts.flatMap { start -> [String] in
@@ -188,7 +198,9 @@ import Testing
         "", "[]", "{}", "null", #"{"feed":null}"#, #"{"feed":{}}"#, "<html>", #"{"feed":["#,
     ])
     func anAnswerWithoutAListIsAnError(body: String) async throws {
-        let loopback = try BlueskyLoopback { $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil }
+        let loopback = try BlueskyLoopback {
+            $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil
+        }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.page(.home, .newest)
         }
@@ -202,10 +214,14 @@ import Testing
             BlueskyJSON.item(BlueskyJSON.view("a", "{\"text\":1.5}")),
             BlueskyJSON.item(BlueskyJSON.view("b", BlueskyJSON.record(), ["author": "null"])),
             BlueskyJSON.item(
-                BlueskyJSON.view("c", BlueskyJSON.record(), ["uri": "\"\(BlueskyJSON.uri("c", by: "did:plc:eve"))\""])),
+                BlueskyJSON.view(
+                    "c", BlueskyJSON.record(),
+                    ["uri": "\"\(BlueskyJSON.uri("c", by: "did:plc:eve"))\""])),
         ]
         let body = BlueskyJSON.page("feed", broken + [BlueskyJSON.item(BlueskyJSON.view("d"))])
-        let loopback = try BlueskyLoopback { $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil }
+        let loopback = try BlueskyLoopback {
+            $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil
+        }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.items.map(\.post.id.value) == [BlueskyJSON.uri("d")])
         #expect(page.unreadable.count == broken.count)
@@ -221,10 +237,13 @@ import Testing
             "feed",
             [
                 BlueskyJSON.item(view, reason: #"{"$type":"app.bsky.feed.defs#reasonPin"}"#),
-                BlueskyJSON.item(view, reason: repost(by: "did:plc:bob", at: "2026-11-20T20:30:00Z")),
+                BlueskyJSON.item(
+                    view, reason: repost(by: "did:plc:bob", at: "2026-11-20T20:30:00Z")),
                 BlueskyJSON.item(view, reason: #"{"$type":"app.bsky.feed.defs#reasonFuture"}"#),
             ])
-        let loopback = try BlueskyLoopback { $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil }
+        let loopback = try BlueskyLoopback {
+            $0.method("app.bsky.feed.getTimeline") ? .json(body) : nil
+        }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.items.map(\.post.isRepost) == [true, false])
         #expect(page.received == 3)
@@ -232,13 +251,18 @@ import Testing
     }
 
     @Test func mentionsAreWhatNamesOrAnswersTheAccount() async throws {
-        let toBot = BlueskyJSON.record("to the bot", ["reply": BlueskyJSON.reply(to: "p", root: "r")])
-        let toOther = BlueskyJSON.record("to ann", ["reply": BlueskyJSON.reply(to: "p", root: "r", by: "did:plc:ann")])
+        let toBot = BlueskyJSON.record(
+            "to the bot", ["reply": BlueskyJSON.reply(to: "p", root: "r")])
+        let toOther = BlueskyJSON.record(
+            "to ann", ["reply": BlueskyJSON.reply(to: "p", root: "r", by: "did:plc:ann")])
         let elements = [
-            BlueskyJSON.notification("a", "mention"), BlueskyJSON.notification("b", "reply", ["record": toBot]),
+            BlueskyJSON.notification("a", "mention"),
+            BlueskyJSON.notification("b", "reply", ["record": toBot]),
             // In a conversation that the bot began, but not said to it.
-            BlueskyJSON.notification("c", "reply", ["record": toOther]), BlueskyJSON.notification("d", "quote"),
-            BlueskyJSON.notification("e", "like"), BlueskyJSON.notification("f", "follow", ["record": "{}"]),
+            BlueskyJSON.notification("c", "reply", ["record": toOther]),
+            BlueskyJSON.notification("d", "quote"),
+            BlueskyJSON.notification("e", "like"),
+            BlueskyJSON.notification("f", "follow", ["record": "{}"]),
             BlueskyJSON.notification("g", "something-new"),
             BlueskyJSON.notification("a", "reply", ["record": toBot]),
             BlueskyJSON.notification("h", "mention", ["record": ""]),
@@ -250,19 +274,23 @@ import Testing
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.post.id.value) == [BlueskyJSON.uri("a"), BlueskyJSON.uri("b")])
         #expect(
-            page.items.last?.replyToAddress == "\(BlueskyJSON.uri("p", by: BlueskyLoopback.did)) \(BlueskyJSON.cid)")
+            page.items.last?.replyToAddress
+                == "\(BlueskyJSON.uri("p", by: BlueskyLoopback.did)) \(BlueskyJSON.cid)")
         #expect(page.items.last?.conversation == BlueskyJSON.uri("r", by: BlueskyLoopback.did))
         #expect(page.received == elements.count)
         #expect(page.unreadable.count == 1)
     }
 
-    /// A place becomes a part of the next address, so there is a limit to what a server may call it.
+    /// A place becomes a part of the next address, so there is a limit to what a server may call
+    /// it.
     @Test func aPlaceIsNoLongerThanPlacesAre() async throws {
         let place = String(repeating: "x", count: 4_096)
         for (cursor, older) in [(place, place), (place + "x", nil)] {
             let loopback = try BlueskyLoopback { request in
                 request.method("com.atproto.repo.listRecords")
-                    ? .json(BlueskyJSON.records([BlueskyJSON.listed("3ke6kg3wk2222")], cursor: cursor)) : nil
+                    ? .json(
+                        BlueskyJSON.records([BlueskyJSON.listed("3ke6kg3wk2222")], cursor: cursor))
+                    : nil
             }
             let page = try await loopback.network.page(.ownPosts, .newest)
             #expect(page.older == older)
@@ -285,8 +313,11 @@ import Testing
             BlueskyJSON.view("broken", BlueskyJSON.record(), ["record": "7"]),
         ]
         let loopback = try BlueskyLoopback { request in
-            if request.method("com.atproto.repo.listRecords") { return .json(BlueskyJSON.records(likes)) }
-            return request.method("app.bsky.feed.getPosts") ? .json(BlueskyJSON.page("posts", posts)) : nil
+            if request.method("com.atproto.repo.listRecords") {
+                return .json(BlueskyJSON.records(likes))
+            }
+            return request.method("app.bsky.feed.getPosts")
+                ? .json(BlueskyJSON.page("posts", posts)) : nil
         }
         let page = try await loopback.network.page(.favorites, .newest)
         #expect(page.items.map(\.post.id.value) == [BlueskyJSON.uri("a"), BlueskyJSON.uri("b")])
@@ -294,13 +325,15 @@ import Testing
         #expect(page.received == 5)
         #expect(page.unreadable.count == 1)
         let question = try #require(loopback.requests.first { $0.method("app.bsky.feed.getPosts") })
-        #expect(question.values("uris") == ["a", "gone", "b", "broken"].map { BlueskyJSON.uri($0) })
+        #expect(
+            question.values("uris") == ["a", "gone", "b", "broken"].map { BlueskyJSON.uri($0) })
     }
 
     @Test func recordsOfOtherAccountsAreNotBelieved() async throws {
         let elements = [BlueskyJSON.listed("a", by: "did:plc:eve"), BlueskyJSON.listed("b")]
         let loopback = try BlueskyLoopback { request in
-            request.method("com.atproto.repo.listRecords") ? .json(BlueskyJSON.records(elements)) : nil
+            request.method("com.atproto.repo.listRecords")
+                ? .json(BlueskyJSON.records(elements)) : nil
         }
         let page = try await loopback.network.page(.ownPosts, .newest)
         #expect(page.items.map(\.post.id.value) == [BlueskyJSON.uri("b", by: BlueskyLoopback.did)])

@@ -7,7 +7,8 @@ import Transport
 
 @testable import Networks
 
-/// Bluesky as it is: an entryway, a directory, an AppView and the account's own server are different machines.
+/// Bluesky as it is: an entryway, a directory, an AppView and the account's own server are
+/// different machines.
 private struct Machines {
     static let did = "did:plc:humanhumanhumanhuman2345"
     static let handle = "human.example"
@@ -22,10 +23,13 @@ private struct Machines {
         document: String = Machines.document(), resolved: String = Machines.did,
         home answer: @escaping @Sendable (LoopbackServer.Request) -> Answer? = { _ in nil }
     ) throws {
-        func server(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws -> LoopbackServer {
+        func server(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws
+            -> LoopbackServer
+        {
             try LoopbackServer { request, connection in
                 let answer = answer(request) ?? .xrpc("RecordNotFound", "Could not locate record")
-                try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+                try connection.respond(
+                    status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
             }
         }
         let base = Box("")
@@ -50,8 +54,10 @@ private struct Machines {
         }
         appView = try server { request in
             switch request.path {
-            case "/xrpc/app.bsky.actor.getProfile": .json(BlueskyJSON.author(resolved, Machines.handle))
-            case "/xrpc/app.bsky.feed.getPosts": .json(BlueskyJSON.page("posts", [BlueskyJSON.view("a")]))
+            case "/xrpc/app.bsky.actor.getProfile":
+                .json(BlueskyJSON.author(resolved, Machines.handle))
+            case "/xrpc/app.bsky.feed.getPosts":
+                .json(BlueskyJSON.page("posts", [BlueskyJSON.view("a")]))
             case "/xrpc/app.bsky.actor.getProfiles": .json(#"{"profiles":[]}"#)
             default: nil
             }
@@ -78,7 +84,8 @@ private struct Machines {
         return try BlueskyNetwork(
             identifier: identifier, appPassword: password.map { Secret($0) }, hosts: hosts,
             sessions: MemoryCredentials(),
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")), now: now)
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")), now: now)
     }
 }
 
@@ -90,7 +97,10 @@ private struct Machines {
         let isLikes = request.query["collection"] == "app.bsky.feed.like"
         let like = BlueskyJSON.like("3ke6kg3wk2222", of: BlueskyJSON.uri("a"))
             .replacingOccurrences(of: BlueskyLoopback.did, with: Machines.did)
-        return .json(BlueskyJSON.records([isLikes ? like : BlueskyJSON.listed("3ke6kg3wk2222", by: Machines.did)]))
+        return .json(
+            BlueskyJSON.records([
+                isLikes ? like : BlueskyJSON.listed("3ke6kg3wk2222", by: Machines.did)
+            ]))
     }
 
     @Test(arguments: [Machines.handle, "@Human.Example", Machines.did])
@@ -122,9 +132,13 @@ private struct Machines {
         let address = "\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)"
         let draft = Draft(text: "x", key: "k", createdAt: BlueskyLoopback.start)
         let calls: [@Sendable () async throws -> Void] = [
-            { _ = try await network.page(.home, .newest) }, { _ = try await network.page(.mentions, .newest) },
+            { _ = try await network.page(.home, .newest) },
+            { _ = try await network.page(.mentions, .newest) },
             { _ = try await network.publish(draft) },
-            { try await network.favorite(FavoriteDraft(address: address, key: "k", createdAt: BlueskyLoopback.start)) },
+            {
+                try await network.favorite(
+                    FavoriteDraft(address: address, key: "k", createdAt: BlueskyLoopback.start))
+            },
             { try await network.delete(address) }, { try await network.labelAsBot() },
             { _ = try await network.isFavorited(address) },
         ]
@@ -139,7 +153,8 @@ private struct Machines {
 
     @Test(arguments: [true, false])
     func thePasswordGoesToTheAccountsOwnServer(isFullID: Bool) async throws {
-        let document = Machines.document(service: isFullID ? "\(Machines.did)#atproto_pds" : "#atproto_pds")
+        let document = Machines.document(
+            service: isFullID ? "\(Machines.did)#atproto_pds" : "#atproto_pds")
         let machines = try Machines(document: document) { request in
             request.method("app.bsky.feed.getTimeline") ? .json(#"{"feed":[]}"#) : nil
         }
@@ -161,7 +176,9 @@ private struct Machines {
         }
         try expect(login("https://morel.us-east.host.bsky.network"), equals: "https://bsky.social")
         try expect(login("https://pds.example"), equals: "https://pds.example")
-        try expect(login("https://evilhost.bsky.network.example"), equals: "https://evilhost.bsky.network.example")
+        try expect(
+            login("https://evilhost.bsky.network.example"),
+            equals: "https://evilhost.bsky.network.example")
         #expect(hosts.appView.base == "https://public.api.bsky.app")
         #expect(hosts.directory?.base == "https://plc.directory")
     }
@@ -194,7 +211,10 @@ private struct Machines {
         (Machines.document(endpoint: "https://user@pds.example"), "no server"),
         (Machines.document(endpoint: "http://127.0.0.1.example"), "no server"),
         (Machines.document(service: "#atproto_labeler"), "no server"),
-        (#"{"id":"did:plc:humanhumanhumanhuman2345","alsoKnownAs":["at://human.example"]}"#, "no server"),
+        (
+            #"{"id":"did:plc:humanhumanhumanhuman2345","alsoKnownAs":["at://human.example"]}"#,
+            "no server"
+        ),
         // Anybody may lead their handle to somebody else's account.
         (Machines.document(names: []), "by that handle"),
         (Machines.document(names: ["at://other.example"]), "by that handle"),
@@ -203,24 +223,32 @@ private struct Machines {
     func aDocumentThatCannotBeTrustedEndsIt(document: String, cause: String) async throws {
         let machines = try Machines(document: document, home: Self.posts)
         let network = try machines.network(password: BlueskyLoopback.password)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.page(.ownPosts, .newest) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.page(.ownPosts, .newest)
+        }
         #expect(error.code == .configuration)
         #expect(error.operation == .resolveIdentity)
         expect(error.detail) { $0?.contains(cause) == true }
         #expect(machines.home.requests.isEmpty)
     }
 
-    /// Anybody can write anything into a document; only the operator can name a server of the own network.
+    /// Anybody can write anything into a document; only the operator can name a server of the own
+    /// network.
     @Test(arguments: [
-        "http://127.0.0.1:2583", "http://localhost:2583", "https://localhost", "https://127.0.0.1", "https://0x7f.1",
-        "https://2130706433", "https://0", "https://[::1]", "https://[::ffff:127.0.0.1]", "https://10.0.0.7",
-        "https://192.168.1.1", "https://169.254.169.254", "https://[fe80::1]", "https://[fd00::1]", "https://router",
+        "http://127.0.0.1:2583", "http://localhost:2583", "https://localhost", "https://127.0.0.1",
+        "https://0x7f.1",
+        "https://2130706433", "https://0", "https://[::1]", "https://[::ffff:127.0.0.1]",
+        "https://10.0.0.7",
+        "https://192.168.1.1", "https://169.254.169.254", "https://[fe80::1]", "https://[fd00::1]",
+        "https://router",
         "https://pds.internal",
     ])
     func aDocumentLeadsToNoPrivateNetwork(endpoint: String) throws {
         let text = Machines.document(endpoint: endpoint)
         let document = try JSONDecoder().decode(DIDDocument.self, from: Data(text.utf8))
-        expect(document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)), equals: nil)
+        expect(
+            document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)),
+            equals: nil)
         let saved = BlueskySession(
             did: Machines.did, handle: nil, server: try ServerAddress(endpoint, network: .bluesky),
             access: Secret("a"), refresh: Secret("r"))
@@ -243,7 +271,9 @@ private struct Machines {
     func aDocumentAboutSomethingElseIsNotUsed(document: String) async throws {
         let machines = try Machines(document: document)
         let network = try machines.network()
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.verifyAccount() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.verifyAccount()
+        }
         #expect(error.code == .malformedResponse)
         #expect(machines.home.requests.isEmpty)
     }
@@ -252,7 +282,9 @@ private struct Machines {
     func whoDoesNotExistIsAConfigurationError(identifier: String) async throws {
         let machines = try Machines()
         let network = try machines.network(identifier)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.verifyAccount() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.verifyAccount()
+        }
         #expect(error.code == .configuration)
         #expect(machines.home.requests.isEmpty)
         #expect(error.stopsActor)
@@ -269,7 +301,9 @@ private struct Machines {
         _ = try await network.page(.ownPosts, .newest)
         #expect(machines.directory.requests.count == 1)
         hasMoved.value = true
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.page(.ownPosts, .newest) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.page(.ownPosts, .newest)
+        }
         #expect(error.code == .notFound)
         hasMoved.value = false
         _ = try await network.page(.ownPosts, .newest)
@@ -286,7 +320,9 @@ private struct Machines {
             let loopback = try BlueskyLoopback(password: password) { request in
                 switch request.path {
                 case "/xrpc/app.bsky.actor.getProfile":
-                    .json(BlueskyJSON.author(BlueskyLoopback.did, BlueskyLoopback.handle, ["labels": label]))
+                    .json(
+                        BlueskyJSON.author(
+                            BlueskyLoopback.did, BlueskyLoopback.handle, ["labels": label]))
                 case Self.records: .json(BlueskyJSON.records([BlueskyJSON.listed("a")]))
                 default: nil
                 }

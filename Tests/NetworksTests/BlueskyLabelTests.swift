@@ -29,7 +29,8 @@ import Testing
         let loopback = try loopback(profile)
         try await loopback.network.labelAsBot()
         let expected = profile.replacingOccurrences(
-            of: #"[{"val":"!no-unauthenticated"}]"#, with: #"[{"val":"!no-unauthenticated"},{"val":"bot"}]"#)
+            of: #"[{"val":"!no-unauthenticated"}]"#,
+            with: #"[{"val":"!no-unauthenticated"},{"val":"bot"}]"#)
         #expect(loopback.requests.last?.bodyText == body(expected, swap: #""bafyold""#))
     }
 
@@ -37,7 +38,8 @@ import Testing
     func addsTheFirstLabel(profile: String) async throws {
         let loopback = try loopback(profile)
         try await loopback.network.labelAsBot()
-        let label = #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"bot"}]}}"#
+        let label =
+            #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"bot"}]}}"#
         #expect(loopback.requests.last?.bodyText == body(label, swap: #""bafyold""#))
     }
 
@@ -51,25 +53,31 @@ import Testing
 
     @Test func labelsOnce() async throws {
         let loopback = try loopback(
-            #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"bot","future":1}]}}"#)
+            #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"bot","future":1}]}}"#
+        )
         try await loopback.network.labelAsBot()
         #expect(loopback.count(Self.put) == 0)
     }
 
     @Test(arguments: [
         "7", "[]", #"{"labels":7}"#, #"{"labels":{"$type":"com.example.labels","values":[]}}"#,
-        #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":{}}}"#, "null", #"{"size":1e999}"#,
+        #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":{}}}"#, "null",
+        #"{"size":1e999}"#,
     ])
     func whatItDoesNotUnderstandItDoesNotReplace(profile: String) async throws {
         let loopback = try loopback(profile)
-        let error = try await #require(throws: NetworkError.self) { try await loopback.network.labelAsBot() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.labelAsBot()
+        }
         #expect(error.code == .rejected)
         #expect(loopback.count(Self.put) == 0)
     }
 
     @Test func readsAgainWhenSomebodyWasFaster() async throws {
         let loopback = try loopback("{}", put: .xrpc("InvalidSwap", "Record was at bafynewer"))
-        let error = try await #require(throws: NetworkError.self) { try await loopback.network.labelAsBot() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.labelAsBot()
+        }
         #expect(error.code == .conflict)
         #expect(!error.isPermanent)
         #expect(loopback.count(Self.put) == 2)
@@ -78,11 +86,14 @@ import Testing
 
     /// A profile that cannot be read must not be taken for none.
     @Test(arguments: [
-        Answer(status: 404, body: "<html>"), .xrpc("InvalidRequest", "Could not find repo"), .json("{}"),
+        Answer(status: 404, body: "<html>"), .xrpc("InvalidRequest", "Could not find repo"),
+        .json("{}"),
         .json(#"{"uri":"at://did:plc:eve/app.bsky.actor.profile/self","cid":"c","value":{}}"#),
     ])
     func aProfileThatCannotBeReadIsLeftAlone(answer: Answer) async throws {
-        let loopback = try BlueskyLoopback { $0.method("com.atproto.repo.getRecord") ? answer : nil }
+        let loopback = try BlueskyLoopback {
+            $0.method("com.atproto.repo.getRecord") ? answer : nil
+        }
         await #expect(throws: NetworkError.self) { try await loopback.network.labelAsBot() }
         #expect(loopback.count(Self.put) == 0)
     }

@@ -66,21 +66,26 @@ struct BlueskyLoopback {
     ) throws {
         server = try LoopbackServer { request, connection in
             let answer = answer(request) ?? Self.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         self.store = store
         network = try Self.network(
-            of: server, identifier: identifier, password: password, store: store, gates: gates, now: now)
+            of: server, identifier: identifier, password: password, store: store, gates: gates,
+            now: now)
     }
 
     static func network(
-        of server: LoopbackServer, identifier: String = Self.handle, password: String? = Self.password,
+        of server: LoopbackServer, identifier: String = Self.handle,
+        password: String? = Self.password,
         store: MemoryCredentials = MemoryCredentials(), gates: BlueskyGates = BlueskyGates(),
         now: @escaping @Sendable () -> Date = { Self.start }
     ) throws -> BlueskyNetwork {
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
         return try BlueskyNetwork(
-            identifier: identifier, appPassword: password.map { Secret($0) }, apiBaseURL: server.url, sessions: store,
+            identifier: identifier, appPassword: password.map { Secret($0) },
+            apiBaseURL: server.url, sessions: store,
             gates: gates, client: client, now: now)
     }
 
@@ -94,8 +99,10 @@ struct BlueskyLoopback {
     static func usual(_ request: LoopbackServer.Request) -> Answer {
         switch request.path {
         case "/xrpc/com.atproto.server.createSession": .json(BlueskyJSON.session(access, refresh))
-        case "/xrpc/com.atproto.server.refreshSession": .json(BlueskyJSON.session(renewedAccess, renewedRefresh))
-        case "/xrpc/com.atproto.server.getSession": .json(#"{"did":"\#(did)","handle":"\#(handle)","active":true}"#)
+        case "/xrpc/com.atproto.server.refreshSession":
+            .json(BlueskyJSON.session(renewedAccess, renewedRefresh))
+        case "/xrpc/com.atproto.server.getSession":
+            .json(#"{"did":"\#(did)","handle":"\#(handle)","active":true}"#)
         case "/xrpc/com.atproto.identity.resolveHandle": .json(#"{"did":"\#(did)"}"#)
         case "/xrpc/app.bsky.actor.getProfile": .json(BlueskyJSON.author(did, handle))
         case "/xrpc/app.bsky.actor.getProfiles": .json(#"{"profiles":[]}"#)
@@ -105,7 +112,8 @@ struct BlueskyLoopback {
 
     /// The text of a session as the network saves it.
     static func saved(
-        access: String = Self.access, refresh: String = Self.refresh, at base: String, identifier: String = Self.handle
+        access: String = Self.access, refresh: String = Self.refresh, at base: String,
+        identifier: String = Self.handle
     ) -> String {
         #"{"access":"\#(access)","did":"\#(did)","entryway":"\#(base)","handle":"\#(handle)","identifier":"\#(identifier)","pds":"\#(base)","refresh":"\#(refresh)"}"#
     }
@@ -124,7 +132,9 @@ extension LoopbackServer.Request {
 
     /// All values of a parameter.
     func values(_ name: String) -> [String] {
-        (URLComponents(string: target)?.queryItems ?? []).filter { $0.name == name }.map { $0.value ?? "" }
+        (URLComponents(string: target)?.queryItems ?? []).filter { $0.name == name }.map {
+            $0.value ?? ""
+        }
     }
 
     var bodyText: String { String(decoding: body, as: UTF8.self) }
@@ -139,37 +149,51 @@ extension LoopbackServer.Request {
 enum BlueskyJSON {
     static let cid = "bafyreia111"
 
-    static func session(_ access: String, _ refresh: String, did: String = BlueskyLoopback.did) -> String {
+    static func session(_ access: String, _ refresh: String, did: String = BlueskyLoopback.did)
+        -> String
+    {
         #"{"accessJwt":"\#(access)","refreshJwt":"\#(refresh)","did":"\#(did)","handle":"\#(BlueskyLoopback.handle)","email":"a@b.example","active":true}"#
     }
 
-    static func author(_ did: String, _ handle: String, _ overrides: [String: String] = [:]) -> String {
+    static func author(_ did: String, _ handle: String, _ overrides: [String: String] = [:])
+        -> String
+    {
         Wire.object(
-            ["did": "\"\(did)\"", "handle": "\"\(handle)\"", "displayName": "\"Name of \(handle)\"", "labels": "[]"],
+            [
+                "did": "\"\(did)\"", "handle": "\"\(handle)\"",
+                "displayName": "\"Name of \(handle)\"", "labels": "[]",
+            ],
             overrides)
     }
 
     static let ann = author("did:plc:ann", "ann.example")
 
-    static func uri(_ key: String, by did: String = "did:plc:ann", _ collection: String = "app.bsky.feed.post")
+    static func uri(
+        _ key: String, by did: String = "did:plc:ann", _ collection: String = "app.bsky.feed.post"
+    )
         -> String
     {
         "at://\(did)/\(collection)/\(key)"
     }
 
-    static func reference(_ key: String, by did: String = "did:plc:ann", cid: String = Self.cid) -> String {
+    static func reference(_ key: String, by did: String = "did:plc:ann", cid: String = Self.cid)
+        -> String
+    {
         #"{"uri":"\#(uri(key, by: did))","cid":"\#(cid)"}"#
     }
 
     static func record(_ text: String = "hello", _ overrides: [String: String] = [:]) -> String {
         Wire.object(
             [
-                "$type": "\"app.bsky.feed.post\"", "text": "\"\(text)\"", "createdAt": "\"2026-11-20T20:00:00.000Z\"",
+                "$type": "\"app.bsky.feed.post\"", "text": "\"\(text)\"",
+                "createdAt": "\"2026-11-20T20:00:00.000Z\"",
                 "langs": "[\"en\"]",
             ], overrides)
     }
 
-    static func listed(_ key: String, by did: String = BlueskyLoopback.did, _ value: String = record()) -> String {
+    static func listed(
+        _ key: String, by did: String = BlueskyLoopback.did, _ value: String = record()
+    ) -> String {
         #"{"uri":"\#(uri(key, by: did))","cid":"\#(cid)","value":\#(value)}"#
     }
 
@@ -189,11 +213,14 @@ enum BlueskyJSON {
         return "{\"\(name)\":\(Wire.list(elements))\(cursor)}"
     }
 
-    static func view(_ key: String, _ record: String = record(), _ overrides: [String: String] = [:]) -> String {
+    static func view(
+        _ key: String, _ record: String = record(), _ overrides: [String: String] = [:]
+    ) -> String {
         Wire.object(
             [
                 "uri": "\"\(uri(key))\"", "cid": "\"\(cid)\"", "author": ann, "record": record,
-                "indexedAt": "\"2026-11-20T20:00:01.000Z\"", "viewer": "{}", "labels": "[]", "likeCount": "3",
+                "indexedAt": "\"2026-11-20T20:00:01.000Z\"", "viewer": "{}", "labels": "[]",
+                "likeCount": "3",
             ], overrides)
     }
 
@@ -201,17 +228,22 @@ enum BlueskyJSON {
         reason.map { #"{"post":\#(view),"reason":\#($0)}"# } ?? #"{"post":\#(view)}"#
     }
 
-    static func notification(_ key: String, _ reason: String = "mention", _ overrides: [String: String] = [:])
+    static func notification(
+        _ key: String, _ reason: String = "mention", _ overrides: [String: String] = [:]
+    )
         -> String
     {
         Wire.object(
             [
-                "uri": "\"\(uri(key))\"", "cid": "\"\(cid)\"", "author": ann, "reason": "\"\(reason)\"",
+                "uri": "\"\(uri(key))\"", "cid": "\"\(cid)\"", "author": ann,
+                "reason": "\"\(reason)\"",
                 "record": record(), "isRead": "false", "indexedAt": "\"2026-11-20T20:00:01.000Z\"",
             ], overrides)
     }
 
-    static func reply(to parent: String, root: String, by did: String = BlueskyLoopback.did) -> String {
+    static func reply(to parent: String, root: String, by did: String = BlueskyLoopback.did)
+        -> String
+    {
         #"{"root":\#(reference(root, by: did)),"parent":\#(reference(parent, by: did))}"#
     }
 }

@@ -4,7 +4,8 @@ import TestSupport
 
 @testable import Networks
 
-/// One account's feeds on a server, each of which grows where a test wants, paged by one of the ways that servers have.
+/// One account's feeds on a server, each of which grows where a test wants, paged by one of the
+/// ways that servers have.
 final class BlueskyPagingServer: Sendable {
     enum Habit: String, CaseIterable, Sendable {
         /// As documented: no cursor behind the last item.
@@ -31,7 +32,8 @@ final class BlueskyPagingServer: Sendable {
         init(time: Date, number: Int) {
             self.time = time
             self.number = number
-            let id = TimestampID(microseconds: time.milliseconds * 1_000 + 500, clock: number % 1_024)
+            let id = TimestampID(
+                microseconds: time.milliseconds * 1_000 + 500, clock: number % 1_024)
             key = id?.description ?? "none"
         }
 
@@ -58,7 +60,9 @@ final class BlueskyPagingServer: Sendable {
     static let noon = BlueskyLoopback.start - 9 * 3_600
 
     func add(_ item: Item) {
-        lock.withLock { items.insert(item, at: items.firstIndex { $0.key < item.key } ?? items.endIndex) }
+        lock.withLock {
+            items.insert(item, at: items.firstIndex { $0.key < item.key } ?? items.endIndex)
+        }
     }
 
     func remove(number: Int) { lock.withLock { items.removeAll { $0.number == number } } }
@@ -67,7 +71,9 @@ final class BlueskyPagingServer: Sendable {
     func grow(by count: Int) {
         lock.withLock {
             let (last, time) = (items.map(\.number).max() ?? 0, items.first?.time ?? Self.noon)
-            let new = (0..<count).map { Item(time: time + Double(count - $0), number: last + count - $0) }
+            let new = (0..<count).map {
+                Item(time: time + Double(count - $0), number: last + count - $0)
+            }
             items.insert(contentsOf: new, at: 0)
         }
     }
@@ -124,10 +130,12 @@ final class BlueskyPagingServer: Sendable {
     private func element(_ item: Item) -> String {
         switch feed {
         case .ownPosts:
-            BlueskyJSON.listed(item.key, BlueskyJSON.record("post", ["createdAt": "\"\(item.time.rfc3339)\""]))
+            BlueskyJSON.listed(
+                item.key, BlueskyJSON.record("post", ["createdAt": "\"\(item.time.rfc3339)\""]))
         case .favorites: BlueskyJSON.like(item.key, of: item.uri)
         case .home: BlueskyJSON.item(Self.view(item))
-        case .mentions: BlueskyJSON.notification(item.key, "mention", ["indexedAt": "\"\(item.time.rfc3339)\""])
+        case .mentions:
+            BlueskyJSON.notification(item.key, "mention", ["indexedAt": "\"\(item.time.rfc3339)\""])
         }
     }
 

@@ -14,12 +14,15 @@ import Transport
     private static let empty = Answer.json(#"{"feed":[]}"#)
 
     /// A timeline that takes only some tokens, and says of others what a server says of them.
-    private static func timeline(taking tokens: String..., else refusal: Answer = .xrpc("ExpiredToken"))
+    private static func timeline(
+        taking tokens: String..., else refusal: Answer = .xrpc("ExpiredToken")
+    )
         -> @Sendable (LoopbackServer.Request) -> Answer?
     {
         { request in
             guard request.method(timeline) else { return nil }
-            return tokens.contains { request.header("Authorization") == "Bearer \($0)" } ? empty : refusal
+            return tokens.contains { request.header("Authorization") == "Bearer \($0)" }
+                ? empty : refusal
         }
     }
 
@@ -37,15 +40,20 @@ import Transport
         #expect(loopback.count(Self.createSession) == 1)
         let login = try #require(loopback.server.requests.first)
         #expect(login.method == "POST")
-        #expect(login.bodyText == #"{"identifier":"bot.home.example","password":"planted-pass-word-9a7b"}"#)
+        #expect(
+            login.bodyText
+                == #"{"identifier":"bot.home.example","password":"planted-pass-word-9a7b"}"#)
         #expect(login.header("Authorization") == nil)
-        expect(loopback.requests) { $0.allSatisfy { $0.header("Authorization") == "Bearer \(BlueskyLoopback.access)" } }
+        expect(loopback.requests) {
+            $0.allSatisfy { $0.header("Authorization") == "Bearer \(BlueskyLoopback.access)" }
+        }
         #expect(store.saved == BlueskyLoopback.saved(at: loopback.server.url))
     }
 
     @Test func aSavedSessionNeedsNoPassword() async throws {
         let store = MemoryCredentials()
-        let loopback = try BlueskyLoopback(store: store, answer: Self.timeline(taking: "saved.access"))
+        let loopback = try BlueskyLoopback(
+            store: store, answer: Self.timeline(taking: "saved.access"))
         store.replace(BlueskyLoopback.saved(access: "saved.access", at: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.server.requests.map(\.path) == ["/xrpc/\(Self.timeline)"])
@@ -62,11 +70,14 @@ import Transport
     ])
     func whatIsNotThisAccountsSessionIsNotUsed(text: String) async throws {
         let store = MemoryCredentials()
-        let loopback = try BlueskyLoopback(store: store, answer: Self.timeline(taking: BlueskyLoopback.access))
+        let loopback = try BlueskyLoopback(
+            store: store, answer: Self.timeline(taking: BlueskyLoopback.access))
         store.replace(text.replacingOccurrences(of: "BASE", with: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.count(Self.createSession) == 1)
-        expect(loopback.server.requests) { $0.allSatisfy { $0.header("Authorization") != "Bearer saved.access" } }
+        expect(loopback.server.requests) {
+            $0.allSatisfy { $0.header("Authorization") != "Bearer saved.access" }
+        }
     }
 
     @Test(arguments: [400, 401, 403])
@@ -75,14 +86,16 @@ import Transport
         let loopback = try BlueskyLoopback(
             store: store,
             answer: Self.timeline(
-                taking: BlueskyLoopback.renewedAccess, else: .xrpc("ExpiredToken", "Token has expired", status: status))
+                taking: BlueskyLoopback.renewedAccess,
+                else: .xrpc("ExpiredToken", "Token has expired", status: status))
         )
         store.replace(BlueskyLoopback.saved(at: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(
             loopback.server.requests.map(\.path)
                 == [Self.timeline, Self.refreshSession, Self.timeline].map { "/xrpc/\($0)" })
-        let renewal = try #require(loopback.server.requests.first { $0.method(Self.refreshSession) })
+        let renewal = try #require(
+            loopback.server.requests.first { $0.method(Self.refreshSession) })
         #expect(renewal.header("Authorization") == "Bearer \(BlueskyLoopback.refresh)")
         #expect(renewal.method == "POST")
         #expect(renewal.body.isEmpty)
@@ -133,7 +146,8 @@ import Transport
         #expect(loopback.count(Self.createSession) == 1)
     }
 
-    /// Both processes renew at once on a server that takes a token only once: the slower one finds the faster one's.
+    /// Both processes renew at once on a server that takes a token only once: the slower one finds
+    /// the faster one's.
     @Test func aLostRaceIsNoReasonToLogIn() async throws {
         let store = MemoryCredentials()
         let base = Box("")
@@ -161,7 +175,9 @@ import Transport
             request.method(Self.refreshSession)
                 ? refusal : Self.timeline(taking: BlueskyLoopback.access)(request)
         }
-        store.replace(BlueskyLoopback.saved(access: "old.access", refresh: "old.refresh", at: loopback.server.url))
+        store.replace(
+            BlueskyLoopback.saved(
+                access: "old.access", refresh: "old.refresh", at: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.count(Self.refreshSession) == 1)
         #expect(loopback.count(Self.createSession) == 1)
@@ -172,8 +188,11 @@ import Transport
     func aTokenThatIsNoneIsReplacedByLoggingIn(name: String) async throws {
         let store = MemoryCredentials()
         let loopback = try BlueskyLoopback(
-            store: store, answer: Self.timeline(taking: BlueskyLoopback.access, else: .xrpc(name, status: 401)))
-        store.replace(BlueskyLoopback.saved(access: "old.access", refresh: "old.refresh", at: loopback.server.url))
+            store: store,
+            answer: Self.timeline(taking: BlueskyLoopback.access, else: .xrpc(name, status: 401)))
+        store.replace(
+            BlueskyLoopback.saved(
+                access: "old.access", refresh: "old.refresh", at: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.count(Self.refreshSession) == 0)
         #expect(loopback.count(Self.createSession) == 1)
@@ -184,8 +203,11 @@ import Transport
     func aRefusalWithoutANameMayBeTheSession(status: Int, body: String) async throws {
         let store = MemoryCredentials()
         let loopback = try BlueskyLoopback(store: store) { request in
-            guard request.method(Self.timeline) || request.path.contains("getSession") else { return nil }
-            guard request.header("Authorization") == "Bearer \(BlueskyLoopback.renewedAccess)" else {
+            guard request.method(Self.timeline) || request.path.contains("getSession") else {
+                return nil
+            }
+            guard request.header("Authorization") == "Bearer \(BlueskyLoopback.renewedAccess)"
+            else {
                 return Answer(status: status, body: body)
             }
             return Self.empty
@@ -198,7 +220,9 @@ import Transport
 
     @Test func aRefusalWithoutANameMayBeTheCall() async throws {
         let store = MemoryCredentials()
-        let loopback = try BlueskyLoopback(store: store) { $0.method(Self.timeline) ? Answer(status: 400) : nil }
+        let loopback = try BlueskyLoopback(store: store) {
+            $0.method(Self.timeline) ? Answer(status: 400) : nil
+        }
         store.replace(BlueskyLoopback.saved(at: loopback.server.url))
         let error = try await failure(of: loopback.network)
         #expect(error.code == .rejected)
@@ -225,7 +249,8 @@ import Transport
         let loopback = try BlueskyLoopback(now: { clock.value }) { request in
             guard request.method(Self.timeline) else { return nil }
             if isAway.value { return Answer(status: 503) }
-            return Self.timeline(taking: BlueskyLoopback.renewedAccess, else: .xrpc("ExpiredToken"))(request)
+            return Self.timeline(
+                taking: BlueskyLoopback.renewedAccess, else: .xrpc("ExpiredToken"))(request)
         }
         try await expect(failure(of: loopback.network).code, equals: .unavailable)
         isAway.value = false
@@ -262,7 +287,9 @@ import Transport
         ("AccountTakedown", "Account has been taken down", 401, "account-disabled"),
         ("AccountDeactivated", "", 403, "account-disabled"),
     ])
-    func aFinalNoIsNotAskedForAgainAtOnce(name: String, message: String, status: Int, code: String) async throws {
+    func aFinalNoIsNotAskedForAgainAtOnce(name: String, message: String, status: Int, code: String)
+        async throws
+    {
         let clock = Box(BlueskyLoopback.start)
         let loopback = try BlueskyLoopback(now: { clock.value }) { request in
             request.method(Self.createSession) ? .xrpc(name, message, status: status) : nil
@@ -371,7 +398,8 @@ import Transport
 
     @Test(arguments: [
         BlueskyJSON.session("a", "r", did: "did:plc:somebodyelse"),
-        BlueskyJSON.session("a", "r").replacingOccurrences(of: #""active":true"#, with: #""active":false"#),
+        BlueskyJSON.session("a", "r").replacingOccurrences(
+            of: #""active":true"#, with: #""active":false"#),
     ])
     func anotherAccountsSessionIsRefused(body: String) async throws {
         let loopback = try BlueskyLoopback(identifier: BlueskyLoopback.did) { request in
@@ -387,7 +415,9 @@ import Transport
         let isBroken = Box(true)
         let store = MemoryCredentials()
         let loopback = try BlueskyLoopback(store: store) { request in
-            if request.method(Self.refreshSession), isBroken.value { return Answer(status: 502, body: "<html>") }
+            if request.method(Self.refreshSession), isBroken.value {
+                return Answer(status: 502, body: "<html>")
+            }
             return Self.timeline(taking: BlueskyLoopback.renewedAccess)(request)
         }
         store.replace(BlueskyLoopback.saved(at: loopback.server.url))
@@ -420,7 +450,8 @@ import Transport
     }
 
     @Test(arguments: [
-        "", "not a handle", "bot", "bot@home.example", "did:", "did:plc:", ".", "a..b", "-a.example", "a.1",
+        "", "not a handle", "bot", "bot@home.example", "did:", "did:plc:", ".", "a..b",
+        "-a.example", "a.1",
     ])
     func whatIsNoNameIsRefused(identifier: String) throws {
         let server = try LoopbackServer { _, connection in connection.close() }

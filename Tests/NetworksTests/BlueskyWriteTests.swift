@@ -13,7 +13,8 @@ import Transport
     private static let address = "\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)"
 
     private func draft(
-        _ text: String = "text", replyTo: String? = nil, language: String? = nil, key: String = "k-1",
+        _ text: String = "text", replyTo: String? = nil, language: String? = nil,
+        key: String = "k-1",
         visibility: Visibility = .unlisted
     ) -> Draft {
         Draft(
@@ -26,10 +27,13 @@ import Transport
 
     /// What a server that follows the rules answers to a put.
     @Sendable private static func written(_ request: LoopbackServer.Request) -> Answer? {
-        guard request.method(put), let key = request.field("rkey"), let collection = request.field("collection")
+        guard request.method(put), let key = request.field("rkey"),
+            let collection = request.field("collection")
         else { return nil }
         let uri = BlueskyJSON.uri(key, by: BlueskyLoopback.did, collection)
-        return .json(#"{"uri":"\#(uri)","cid":"bafynew","commit":{"cid":"c","rev":"r"},"validationStatus":"valid"}"#)
+        return .json(
+            #"{"uri":"\#(uri)","cid":"bafynew","commit":{"cid":"c","rev":"r"},"validationStatus":"valid"}"#
+        )
     }
 
     /// A server that has one post, for replies and favorites.
@@ -41,12 +45,16 @@ import Transport
     }
 
     private func error(of loopback: BlueskyLoopback, _ draft: Draft) async throws -> NetworkError {
-        try await #require(throws: NetworkError.self) { _ = try await loopback.network.publish(draft) }
+        try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.publish(draft)
+        }
     }
 
     @Test func publishesExactlyOnceAndExactlyThis() async throws {
         let loopback = try BlueskyLoopback(answer: Self.written)
-        let draft = draft("line 1\n\"quoted\" / 日本語 #tag https://a.example/b", language: "ja", visibility: .public)
+        let draft = draft(
+            "line 1\n\"quoted\" / 日本語 #tag https://a.example/b", language: "ja", visibility: .public
+        )
         let published = try await loopback.network.publish(draft)
         let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
         let uri = BlueskyJSON.uri(key, by: BlueskyLoopback.did)
@@ -72,7 +80,8 @@ import Transport
 
     @Test func theSameDraftIsTheSameBytes() async throws {
         let clock = Box(BlueskyLoopback.start)
-        let loopback = try BlueskyLoopback(now: { clock.value }, answer: Self.serving(BlueskyJSON.view("a")))
+        let loopback = try BlueskyLoopback(
+            now: { clock.value }, answer: Self.serving(BlueskyJSON.view("a")))
         for _ in 0..<2 {
             _ = try await loopback.network.publish(draft("text", replyTo: Self.address))
             try await loopback.network.favorite(Self.favorite)
@@ -95,13 +104,17 @@ import Transport
     func aRecordThatIsOursCounts(refusal: Answer) async throws {
         let loopback = try BlueskyLoopback { request in
             if request.method(Self.put) { return refusal }
-            guard request.method("com.atproto.repo.getRecord"), let key = request.query["rkey"] else { return nil }
+            guard request.method("com.atproto.repo.getRecord"), let key = request.query["rkey"]
+            else { return nil }
             return .json(
-                BlueskyJSON.listed(key, BlueskyJSON.record("text", ["createdAt": #""2026-11-20T21:00:00.000Z""#])))
+                BlueskyJSON.listed(
+                    key, BlueskyJSON.record("text", ["createdAt": #""2026-11-20T21:00:00.000Z""#])))
         }
         let published = try await loopback.network.publish(draft())
         let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
-        #expect(published.address == "\(BlueskyJSON.uri(key, by: BlueskyLoopback.did)) \(BlueskyJSON.cid)")
+        #expect(
+            published.address
+                == "\(BlueskyJSON.uri(key, by: BlueskyLoopback.did)) \(BlueskyJSON.cid)")
         #expect(loopback.count(Self.put) == 1)
     }
 
@@ -109,13 +122,18 @@ import Transport
         BlueskyJSON.record("another text", ["createdAt": #""2026-11-20T21:00:00.000Z""#]),
         BlueskyJSON.record("text", ["createdAt": #""2026-11-20T21:00:01.000Z""#]),
         BlueskyJSON.record(
-            "text", ["createdAt": #""2026-11-20T21:00:00.000Z""#, "reply": BlueskyJSON.reply(to: "p", root: "r")]),
+            "text",
+            [
+                "createdAt": #""2026-11-20T21:00:00.000Z""#,
+                "reply": BlueskyJSON.reply(to: "p", root: "r"),
+            ]),
         "7",
     ])
     func aRecordThatIsNotOursDoesNot(existing: String) async throws {
         let loopback = try BlueskyLoopback { request in
             if request.method(Self.put) { return .xrpc("InvalidSwap") }
-            guard request.method("com.atproto.repo.getRecord"), let key = request.query["rkey"] else { return nil }
+            guard request.method("com.atproto.repo.getRecord"), let key = request.query["rkey"]
+            else { return nil }
             return .json(BlueskyJSON.listed(key, existing))
         }
         let error = try await error(of: loopback, draft())
@@ -127,7 +145,8 @@ import Transport
     @Test func whatCannotBeReadBackLeavesTheOutcomeOpen() async throws {
         let loopback = try BlueskyLoopback { request in
             request.method(Self.put)
-                ? .xrpc("InvalidSwap") : request.path.contains("getRecord") ? Answer(status: 503) : nil
+                ? .xrpc("InvalidSwap")
+                : request.path.contains("getRecord") ? Answer(status: 503) : nil
         }
         let error = try await error(of: loopback, draft())
         #expect(error.outcome == .unknown)
@@ -151,7 +170,8 @@ import Transport
     @Test func aRenewalThatFailsLeavesNothingOpen() async throws {
         let loopback = try BlueskyLoopback { request in
             if request.method(Self.put) { return .xrpc("ExpiredToken") }
-            return request.path.contains("refreshSession") ? Answer(status: 502, body: "bad gateway") : nil
+            return request.path.contains("refreshSession")
+                ? Answer(status: 502, body: "bad gateway") : nil
         }
         loopback.store.replace(BlueskyLoopback.saved(at: loopback.server.url))
         let error = try await error(of: loopback, draft())
@@ -160,7 +180,8 @@ import Transport
     }
 
     @Test func repliesNameRootAndParent() async throws {
-        let reply = BlueskyJSON.record("mention", ["reply": BlueskyJSON.reply(to: "middle", root: "root")])
+        let reply = BlueskyJSON.record(
+            "mention", ["reply": BlueskyJSON.reply(to: "middle", root: "root")])
         for (record, root) in [
             (BlueskyJSON.record("mention"), BlueskyJSON.uri("a")),
             (reply, BlueskyJSON.uri("root", by: BlueskyLoopback.did)),
@@ -170,7 +191,8 @@ import Transport
             let loopback = try BlueskyLoopback(answer: Self.serving(view))
             _ = try await loopback.network.publish(draft(replyTo: Self.address))
             let parent = #"{"cid":"bafyreia111","uri":"at://did:plc:ann/app.bsky.feed.post/a"}"#
-            let expected = #""reply":{"parent":\#(parent),"root":{"cid":"bafyreia111","uri":"\#(root)"}},"text""#
+            let expected =
+                #""reply":{"parent":\#(parent),"root":{"cid":"bafyreia111","uri":"\#(root)"}},"text""#
             try expect(#require(loopback.requests.last).bodyText) { $0.contains(expected) }
         }
     }
@@ -192,10 +214,14 @@ import Transport
             (#"{"record":{"allow":[]}}"#, "{}", false),
             (#"{"record":{"allow":[]}}"#, #"{"replyDisabled":false}"#, true),
             (#"{"record":{}}"#, "{}", true),
-            (#"{"record":{"allow":[{"$type":"app.bsky.feed.threadgate#mentionRule"}]}}"#, "{}", true),
+            (
+                #"{"record":{"allow":[{"$type":"app.bsky.feed.threadgate#mentionRule"}]}}"#, "{}",
+                true
+            ),
             ("{}", "{}", true),
         ] {
-            let view = BlueskyJSON.view("a", BlueskyJSON.record(), ["threadgate": gate, "viewer": viewer])
+            let view = BlueskyJSON.view(
+                "a", BlueskyJSON.record(), ["threadgate": gate, "viewer": viewer])
             let loopback = try BlueskyLoopback(answer: Self.serving(view))
             let published = try? await loopback.network.publish(draft(replyTo: Self.address))
             #expect((published != nil) == isOpen)
@@ -203,7 +229,8 @@ import Transport
     }
 
     @Test func whoBlocksIsNeitherAnsweredNorFavorited() async throws {
-        let author = BlueskyJSON.author("did:plc:ann", "ann.example", ["viewer": #"{"blockedBy":true}"#])
+        let author = BlueskyJSON.author(
+            "did:plc:ann", "ann.example", ["viewer": #"{"blockedBy":true}"#])
         let loopback = try BlueskyLoopback(
             answer: Self.serving(BlueskyJSON.view("a", BlueskyJSON.record(), ["author": author])))
         try await expect(error(of: loopback, draft(replyTo: Self.address)).code, equals: .forbidden)
@@ -228,9 +255,12 @@ import Transport
 
     @Test func aParentThatCannotBeReadJustNowIsNothingSent() async throws {
         for answer in [
-            Answer(status: 502, body: "<html>"), .json(BlueskyJSON.page("posts", [BlueskyJSON.view("a", "7")])),
+            Answer(status: 502, body: "<html>"),
+            .json(BlueskyJSON.page("posts", [BlueskyJSON.view("a", "7")])),
         ] {
-            let loopback = try BlueskyLoopback { $0.method("app.bsky.feed.getPosts") ? answer : nil }
+            let loopback = try BlueskyLoopback {
+                $0.method("app.bsky.feed.getPosts") ? answer : nil
+            }
             let error = try await error(of: loopback, draft(replyTo: Self.address))
             #expect(error.outcome == .notSent)
             #expect(!error.isPermanent)
@@ -238,11 +268,14 @@ import Transport
     }
 
     @Test(arguments: [
-        ("", Visibility.public, "rejected"), (" \n\t", .public, "rejected"), ("text", .private, "capability"),
+        ("", Visibility.public, "rejected"), (" \n\t", .public, "rejected"),
+        ("text", .private, "capability"),
         ("text", .direct, "capability"), (String(repeating: "a", count: 301), .public, "too-long"),
         (String(repeating: "👨‍❤️‍👨", count: 151), .public, "too-long"),
     ])
-    func whatMustNotBePublishedIsNotSent(text: String, visibility: Visibility, code: String) async throws {
+    func whatMustNotBePublishedIsNotSent(text: String, visibility: Visibility, code: String)
+        async throws
+    {
         let loopback = try BlueskyLoopback { _ in nil }
         let error = try await error(of: loopback, draft(text, visibility: visibility))
         #expect(error.code.rawValue == code)
@@ -287,11 +320,14 @@ import Transport
         let server = try LoopbackServer { request, connection in
             if request.method(Self.put) { return isReset ? connection.reset() : connection.close() }
             let answer = BlueskyLoopback.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         let network = try BlueskyLoopback.network(of: server)
         let draft = draft()
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft)
+        }
         #expect(error.outcome == .unknown)
         #expect(error.operation == .publish)
         #expect(server.requests.count { $0.method(Self.put) } == 1)
@@ -309,14 +345,16 @@ import Transport
 
     @Test func aPostIsFavoritedOnce() async throws {
         let view = BlueskyJSON.view(
-            "a", BlueskyJSON.record(), ["viewer": #"{"like":"at://did:plc:x/app.bsky.feed.like/y"}"#])
+            "a", BlueskyJSON.record(),
+            ["viewer": #"{"like":"at://did:plc:x/app.bsky.feed.like/y"}"#])
         let loopback = try BlueskyLoopback(answer: Self.serving(view))
         try await loopback.network.favorite(Self.favorite)
         #expect(loopback.count(Self.put) == 0)
         try await expect(loopback.network.isFavorited(Self.address), equals: true)
     }
 
-    /// The record of the first attempt is there, but the server that gathers favorites does not know it yet.
+    /// The record of the first attempt is there, but the server that gathers favorites does not
+    /// know it yet.
     @Test func aFavoriteThatIsThereAlreadyIsNoError() async throws {
         let loopback = try BlueskyLoopback { request in
             if request.method(Self.put) { return .xrpc("InvalidSwap") }
@@ -341,19 +379,24 @@ import Transport
     /// What a server that follows the rules answers to several writes.
     @Sendable private static func applied(_ request: LoopbackServer.Request) -> Answer? {
         guard request.method(apply),
-            let body = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
+            let body = try? JSONSerialization.jsonObject(with: Data(request.body))
+                as? [String: Any],
             let writes = body["writes"] as? [[String: Any]]
         else { return nil }
         let results = writes.map { write in
             let uri = BlueskyJSON.uri(
-                write["rkey"] as? String ?? "", by: BlueskyLoopback.did, write["collection"] as? String ?? "")
-            return #"{"$type":"com.atproto.repo.applyWrites#createResult","uri":"\#(uri)","cid":"bafynew"}"#
+                write["rkey"] as? String ?? "", by: BlueskyLoopback.did,
+                write["collection"] as? String ?? "")
+            return
+                #"{"$type":"com.atproto.repo.applyWrites#createResult","uri":"\#(uri)","cid":"bafynew"}"#
         }
-        return .json(#"{"commit":{"cid":"c","rev":"r"},"results":[\#(results.joined(separator: ","))]}"#)
+        return .json(
+            #"{"commit":{"cid":"c","rev":"r"},"results":[\#(results.joined(separator: ","))]}"#)
     }
 
     @Test func gatesAreWrittenWithThePostInOneCommit() async throws {
-        let loopback = try gated(BlueskyGates(replies: .followers, allowsQuotes: false), answer: Self.applied)
+        let loopback = try gated(
+            BlueskyGates(replies: .followers, allowsQuotes: false), answer: Self.applied)
         let published = try await loopback.network.publish(draft())
         let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
         let uri = BlueskyJSON.uri(key, by: BlueskyLoopback.did)
@@ -368,30 +411,38 @@ import Transport
             write("app.bsky.feed.post", #"\#(date),"text":"text""#),
             write(
                 "app.bsky.feed.threadgate",
-                #""allow":[{"$type":"app.bsky.feed.threadgate#followerRule"}],\#(date),"post":"\#(uri)""#),
+                #""allow":[{"$type":"app.bsky.feed.threadgate#followerRule"}],\#(date),"post":"\#(uri)""#
+            ),
             write(
                 "app.bsky.feed.postgate",
-                #"\#(date),"embeddingRules":[{"$type":"app.bsky.feed.postgate#disableRule"}],"post":"\#(uri)""#),
+                #"\#(date),"embeddingRules":[{"$type":"app.bsky.feed.postgate#disableRule"}],"post":"\#(uri)""#
+            ),
         ]
         #expect(
             request.bodyText
-                == #"{"repo":"\#(BlueskyLoopback.did)","writes":[\#(writes.joined(separator: ","))]}"#)
+                == #"{"repo":"\#(BlueskyLoopback.did)","writes":[\#(writes.joined(separator: ","))]}"#
+        )
     }
 
     @Test(arguments: [
-        (Audience.anyone, nil), (.followed, ["followingRule"]), (.mentioned, ["mentionRule"]), (.nobody, []),
+        (Audience.anyone, nil), (.followed, ["followingRule"]), (.mentioned, ["mentionRule"]),
+        (.nobody, []),
     ])
     func whoMayAnswerIsSaidInBlueskysWords(audience: Audience, rules: [String]?) throws {
-        let address = try #require(RecordAddress(BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)))
+        let address = try #require(
+            RecordAddress(BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)))
         let gates = BlueskyGates(replies: audience)
         let records = gates.records(for: address, isReply: false, createdAt: BlueskyLoopback.start)
-        #expect(records.map(\.address.collection) == (rules == nil ? [] : ["app.bsky.feed.threadgate"]))
+        #expect(
+            records.map(\.address.collection) == (rules == nil ? [] : ["app.bsky.feed.threadgate"]))
         let allowed = rules.map { rules in
-            JSONValue.list(rules.map { .object(["$type": .text("app.bsky.feed.threadgate#\($0)")]) })
+            JSONValue.list(
+                rules.map { .object(["$type": .text("app.bsky.feed.threadgate#\($0)")]) })
         }
         if case .object(let record) = records.first?.1 { #expect(record["allow"] == allowed) }
         // Only the first post of a conversation has one.
-        #expect(gates.records(for: address, isReply: true, createdAt: BlueskyLoopback.start).isEmpty)
+        #expect(
+            gates.records(for: address, isReply: true, createdAt: BlueskyLoopback.start).isEmpty)
     }
 
     /// A server fails without a word where the post is there already; its own record tells.
@@ -404,7 +455,8 @@ import Transport
         let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
         let loopback = try gated(BlueskyGates(allowsQuotes: false)) { request in
             if request.method(Self.apply) { return refusal }
-            return request.method("com.atproto.repo.getRecord") ? .json(BlueskyJSON.listed(key, record.value)) : nil
+            return request.method("com.atproto.repo.getRecord")
+                ? .json(BlueskyJSON.listed(key, record.value)) : nil
         }
         let published = try await loopback.network.publish(draft())
         #expect(published.address.hasPrefix(BlueskyJSON.uri(key, by: BlueskyLoopback.did)))
@@ -414,7 +466,9 @@ import Transport
 
     @Test func aServerThatFailsForAnotherReasonHasPublishedNothingForCertain() async throws {
         let loopback = try gated(BlueskyGates(allowsQuotes: false)) { request in
-            if request.method(Self.apply) { return .xrpc("InternalServerError", "Internal Server Error", status: 500) }
+            if request.method(Self.apply) {
+                return .xrpc("InternalServerError", "Internal Server Error", status: 500)
+            }
             return request.method("com.atproto.repo.getRecord") ? .xrpc("RecordNotFound") : nil
         }
         let error = try await error(of: loopback, draft())
@@ -451,7 +505,9 @@ import Transport
                 ])
         }
         let loopback = try BlueskyLoopback { _ in nil }
-        let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete(Self.address) }
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.delete(Self.address)
+        }
         #expect(error.code == .rejected)
         #expect(loopback.requests.isEmpty)
     }
@@ -477,9 +533,11 @@ import Transport
         }
         let pages = [
             BlueskyJSON.records(
-                [element(-10, "new"), element(-20, "dated back", created: "2020-01-01T00:00:00Z")], cursor: "one"),
+                [element(-10, "new"), element(-20, "dated back", created: "2020-01-01T00:00:00Z")],
+                cursor: "one"),
             BlueskyJSON.records([], cursor: "two"),
-            BlueskyJSON.records([element(-400, "within the margin"), element(-4_000, "old")], cursor: "three"),
+            BlueskyJSON.records(
+                [element(-400, "within the margin"), element(-4_000, "old")], cursor: "three"),
         ]
         let loopback = try BlueskyLoopback { request in
             guard request.method("com.atproto.repo.listRecords") else { return nil }
@@ -497,13 +555,19 @@ import Transport
         let answers: [@Sendable () -> Answer] = [
             { .json(BlueskyJSON.records([broken])) },
             { .json(BlueskyJSON.records([], cursor: "\(counter.next())")) },
-            { .json(BlueskyJSON.records([BlueskyJSON.listed("bzzzzzzzzzzzz")], cursor: "\(counter.next())")) },
+            {
+                .json(
+                    BlueskyJSON.records(
+                        [BlueskyJSON.listed("bzzzzzzzzzzzz")], cursor: "\(counter.next())"))
+            },
             // Every page is the first one.
             { .json(BlueskyJSON.records([BlueskyJSON.listed("bzzzzzzzzzzzz")], cursor: "again")) },
             { Answer(status: 500) }, { .json("{}") },
         ]
         for answer in answers {
-            let loopback = try BlueskyLoopback { $0.method("com.atproto.repo.listRecords") ? answer() : nil }
+            let loopback = try BlueskyLoopback {
+                $0.method("com.atproto.repo.listRecords") ? answer() : nil
+            }
             let error = try await #require(throws: NetworkError.self) {
                 _ = try await loopback.network.ownPosts(since: BlueskyLoopback.start)
             }

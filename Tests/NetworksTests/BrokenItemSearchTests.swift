@@ -29,27 +29,36 @@ import Testing
             var feed = PaperFeed(order, habit: habit, count: count + 1, seed: UInt64(first))
             feed.broken = [first, second]
             let found = try await feed.walkDown(from: count)
-            #expect(found.heard == Set(0..<count).subtracting(feed.broken), "\(count) \(first) \(second)")
+            #expect(
+                found.heard == Set(0..<count).subtracting(feed.broken),
+                "\(count) \(first) \(second)")
             #expect(found.noted == feed.broken)
         }
     }
 
-    /// Where a server ignores the lower bound, some searches end with an error, so that the stretch is named; none passes
-    /// over an item.
-    @Test(arguments: Order.allCases) func aServerWithoutLowerBoundHidesNothingInSilence(order: Order) async throws {
+    /// Where a server ignores the lower bound, some searches end with an error, so that the stretch
+    /// is named; none passes over an item.
+    @Test(arguments: Order.allCases) func aServerWithoutLowerBoundHidesNothingInSilence(
+        order: Order
+    ) async throws {
         for (count, first, second) in Self.pairs {
-            var feed = PaperFeed(order, habit: .withoutMinimum, count: count + 1, seed: UInt64(first))
+            var feed = PaperFeed(
+                order, habit: .withoutMinimum, count: count + 1, seed: UInt64(first))
             feed.broken = [first, second]
             guard let found = try? await feed.walkDown(from: count) else { continue }
-            #expect(found.heard == Set(0..<count).subtracting(feed.broken), "\(count) \(first) \(second)")
+            #expect(
+                found.heard == Set(0..<count).subtracting(feed.broken),
+                "\(count) \(first) \(second)")
             #expect(found.noted == feed.broken)
         }
     }
 
     /// Lengths of feeds, with the numbers of two items.
     ///
-    /// They stand everywhere in short feeds, at every distance in a longer one, and about a page apart in the longest.
-    private static let pairs: [(count: Int, first: Int, second: Int)] = [2, 3, 7, 24, 60].flatMap { count in
+    /// They stand everywhere in short feeds, at every distance in a longer one, and about a page
+    /// apart in the longest.
+    private static let pairs: [(count: Int, first: Int, second: Int)] = [2, 3, 7, 24, 60].flatMap {
+        count in
         (1..<count).filter { count < 60 || (38...42).contains($0) || $0 > 57 }.flatMap { distance in
             let last = count - 1 - distance
             let starts = count > 7 ? [[0, last / 2, last][distance % 3]] : Array(0...last)
@@ -59,16 +68,21 @@ import Testing
 
     /// The same above a position, also where the newest item is broken.
     @Test(arguments: Order.allCases, [PaperFeed.Habit.lowestFirst, .newestFirst])
-    func twoBrokenItemsAboveThePositionHideNothing(order: Order, habit: PaperFeed.Habit) async throws {
+    func twoBrokenItemsAboveThePositionHideNothing(order: Order, habit: PaperFeed.Habit)
+        async throws
+    {
         for (count, first, second) in Self.pairs {
             var feed = PaperFeed(order, habit: habit, count: count + 1, seed: UInt64(first))
             // The item 0 is the position.
             feed.broken = [first + 1, second + 1]
             var reader = PaperReader(at: feed.ids[0])
             try await reader.readArrivals(&feed)
-            #expect(reader.heard == Set(1...count).subtracting(feed.broken), "\(count) \(first) \(second)")
+            #expect(
+                reader.heard == Set(1...count).subtracting(feed.broken),
+                "\(count) \(first) \(second)")
             #expect(feed.noted(reader.digests) == feed.broken)
-            // As long as nothing arrives, a request tells it, and one more for each broken item above all others.
+            // As long as nothing arrives, a request tells it, and one more for each broken item
+            // above all others.
             let requests = feed.requests
             try await reader.readArrivals(&feed)
             let above = (1...count).reversed().prefix { feed.broken.contains($0) }.count
@@ -89,22 +103,23 @@ import Testing
             let found = try await feed.walkDown(from: 399)
             #expect(found.noted == feed.broken)
             let bits = 128 - found.width.leadingZeroBitCount
-            // Each item: steps down, halves, its confirmation. Each good item alone is a request of the walk, and pages of
-            // 40 items are those of the searches.
+            // Each item: steps down, halves, its confirmation. Each good item alone is a request of
+            // the walk, and pages of 40 items are those of the searches.
             #expect(feed.requests <= 3 * (MastodonPlace.steps + bits + 6) + 400 + 40)
         }
     }
 
     // MARK: Walks of chance
 
-    /// Broken items anywhere, interruptions after every step, arrivals between them, requests that fail by chance: in the
-    /// end every good item was read, and every broken one is noted.
+    /// Broken items anywhere, interruptions after every step, arrivals between them, requests that
+    /// fail by chance: in the end every good item was read, and every broken one is noted.
     @Test(arguments: 0..<500 as Range<UInt64>)
     func nothingIsPassedOverInSilence(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let order = Order.allCases[Int(seed) % 4]
         let habit = [PaperFeed.Habit.lowestFirst, .newestFirst][Int(seed / 4) % 2]
-        var feed = PaperFeed(order, habit: habit, count: Int.random(in: 2...90, using: &random), seed: seed)
+        var feed = PaperFeed(
+            order, habit: habit, count: Int.random(in: 2...90, using: &random), seed: seed)
         feed.pageSize = Int.random(in: 3...40, using: &random)
         feed.faultShare = seed % 3 == 0 ? Double.random(in: 0...0.4, using: &random) : 0
         var reader = PaperReader(at: feed.ids[0])
@@ -112,15 +127,21 @@ import Testing
             let first = feed.ids.count
             feed.grow(by: Int.random(in: 0...30, using: &random))
             for _ in 0..<Int.random(in: 0...2, using: &random) {
-                guard let item = (first..<feed.ids.count).randomElement(using: &random) else { continue }
+                guard let item = (first..<feed.ids.count).randomElement(using: &random) else {
+                    continue
+                }
                 feed.broken.insert(item)
-                if Bool.random(using: &random), item + 1 < feed.ids.count { feed.broken.insert(item + 1) }
+                if Bool.random(using: &random), item + 1 < feed.ids.count {
+                    feed.broken.insert(item + 1)
+                }
             }
             try await reader.readArrivals(&feed, steps: Int.random(in: 1...200, using: &random))
         }
         feed.faultShare = 0
         feed.grow(by: 1)
-        for _ in 0..<40 where reader.position != feed.ids.last { try await reader.readArrivals(&feed, steps: 500) }
+        for _ in 0..<40 where reader.position != feed.ids.last {
+            try await reader.readArrivals(&feed, steps: 500)
+        }
         #expect(reader.position == feed.ids.last)
         let items = Set(1..<feed.ids.count)
         let noted = feed.noted(reader.digests)
@@ -161,17 +182,25 @@ import Testing
     // MARK: Cursors
 
     @Test(arguments: [
-        FeedPosition.newest, .older("5"), .newer(than: "5"), .newer(than: "9 5 7"), .older("9 5"), .older("9 5:6"),
-        .older("9 x:6:4"), .older("9 5:x:4"), .older("9 5:6:"), .older("9 5:6:4:3"), .newer(than: "5 x"),
-        .newer(than: "5 6:x:"), .newer(than: "5 6:7:x"), .newer(than: " 5"), .newer(than: "5 "), .older(" : : "),
-        .newer(than: "5 6 7:8:9"), .newer(than: "5 6,x"), .newer(than: "5 6,7:"), .older("9 5,6:7:4"),
+        FeedPosition.newest, .older("5"), .newer(than: "5"), .newer(than: "9 5 7"), .older("9 5"),
+        .older("9 5:6"),
+        .older("9 x:6:4"), .older("9 5:x:4"), .older("9 5:6:"), .older("9 5:6:4:3"),
+        .newer(than: "5 x"),
+        .newer(than: "5 6:x:"), .newer(than: "5 6:7:x"), .newer(than: " 5"), .newer(than: "5 "),
+        .older(" : : "),
+        .newer(than: "5 6 7:8:9"), .newer(than: "5 6,x"), .newer(than: "5 6,7:"),
+        .older("9 5,6:7:4"),
         .older("d41d8cd98f00b204 5:6:4"),
     ])
-    func takesNoOtherCursorForASearch(position: FeedPosition) { #expect(BrokenItemSearch(position) == nil) }
+    func takesNoOtherCursorForASearch(position: FeedPosition) {
+        #expect(BrokenItemSearch(position) == nil)
+    }
 
-    /// An earlier program reads on from the number that such a cursor begins with, and passes over nothing.
+    /// An earlier program reads on from the number that such a cursor begins with, and passes over
+    /// nothing.
     @Test(arguments: [
-        FeedPosition.older("90 40::39"), .older("90 40:60:39"), .newer(than: "40 50"), .newer(than: "40 50:55:60"),
+        FeedPosition.older("90 40::39"), .older("90 40:60:39"), .newer(than: "40 50"),
+        .newer(than: "40 50:55:60"),
         .newer(than: "40 40"), .newer(than: "40 41,42,50"), .newer(than: "40 41,50:55:60"),
         .newer(than: "40 90:"), .newer(than: "40 90:60"),
     ])
@@ -196,7 +225,8 @@ struct PaperFeed {
     }
 
     static let failure = NetworkError(
-        code: .unavailable, network: .mastodon, host: "paper.example", operation: .readMentions, outcome: .notSent)
+        code: .unavailable, network: .mastodon, host: "paper.example", operation: .readMentions,
+        outcome: .notSent)
 
     private(set) var ids: [String] = []
     private var places: [MastodonPlace] = []
@@ -228,7 +258,8 @@ struct PaperFeed {
     mutating func grow(by count: Int) {
         for _ in 0..<count {
             let isLater = Int.random(in: 0...4, using: &random) > 0
-            let milliseconds = UInt128(isLater ? UInt64.random(in: 1...9_000_000, using: &random) : 0)
+            let milliseconds = UInt128(
+                isLater ? UInt64.random(in: 1...9_000_000, using: &random) : 0)
             let low = UInt128(UInt64.random(in: 1...1_000, using: &random))
             switch order {
             case .dense: last += 1
@@ -266,7 +297,9 @@ struct PaperFeed {
         var range = places.indices
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2
-            range = places[middle].isBelow(place) ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            range =
+                places[middle].isBelow(place)
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
         return range.lowerBound
     }
@@ -294,27 +327,36 @@ struct PaperFeed {
         guard broken.isDisjoint(with: sent) else { throw Self.failure }
         if since != nil, sent.lowerBound < start, !sent.isEmpty {
             throw NetworkError(
-                code: .rejected, network: .mastodon, host: "paper.example", operation: .readMentions,
+                code: .rejected, network: .mastodon, host: "paper.example",
+                operation: .readMentions,
                 outcome: .notSent)
         }
         let list = MastodonList(
-            entries: shown.reversed().map { MastodonList.Entry(id: ids[$0]) }, link: nil, feed: .mentions,
+            entries: shown.reversed().map { MastodonList.Entry(id: ids[$0]) }, link: nil,
+            feed: .mentions,
             memory: MastodonMemory(), rateLimit: nil)
-        let isCut = since != nil && habit != .lowestFirst && shown.lowerBound > start && !shown.isEmpty
+        let isCut =
+            since != nil && habit != .lowestFirst && shown.lowerBound > start && !shown.isEmpty
         return BrokenItemSearch.Answer(
             list: list, newest: shown.last.map { places[$0] },
             rest: isCut ? places[shown.lowerBound] : nil)
     }
 
     /// The numbers of the items that were read.
-    func heard(in list: MastodonList) -> [Int] { list.entries.compactMap { entry in entry.id.flatMap { numbers[$0] } } }
+    func heard(in list: MastodonList) -> [Int] {
+        list.entries.compactMap { entry in entry.id.flatMap { numbers[$0] } }
+    }
 
     /// The numbers of the items with these digests.
     func noted(_ digests: Set<String>) -> Set<Int> {
-        Set(ids.indices.filter { digests.contains(JSONBody.digest("\(Feed.mentions.rawValue) \(ids[$0])".utf8)) })
+        Set(
+            ids.indices.filter {
+                digests.contains(JSONBody.digest("\(Feed.mentions.rawValue) \(ids[$0])".utf8))
+            })
     }
 
-    /// Reads from below an item down to the end, item by item, and begins anew from the cursor before each step of a search.
+    /// Reads from below an item down to the end, item by item, and begins anew from the cursor
+    /// before each step of a search.
     ///
     /// - Returns: What was read and noted, and how far the longest search reached.
     mutating func walkDown(
@@ -340,7 +382,9 @@ struct PaperFeed {
                 guard let next = list.olderCursor else { return (heard, noted(digests), width) }
                 cursor = next
             } catch {
-                guard let search = try await BrokenItemSearch.below(ceiling, { try answer($0, $1, $2) }),
+                guard
+                    let search = try await BrokenItemSearch.below(
+                        ceiling, { try answer($0, $1, $2) }),
                     case .past(_, let below) = search.range
                 else { throw error }
                 width = max(width, MastodonPlace(below)?.distance(to: ceiling) ?? 0)

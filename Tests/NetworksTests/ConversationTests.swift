@@ -41,47 +41,65 @@ import Testing
             guard request.path == "/api/v1/statuses/9/context" else { return nil }
             func reply(_ id: String, to parent: String, naming names: String...) -> String {
                 let mentions = names.map { #"{"id":"\#($0)","acct":"a\#($0)@away.example"}"# }
-                return Wire.status(id, ["in_reply_to_id": "\"\(parent)\"", "mentions": Wire.list(mentions)])
+                return Wire.status(
+                    id, ["in_reply_to_id": "\"\(parent)\"", "mentions": Wire.list(mentions)])
             }
             let bot = "1"
             let descendants = [
                 reply("10", to: "9", naming: bot), reply("11", to: "10", naming: bot), "7",
-                reply("12", to: "9", naming: "31", bot), reply("13", to: "9", naming: "31"), reply("14", to: "9"),
+                reply("12", to: "9", naming: "31", bot), reply("13", to: "9", naming: "31"),
+                reply("14", to: "9"),
             ]
-            return .json(#"{"ancestors":[\#(Wire.status("1"))],"descendants":\#(Wire.list(descendants))}"#)
+            return .json(
+                #"{"ancestors":[\#(Wire.status("1"))],"descendants":\#(Wire.list(descendants))}"#)
         }
         try await expect(loopback.network.replies(to: "9").map(\.address), equals: ["10", "12"])
         try await expect(loopback.network.replies(to: "8")) { $0.isEmpty }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.replies(to: "") }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.replies(to: "")
+        }
         #expect(error.code == .rejected)
     }
 
     @Test func repliesOfBlueskyAreDirect() async throws {
         @Sendable func reply(_ key: String, to parent: String) -> String {
-            let record = BlueskyJSON.record("hello", ["reply": BlueskyJSON.reply(to: parent, root: "r")])
-            return #"{"$type":"app.bsky.feed.defs#threadViewPost","post":\#(BlueskyJSON.view(key, record))}"#
+            let record = BlueskyJSON.record(
+                "hello", ["reply": BlueskyJSON.reply(to: parent, root: "r")])
+            return
+                #"{"$type":"app.bsky.feed.defs#threadViewPost","post":\#(BlueskyJSON.view(key, record))}"#
         }
         let own = BlueskyJSON.uri("own", by: BlueskyLoopback.did)
         let loopback = try BlueskyLoopback { request in
             guard request.method("app.bsky.feed.getPostThread") else { return nil }
             guard request.query["uri"] == own else { return .xrpc("NotFound", "Post not found") }
-            let gone = #"{"$type":"app.bsky.feed.defs#notFoundPost","uri":"at://x","notFound":true}"#
-            let replies = Wire.list([reply("a", to: "own"), gone, reply("b", to: "other"), reply("c", to: "own")])
+            let gone =
+                #"{"$type":"app.bsky.feed.defs#notFoundPost","uri":"at://x","notFound":true}"#
+            let replies = Wire.list([
+                reply("a", to: "own"), gone, reply("b", to: "other"), reply("c", to: "own"),
+            ])
             return .json(#"{"thread":{"post":\#(BlueskyJSON.view("own")),"replies":\#(replies)}}"#)
         }
         let found = try await loopback.network.replies(to: "\(own) \(BlueskyJSON.cid)")
         #expect(found.map(\.post.id.value) == [BlueskyJSON.uri("a"), BlueskyJSON.uri("c")])
-        expect(found) { $0.allSatisfy { $0.author.handle == "ann.example" && $0.post.replyTo?.post?.value == own } }
-        let request = try #require(loopback.requests.first { $0.method("app.bsky.feed.getPostThread") })
+        expect(found) {
+            $0.allSatisfy {
+                $0.author.handle == "ann.example" && $0.post.replyTo?.post?.value == own
+            }
+        }
+        let request = try #require(
+            loopback.requests.first { $0.method("app.bsky.feed.getPostThread") })
         #expect(request.query == ["uri": own, "depth": "1", "parentHeight": "0"])
-        let gone = try await loopback.network.replies(to: "\(BlueskyJSON.uri("gone")) \(BlueskyJSON.cid)")
+        let gone = try await loopback.network.replies(
+            to: "\(BlueskyJSON.uri("gone")) \(BlueskyJSON.cid)")
         #expect(gone.isEmpty)
     }
 
     /// Asking X costs money.
     @Test func repliesOfXAreNotAskedFor() async throws {
         let loopback = try XLoopback { _ in nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.replies(to: "9") }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.replies(to: "9")
+        }
         #expect(error.code == .capability)
         #expect(loopback.requests.isEmpty)
     }

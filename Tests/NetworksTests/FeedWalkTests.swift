@@ -10,7 +10,9 @@ import Testing
     @Test(arguments: PagingServer.Habit.allCases, [0, 1, 39, 40, 41, 130])
     func readsAFeedToItsEnd(habit: PagingServer.Habit, count: Int) async throws {
         let paging = PagingServer(habit, count: count)
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         var walk = FeedWalk(of: loopback.network, .home, from: .newest)
         var addresses: [String] = []
         while let page = try await walk.next() { addresses += page.items.map(\.address) }
@@ -23,7 +25,9 @@ import Testing
     @Test(arguments: PagingServer.Habit.allCases, [0, 1, 39, 40, 41, 130])
     func missesNothingThatArrived(habit: PagingServer.Habit, arrived: Int) async throws {
         let paging = PagingServer(habit, count: 50)
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         let first = try await loopback.network.page(.home, .newest)
         let cursor = try #require(first.newer)
         paging.grow(by: arrived)
@@ -37,20 +41,30 @@ import Testing
         expect(loopback.requests) { $0.allSatisfy { $0.query["since_id"] == nil } }
     }
 
-    /// Items that make pages fail are all that is missing, wherever they are and however far apart ids are.
+    /// Items that make pages fail are all that is missing, wherever they are and however far apart
+    /// ids are.
     @Test(arguments: [
         (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [70, 69]), (.documented, 1, [1]),
-        (.documented, 1, [70, 60, 58, 3]), (.documented, 1, [100, 60, 20]), (.documented, 1_000, [70, 69]),
+        (.documented, 1, [70, 60, 58, 3]), (.documented, 1, [100, 60, 20]),
+        (.documented, 1_000, [70, 69]),
         (.documented, 1, [129, 2]), (.documented, 700_001, [101, 55]),
         (.documented, 115_000_000_000_000, [80, 79, 40]),
-        (.nextOnLastPage, 37, [70, 2, 1]), (.withoutLink, 1, [80, 79, 78, 30]), (.repeatsItems, 5, [40, 30]),
-        (.minIDAsSinceID, 9, [90, 70, 69]), (.smallPages, 1_000, [40, 31]), (.ulids, 1, [70, 69, 66]),
-        (.ulids, 1_000_000_007, [70, 60]), (.flakes, 1, [70, 68]), (.flakes, 1_000_000_007, [100, 60]),
+        (.nextOnLastPage, 37, [70, 2, 1]), (.withoutLink, 1, [80, 79, 78, 30]),
+        (.repeatsItems, 5, [40, 30]),
+        (.minIDAsSinceID, 9, [90, 70, 69]), (.smallPages, 1_000, [40, 31]),
+        (.ulids, 1, [70, 69, 66]),
+        (.ulids, 1_000_000_007, [70, 60]), (.flakes, 1, [70, 68]),
+        (.flakes, 1_000_000_007, [100, 60]),
     ])
-    func aCarefulWalkMissesOnlyWhatBreaksPages(habit: PagingServer.Habit, spacing: Int, broken: [Int]) async throws {
+    func aCarefulWalkMissesOnlyWhatBreaksPages(
+        habit: PagingServer.Habit, spacing: Int, broken: [Int]
+    ) async throws {
         let paging = PagingServer(habit, count: 130, spacing: spacing, broken: Set(broken))
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
-        var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
+        var walk = FeedWalk(
+            of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
         var found: Set<String> = []
         var unreadable: [UnreadableItem] = []
         while let page = try await walk.next() {
@@ -67,14 +81,19 @@ import Testing
     @Test(arguments: [
         (PagingServer.Habit.documented, 1, [91, 51], 400), (.documented, 1, [91, 90, 89, 51], 403),
         (.documented, 1_000, Array(1...130), 404), (.nextOnLastPage, 37, [91, 51, 11], 410),
-        (.withoutLink, 1, [91], 422), (.ulids, 1_000_000_007, Array(1...130), 400), (.flakes, 1, [91, 51], 403),
+        (.withoutLink, 1, [91], 422), (.ulids, 1_000_000_007, Array(1...130), 400),
+        (.flakes, 1, [91, 51], 403),
     ])
     func aCarefulWalkPassesRefusedPlaces(
         habit: PagingServer.Habit, spacing: Int, places: [Int], status: Int
     ) async throws {
-        let paging = PagingServer(habit, count: 130, spacing: spacing, refusing: (Set(places), status))
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
-        var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        let paging = PagingServer(
+            habit, count: 130, spacing: spacing, refusing: (Set(places), status))
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
+        var walk = FeedWalk(
+            of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
         var found: Set<String> = []
         while let page = try await walk.next() {
             found.formUnion(page.items.map(\.address))
@@ -85,8 +104,12 @@ import Testing
     }
 
     /// Nor does one that refuses everything have an item that breaks pages.
-    @Test(arguments: [400, 403, 404]) func aServerThatRefusesEverythingHasNoBrokenItem(status: Int) async throws {
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? Answer(status: status) : nil }
+    @Test(arguments: [400, 403, 404]) func aServerThatRefusesEverythingHasNoBrokenItem(status: Int)
+        async throws
+    {
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? Answer(status: status) : nil
+        }
         var walk = FeedWalk(of: loopback.network, .home, from: .older("700"), isCareful: true)
         await #expect(throws: NetworkError.self) { try await walk.next() }
     }
@@ -94,8 +117,11 @@ import Testing
     /// A walk that goes on with a search finds what is broken behind it, too.
     @Test func aWalkThatGoesOnWithASearchIsCareful() async throws {
         let paging = PagingServer(.documented, count: 130, broken: [70, 69, 20])
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
-        var first = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
+        var first = FeedWalk(
+            of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
         var found: Set<String> = []
         var cursor: String?
         while cursor == nil, let page = try await first.next() {
@@ -114,22 +140,30 @@ import Testing
         #expect(unreadable == Set(paging.addresses([70, 69, 20])))
     }
 
-    /// The same above a position, also where the newest item is broken; and a look with few pages goes on with the next.
+    /// The same above a position, also where the newest item is broken; and a look with few pages
+    /// goes on with the next.
     @Test(arguments: [
-        (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [130, 129]), (.documented, 1, [51, 53, 130]),
+        (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [130, 129]),
+        (.documented, 1, [51, 53, 130]),
         (.documented, 115_000_000_000_000, [60, 80, 130]), (.minIDAsSinceID, 9, [90, 70, 69]),
-        (.withoutLink, 3, [52, 53, 100]), (.ulids, 1_000_000_007, [70, 60]), (.flakes, 1, [70, 130]),
+        (.withoutLink, 3, [52, 53, 100]), (.ulids, 1_000_000_007, [70, 60]),
+        (.flakes, 1, [70, 130]),
     ])
-    func whatArrivesAroundBrokenItemsIsHeard(habit: PagingServer.Habit, spacing: Int, broken: [Int]) async throws {
+    func whatArrivesAroundBrokenItemsIsHeard(habit: PagingServer.Habit, spacing: Int, broken: [Int])
+        async throws
+    {
         let paging = PagingServer(habit, count: 130, spacing: spacing, broken: Set(broken))
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         var position = paging.address(50)
         var found: Set<String> = []
         var unreadable: Set<String> = []
         var isComplete = false
         for _ in 0..<200 where !isComplete {
             var walk = FeedWalk(
-                of: loopback.network, .home, from: .newer(than: position), maximumPages: 7, isCareful: true)
+                of: loopback.network, .home, from: .newer(than: position), maximumPages: 7,
+                isCareful: true)
             while let page = try await walk.next() {
                 found.formUnion(page.items.map(\.address))
                 unreadable.formUnion(page.unreadable.compactMap(\.address))
@@ -142,7 +176,8 @@ import Testing
         #expect(unreadable == Set(paging.addresses(broken)))
         // What arrives then is heard, and the position is an item's again.
         paging.grow(by: 2)
-        var walk = FeedWalk(of: loopback.network, .home, from: .newer(than: position), isCareful: true)
+        var walk = FeedWalk(
+            of: loopback.network, .home, from: .newer(than: position), isCareful: true)
         while let page = try await walk.next() {
             found.formUnion(page.items.map(\.address))
             position = page.newer ?? position
@@ -154,7 +189,9 @@ import Testing
     /// Where ids tell no order, nothing can be made up: the walk says so, and passes over nothing.
     @Test func aBrokenItemAmongHashesEndsTheWalkWithAnError() async throws {
         let paging = PagingServer(.hashes, count: 130, broken: [90, 70])
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         var walk = FeedWalk(of: loopback.network, .home, from: .newest, isCareful: true)
         var found: [String] = []
         let error = try await #require(throws: NetworkError.self) {
@@ -181,9 +218,11 @@ import Testing
         #expect(!walk.isComplete)
     }
 
-    /// What a server answers to a search that asks for items between 40 and 51: ids, and cursors in the header.
+    /// What a server answers to a search that asks for items between 40 and 51: ids, and cursors in
+    /// the header.
     enum Unbounded: CaseIterable, Sendable {
-        case itemsAbove, itemsBelow, itemAtTheBound, newerAbove, newerBelow, olderBelow, olderAboveItems
+        case itemsAbove, itemsBelow, itemAtTheBound, newerAbove, newerBelow, olderBelow,
+            olderAboveItems
 
         fileprivate var answer: (ids: [String], newer: String?, older: String?) {
             switch self {
@@ -199,11 +238,15 @@ import Testing
     }
 
     /// What cannot be asked for in parts has no part of which an item could be blamed.
-    @Test(arguments: Unbounded.allCases) func aServerThatKeepsToNoBoundsIsNotSearched(kind: Unbounded) async throws {
+    @Test(arguments: Unbounded.allCases) func aServerThatKeepsToNoBoundsIsNotSearched(
+        kind: Unbounded
+    ) async throws {
         let (ids, newer, older) = kind.answer
         let loopback = try Loopback { request in
             guard request.path == "/api/v1/timelines/home" else { return nil }
-            guard request.query["min_id"] == "40", request.query["max_id"] == "51" else { return Answer(status: 502) }
+            guard request.query["min_id"] == "40", request.query["max_id"] == "51" else {
+                return Answer(status: 502)
+            }
             let links = [
                 newer.map { "<https://home.example/x?min_id=\($0)>; rel=\"prev\"" },
                 older.map { "<https://home.example/x?max_id=\($0)>; rel=\"next\"" },
@@ -220,12 +263,15 @@ import Testing
         #expect(!error.mayBeOfOnePage)
     }
 
-    /// A timeline that is being built anew holds nothing for now; that ends neither a gap nor a search.
+    /// A timeline that is being built anew holds nothing for now; that ends neither a gap nor a
+    /// search.
     @Test func aTimelineThatIsBeingBuiltEndsNothing() async throws {
         let loopback = try Loopback { request in
             request.path == "/api/v1/timelines/home" ? .json("[]", status: 206) : nil
         }
-        for position in [FeedPosition.older("90"), .older("90 40:60:39"), .newer(than: "40 50:55:60")] {
+        for position in [
+            FeedPosition.older("90"), .older("90 40:60:39"), .newer(than: "40 50:55:60"),
+        ] {
             let error = try await #require(throws: NetworkError.self) {
                 try await loopback.network.page(.home, position)
             }
@@ -237,7 +283,8 @@ import Testing
     /// Where nothing can be had, the walk says so, after few requests.
     @Test func aServerThatIsDownIsNoBrokenItem() async throws {
         let loopback = try Loopback { _ in Answer(status: 502) }
-        var walk = FeedWalk(of: loopback.network, .home, from: .older("115999999999999999"), isCareful: true)
+        var walk = FeedWalk(
+            of: loopback.network, .home, from: .older("115999999999999999"), isCareful: true)
         let error = try await #require(throws: NetworkError.self) { try await walk.next() }
         #expect(error.code == .unavailable)
         expect(loopback.requests.count) { $0 <= 25 }
@@ -246,8 +293,11 @@ import Testing
     /// Hashes tell no order: a page below one that is gone is as empty as the last one.
     @Test func anItemThatIsGoneIsNotTheEndOfAFeed() async throws {
         let paging = PagingServer(.hashes, count: 130)
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
-        try await expect(loopback.network.page(.home, .older(paging.address(1))).received, equals: 0)
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
+        try await expect(
+            loopback.network.page(.home, .older(paging.address(1))).received, equals: 0)
         let error = try await #require(throws: NetworkError.self) {
             try await loopback.network.page(.home, .older(paging.address(5_000)))
         }
@@ -256,7 +306,9 @@ import Testing
 
     @Test func keepsToItsPageLimit() async throws {
         let paging = PagingServer(.documented, count: 500)
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 3)
         var count = 0
         while let page = try await walk.next() { count += page.items.count }
@@ -275,8 +327,11 @@ import Testing
         let counter = Counter()
         let loopback = try Loopback { request in
             guard request.path == "/api/v1/timelines/home" else { return nil }
-            let header = link.isEmpty ? "<https://home.example/?max_id=\(counter.next())>; rel=\"next\"" : link
-            return .json(Wire.list([Wire.status("101"), Wire.status("100")]), headers: [("Link", header)])
+            let header =
+                link.isEmpty
+                ? "<https://home.example/?max_id=\(counter.next())>; rel=\"next\"" : link
+            return .json(
+                Wire.list([Wire.status("101"), Wire.status("100")]), headers: [("Link", header)])
         }
         var walk = FeedWalk(of: loopback.network, .home, from: .newest)
         var addresses: [String] = []

@@ -20,7 +20,9 @@ import Transport
     }
 
     /// How many of so many reads a mirror may make at once.
-    private static func reads(_ gate: HostGate, _ mirror: String, _ count: Int, at seconds: TimeInterval) -> Int {
+    private static func reads(
+        _ gate: HostGate, _ mirror: String, _ count: Int, at seconds: TimeInterval
+    ) -> Int {
         (0..<count).count { _ in gate.admit(mirror, isUrgent: false, at: instant(seconds)) == nil }
     }
 
@@ -41,7 +43,8 @@ import Transport
         for second in 0..<3_000 {
             let now = TimeInterval(second) + 0.37
             for mirror in ["a", "b", "c"] {
-                for _ in 0..<3 where gate.admit(mirror, isUrgent: false, at: Self.instant(now)) == nil {
+                for _ in 0..<3
+                where gate.admit(mirror, isUrgent: false, at: Self.instant(now)) == nil {
                     sent.append(now)
                 }
             }
@@ -71,7 +74,8 @@ import Transport
         let gate = Self.gate()
         gate.note(RateLimit(limit: 300, remaining: 60), at: Self.instant(0))
         #expect(Self.reads(gate, "a", 100, at: 0) == 30)
-        // An older answer that comes late takes nothing back, and the same news is not counted twice.
+        // An older answer that comes late takes nothing back, and the same news is not counted
+        // twice.
         gate.note(RateLimit(limit: 300, remaining: 200), at: Self.instant(1))
         gate.note(RateLimit(limit: 300, remaining: 30), at: Self.instant(1))
         #expect(Self.reads(gate, "a", 100, at: 1) == 0)
@@ -132,7 +136,8 @@ import Transport
         #expect(late == 0)
     }
 
-    /// More mirrors than the limit can serve each get about the same, also in operations of several requests.
+    /// More mirrors than the limit can serve each get about the same, also in operations of several
+    /// requests.
     @Test func tooManyMirrorsTakeTurns() {
         let gate = Self.gate()
         let mirrors = (0..<100).map { "mirror-\($0)" }
@@ -143,9 +148,12 @@ import Transport
             for mirror in mirrors where next[mirror, default: Self.start] <= now.date {
                 // An operation of three requests, which is of use only as a whole.
                 var retry: Date?
-                for _ in 0..<3 where retry == nil { retry = gate.admit(mirror, isUrgent: false, at: now) }
+                for _ in 0..<3 where retry == nil {
+                    retry = gate.admit(mirror, isUrgent: false, at: now)
+                }
                 if retry == nil { done[mirror, default: 0] += 1 }
-                // As an account's gate does, a little later than it was told, and never more often than once a minute.
+                // As an account's gate does, a little later than it was told, and never more often
+                // than once a minute.
                 next[mirror] = max((retry ?? now.date) + 3, now.date + 60)
             }
         }
@@ -161,12 +169,15 @@ import Transport
     @Test func aPlaceInTheLineIsGivenUp() {
         let gate = Self.gate()
         _ = Self.reads(gate, "a", 270, at: 0)
-        for number in 0..<20 { #expect(gate.admit("gone-\(number)", isUrgent: false, at: Self.instant(1)) != nil) }
+        for number in 0..<20 {
+            #expect(gate.admit("gone-\(number)", isUrgent: false, at: Self.instant(1)) != nil)
+        }
         expect(Self.reads(gate, "b", 300, at: 900)) { $0 == 270 }
     }
 }
 
-/// Which requests the gates of hosts hold back: mirrors with one client and one set of gates, at servers on loopback.
+/// Which requests the gates of hosts hold back: mirrors with one client and one set of gates, at
+/// servers on loopback.
 @Suite(.timeLimit(.minutes(2))) struct HostGateNetworkTests {
     private final class Hands: @unchecked Sendable {
         // Sendable because every access holds the lock.
@@ -181,7 +192,8 @@ import Transport
 
     private let hands = Hands()
     private let gates = HostGates()
-    private let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+    private let client = HTTPClient(
+        configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
 
     private func origin(_ mirror: String) -> RequestOrigin {
         RequestOrigin(
@@ -191,32 +203,43 @@ import Transport
 
     private func mastodon(_ mirror: String, at server: LoopbackServer) throws -> MastodonNetwork {
         try MastodonNetwork(
-            server: server.url, credentials: MastodonCredentials(accessToken: Secret("token-\(mirror)")), sessions: nil,
+            server: server.url,
+            credentials: MastodonCredentials(accessToken: Secret("token-\(mirror)")), sessions: nil,
             client: client, origin: origin(mirror), now: { [hands] in hands.now })
     }
 
     private func bluesky(_ mirror: String, at server: LoopbackServer) throws -> BlueskyNetwork {
         try BlueskyNetwork(
             identifier: BlueskyLoopback.handle, appPassword: Secret("pass"), apiBaseURL: server.url,
-            sessions: MemoryCredentials(), client: client, origin: origin(mirror), now: { [hands] in hands.now })
+            sessions: MemoryCredentials(), client: client, origin: origin(mirror),
+            now: { [hands] in hands.now })
     }
 
-    private static let mastodonInstance = #"{"domain":"home.example","api_versions":{"mastodon":6}}"#
+    private static let mastodonInstance =
+        #"{"domain":"home.example","api_versions":{"mastodon":6}}"#
 
     /// Refuses the home timeline of whoever has the token with 429 for 40 seconds.
-    private static func server(_ instance: String, refusing token: String) throws -> LoopbackServer {
+    private static func server(_ instance: String, refusing token: String) throws -> LoopbackServer
+    {
         try LoopbackServer { request, connection in
             var answer = Self.answer(request, instance)
-            if request.path == "/api/v1/timelines/home", request.header("Authorization") == "Bearer \(token)" {
-                answer = .json(#"{"error":"Too many requests"}"#, status: 429, headers: [("Retry-After", "40")])
+            if request.path == "/api/v1/timelines/home",
+                request.header("Authorization") == "Bearer \(token)"
+            {
+                answer = .json(
+                    #"{"error":"Too many requests"}"#, status: 429, headers: [("Retry-After", "40")]
+                )
             }
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
     }
 
     private static func answer(_ request: LoopbackServer.Request, _ instance: String) -> Answer {
         if request.path == "/api/v2/instance" { return .json(instance) }
-        if request.path == "/.well-known/webfinger" { return .json(#"{"subject":"acct:bot@home.example"}"#) }
+        if request.path == "/.well-known/webfinger" {
+            return .json(#"{"subject":"acct:bot@home.example"}"#)
+        }
         return request.path.hasSuffix("/verify_credentials") ? Loopback.usual(request) : .json("[]")
     }
 
@@ -242,7 +265,8 @@ import Transport
         }
         let requests = server.requests.filter { $0.header("Authorization") != nil }
         for request in requests {
-            let mirror = try #require(request.header("Authorization")).dropFirst("Bearer token-".count)
+            let mirror = try #require(request.header("Authorization")).dropFirst(
+                "Bearer token-".count)
             #expect(request.header("User-Agent") == "mirror-bot-tests (+@\(mirror)@host.example)")
         }
         expect(requests.count) { $0 >= 6 }
@@ -253,7 +277,8 @@ import Transport
         let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
         // One mirror finds out what the server is, for all.
         _ = try await one.limits()
-        try await expect(Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
+        try await expect(
+            Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
         let held = try await Self.error { _ = try await two.page(.home, .newest, size: nil) }
         #expect(held.code == .rateLimited)
         #expect(held.status == nil)
@@ -271,7 +296,9 @@ import Transport
         let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
         _ = try await one.limits()
         for _ in 0..<3 {
-            try await expect(Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
+            try await expect(
+                Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429
+            )
             _ = try await two.page(.home, .newest, size: nil)
         }
         #expect(Self.homes(server, "token-two") == 3)
@@ -285,12 +312,14 @@ import Transport
             let isAnonymous = request.header("Authorization") == nil
             let answer = Self.answer(request, Self.mastodonInstance)
             try connection.respond(
-                status: isAnonymous ? 429 : answer.status, headers: isAnonymous ? [("Retry-After", "40")] : [],
+                status: isAnonymous ? 429 : answer.status,
+                headers: isAnonymous ? [("Retry-After", "40")] : [],
                 body: Array(answer.body.utf8))
         }
         let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
         try await expect(Self.error { _ = try await one.isShownToAnybody("1") }.status, equals: 429)
-        try await expect(Self.error { _ = try await two.isShownToAnybody("2") }.isOfAddress, equals: true)
+        try await expect(
+            Self.error { _ = try await two.isShownToAnybody("2") }.isOfAddress, equals: true)
         #expect(server.requests.count { $0.header("Authorization") == nil } == 1)
         _ = try await two.page(.home, .newest, size: nil)
         #expect(Self.homes(server, "token-two") == 1)
@@ -299,15 +328,20 @@ import Transport
     @Test func aLimitOfALoginOrAPostOnBlueskyIsOfTheAccount() async throws {
         let server = try LoopbackServer { request, connection in
             if request.method("com.atproto.server.createSession") {
-                let headers = [("RateLimit-Limit", "30"), ("RateLimit-Remaining", "0"), ("RateLimit-Reset", "300")]
+                let headers = [
+                    ("RateLimit-Limit", "30"), ("RateLimit-Remaining", "0"),
+                    ("RateLimit-Reset", "300"),
+                ]
                 return try connection.respond(status: 429, headers: headers, body: Array("{}".utf8))
             }
             try connection.respond(status: 200, body: Array(#"{"posts":[]}"#.utf8))
         }
         let one = try bluesky("one", at: server)
-        try await expect(Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
+        try await expect(
+            Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
         let two = try bluesky("two", at: server)
-        try await expect(Self.error { _ = try await two.page(.home, .newest, size: nil) }.status, equals: 429)
+        try await expect(
+            Self.error { _ = try await two.page(.home, .newest, size: nil) }.status, equals: 429)
         #expect(server.requests.count { $0.method("com.atproto.server.createSession") } == 2)
     }
 
@@ -315,17 +349,21 @@ import Transport
         let server = try LoopbackServer { request, connection in
             let answer =
                 request.method("app.bsky.feed.getTimeline")
-                ? Answer.json("{}", status: 429, headers: [("RateLimit-Reset", "40")]) : BlueskyLoopback.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+                ? Answer.json("{}", status: 429, headers: [("RateLimit-Reset", "40")])
+                : BlueskyLoopback.usual(request)
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         let (one, two) = (try bluesky("one", at: server), try bluesky("two", at: server))
-        try await expect(Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
+        try await expect(
+            Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
         let held = try await Self.error { _ = try await two.page(.home, .newest, size: nil) }
         #expect(held.isOfAddress)
         #expect(server.requests.count { $0.method("app.bsky.feed.getTimeline") } == 1)
     }
 
-    /// The limit is known before the server has to say no: 300 requests in five minutes, a tenth of them for changes.
+    /// The limit is known before the server has to say no: 300 requests in five minutes, a tenth of
+    /// them for changes.
     @Test func theLimitIsKeptWithoutARefusal() async throws {
         let server = try Self.server(MastodonServers.goToSocial, refusing: "none")
         let networks = try (0..<4).map { try mastodon("\($0)", at: server) }

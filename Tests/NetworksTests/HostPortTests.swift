@@ -18,16 +18,19 @@ import Testing
         let status = Wire.status(
             "9",
             [
-                "account": Wire.account("7", acct: "Ann@Far.example:8443"), "mentions": mentions, "content": html,
+                "account": Wire.account("7", acct: "Ann@Far.example:8443"), "mentions": mentions,
+                "content": html,
                 "uri": #""https://far.example:8443/9""#,
             ])
         let loopback = try Loopback { request in
-            request.path == "/api/v1/notifications" ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
+            request.path == "/api/v1/notifications"
+                ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
         }
         let mention = try #require(try await loopback.network.page(.mentions, .newest).items.first)
         #expect(mention.author.id == .mastodon("ann@far.example:8443", localHost: "home.example"))
         #expect(mention.author.handle == "Ann@far.example:8443")
-        #expect(mention.post.mentions.map(\.value) == ["bot@home.example", "bob@other.example:8443"])
+        #expect(
+            mention.post.mentions.map(\.value) == ["bot@home.example", "bob@other.example:8443"])
         #expect(mention.post.text == "@bot@home.example and @Bob@other.example:8443")
         #expect(mention.post.id.value == "https://far.example:8443/9")
     }
@@ -42,7 +45,8 @@ import Testing
             case "/api/v1/timelines/home":
                 .json(
                     Wire.list([
-                        Wire.status("9"), Wire.status("8", ["account": Wire.account("6", acct: "ann@home.example")]),
+                        Wire.status("9"),
+                        Wire.status("8", ["account": Wire.account("6", acct: "ann@home.example")]),
                     ]))
             default: nil
             }

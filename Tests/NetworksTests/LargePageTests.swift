@@ -83,7 +83,9 @@ import Testing
 
     @Test(arguments: [true, false], [true, false])
     func everyMentionIsReadOrNamed(hasLink: Bool, ignoresMinID: Bool) async throws {
-        let lengths = [10, 3, 3 * Self.eighth, 9 * Self.eighth, 7, 5 * Self.eighth, 4 * Self.eighth, 1]
+        let lengths = [
+            10, 3, 3 * Self.eighth, 9 * Self.eighth, 7, 5 * Self.eighth, 4 * Self.eighth, 1,
+        ]
         let feed = HeavyFeed(lengths: lengths, hasLink: hasLink, ignoresMinID: ignoresMinID)
         let loopback = try Loopback { feed.answer($0) }
         for start in [FeedPosition.newest, .newer(than: "1")] {
@@ -111,7 +113,9 @@ import Testing
     }
 
     /// Where a server sends more than one item, the first of them is not what is too large.
-    @Test(arguments: [true, false]) func nothingIsPassedOverWhereAServerIgnoresTheLimit(hasLink: Bool) async throws {
+    @Test(arguments: [true, false]) func nothingIsPassedOverWhereAServerIgnoresTheLimit(
+        hasLink: Bool
+    ) async throws {
         let lengths = [9 * Self.eighth, 5, 5]
         let feed = HeavyFeed(lengths: lengths, hasLink: hasLink, ignoresLimit: true)
         let loopback = try Loopback { feed.answer($0) }
@@ -124,23 +128,29 @@ import Testing
     }
 
     /// Nor is what follows it taken for read.
-    @Test(arguments: [true, false]) func whatFollowsALargeItemIsReadToo(hasLink: Bool) async throws {
-        let feed = HeavyFeed(lengths: [5, 5, 9 * Self.eighth], hasLink: hasLink, ignoresLimit: true)
+    @Test(arguments: [true, false]) func whatFollowsALargeItemIsReadToo(hasLink: Bool) async throws
+    {
+        let feed = HeavyFeed(
+            lengths: [5, 5, 9 * Self.eighth], hasLink: hasLink, ignoresLimit: true)
         let loopback = try Loopback { feed.answer($0) }
         for start in [FeedPosition.newest, .newer(than: "0")] {
-            let (addresses, unreadable) = try await read(network(loopback), .mentions, from: start, size: 1)
+            let (addresses, unreadable) = try await read(
+                network(loopback), .mentions, from: start, size: 1)
             #expect(addresses.sorted() == ["s1", "s2"])
             #expect(unreadable.map(\.address) == ["s3"])
         }
     }
 
     /// The cursors of favorites are no ids, so without the header nothing tells where they go on.
-    @Test(arguments: [true, false]) func aLargeFavoriteIsPassedByItsCursor(hasLink: Bool) async throws {
+    @Test(arguments: [true, false]) func aLargeFavoriteIsPassedByItsCursor(hasLink: Bool)
+        async throws
+    {
         let text = String(repeating: "x", count: 9 * Self.eighth)
         let loopback = try Loopback { request in
             guard request.path == "/api/v1/favourites" else { return nil }
             let link = "<https://h/?max_id=f7>; rel=\"next\", <https://h/?min_id=f7>; rel=\"prev\""
-            return .json(#"[{"id":"99","content":"\#(text)"}]"#, headers: hasLink ? [("Link", link)] : [])
+            return .json(
+                #"[{"id":"99","content":"\#(text)"}]"#, headers: hasLink ? [("Link", link)] : [])
         }
         guard hasLink else {
             let error = try await #require(throws: NetworkError.self) {
@@ -173,23 +183,29 @@ import Testing
 
     @Test(arguments: [1, 7, 40]) func theSizeIsAskedFor(size: Int) async throws {
         let mastodon = try Loopback { request in
-            ["/api/v1/notifications", "/api/v1/timelines/home"].contains(request.path) ? .json("[]") : nil
+            ["/api/v1/notifications", "/api/v1/timelines/home"].contains(request.path)
+                ? .json("[]") : nil
         }
         _ = try await mastodon.network.page(.mentions, .newest, size: size)
         _ = try await mastodon.network.page(.home, .older("9"), size: size)
         _ = try await mastodon.network.page(.home, .newer(than: "9"), size: size)
-        #expect(mastodon.requests.map { $0.query["limit"] } == Array(repeating: "\(size)", count: 3))
+        #expect(
+            mastodon.requests.map { $0.query["limit"] } == Array(repeating: "\(size)", count: 3))
 
         let paging = BlueskyPagingServer(.home, .documented, count: 50)
         let bluesky = try BlueskyLoopback { paging.answer($0) }
         let cursor = try #require(try await bluesky.network.page(.home, .newest, size: size).newer)
         paging.grow(by: 30)
         _ = try await bluesky.network.page(.home, .newer(than: cursor), size: size)
-        let limits = bluesky.requests.filter { $0.method("app.bsky.feed.getTimeline") }.map { $0.query["limit"] }
+        let limits = bluesky.requests.filter { $0.method("app.bsky.feed.getTimeline") }.map {
+            $0.query["limit"]
+        }
         #expect(limits.count > 1)
         #expect(Set(limits) == ["\(size)"])
 
-        let x = try XLoopback { $0.path.hasPrefix("/2/users/42/") ? .json(XWire.list([XWire.post("9")])) : nil }
+        let x = try XLoopback {
+            $0.path.hasPrefix("/2/users/42/") ? .json(XWire.list([XWire.post("9")])) : nil
+        }
         _ = try await x.network.page(.mentions, .newest, size: size)
         _ = try await x.network.page(.mentions, .newer(than: "5"), size: size)
         _ = try await x.network.page(.favorites, .newest, size: size)
@@ -201,7 +217,9 @@ import Testing
     @Test(arguments: PagingServer.Habit.allCases, [1, 3])
     func smallPagesMissNothing(habit: PagingServer.Habit, size: Int) async throws {
         let paging = PagingServer(habit, count: 30)
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil
+        }
         let newest = try await loopback.network.page(.home, .newest, size: size)
         let cursor = try #require(newest.newer)
         paging.grow(by: 45)
@@ -230,26 +248,32 @@ import Testing
 
     // MARK: Bluesky
 
-    /// The cursor stands before the list on some servers; a record's place is called as the record is on all.
+    /// The cursor stands before the list on some servers; a record's place is called as the record
+    /// is on all.
     @Test func aLargeItemOfBlueskyIsPassedByItsPlace() async throws {
         let text = String(repeating: "x", count: 9 << 20)
         let reference = #""uri":"\#(BlueskyJSON.uri("big"))","cid":"\#(BlueskyJSON.cid)""#
         let loopback = try BlueskyLoopback { request in
             switch request.path {
             case "/xrpc/app.bsky.notification.listNotifications":
-                .json(#"{"cursor":"below","notifications":[{\#(reference),"record":{"text":"\#(text)"}}]}"#)
+                .json(
+                    #"{"cursor":"below","notifications":[{\#(reference),"record":{"text":"\#(text)"}}]}"#
+                )
             case "/xrpc/com.atproto.repo.listRecords":
                 .json(
                     #"{"records":[{"uri":"\#(BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did))","#
                         + #""cid":"\#(BlueskyJSON.cid)","value":{"text":"\#(text)"}}]}"#)
             case "/xrpc/app.bsky.feed.getTimeline":
-                .json(#"{"feed":[{"post":{\#(reference),"record":{"text":"\#(text)"}}}],"cursor":"late"}"#)
+                .json(
+                    #"{"feed":[{"post":{\#(reference),"record":{"text":"\#(text)"}}}],"cursor":"late"}"#
+                )
             default: nil
             }
         }
         let mentions = try await loopback.network.page(.mentions, .newest, size: 1)
         #expect(mentions.older == "below")
-        #expect(mentions.unreadable.map(\.address) == ["\(BlueskyJSON.uri("big")) \(BlueskyJSON.cid)"])
+        #expect(
+            mentions.unreadable.map(\.address) == ["\(BlueskyJSON.uri("big")) \(BlueskyJSON.cid)"])
         #expect(mentions.unreadable.map(\.cause) == ["it is larger than an answer may be"])
         let own = try await loopback.network.page(.ownPosts, .newest, size: 1)
         #expect(own.older == "3ke6kg3wk2222")
@@ -266,7 +290,10 @@ import Testing
 
     @Test(
         arguments: [
-            (#"[{"id":"7","status":{"id":9,"x":"#, [["0", "id"]: "7", ["0", "status", "id"]: "9"], 0),
+            (
+                #"[{"id":"7","status":{"id":9,"x":"#,
+                [["0", "id"]: "7", ["0", "status", "id"]: "9"], 0
+            ),
             (#"[{"id":"7"},{"id":"6"#, [["0", "id"]: "7"], 1),
             (#"{"cursor":"a\"b","list":[{"#, [["cursor"]: "a\"b"], 0),
             (#"[{"id":12"#, [:], 0), ("", [:], 0), ("]]]", [:], 0), ("[\"\\", [:], 0),
@@ -281,7 +308,8 @@ import Testing
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":[", "\"", "}", ",", "\\", "[1,"])
     func aHostileBeginningTellsNothing(part: String) {
-        let beginning = JSONBeginning(Array(String(repeating: part, count: 65_536 / part.utf8.count).utf8))
+        let beginning = JSONBeginning(
+            Array(String(repeating: part, count: 65_536 / part.utf8.count).utf8))
         #expect(beginning.wholeElements == 0)
     }
 }

@@ -44,7 +44,8 @@ import Testing
     @Test(arguments: [
         [], [""], ["<"], ["<>"], [">"], ["<https://h.example/?max_id=1>"], ["rel=\"next\""],
         ["<?max_id=1>; rel=\"first\""],
-        ["<?max_id=1>; rel"], ["<?max_id=1>; rel="], [String(repeating: "<?max_id=1>; rel=\"next\",", count: 1_000)],
+        ["<?max_id=1>; rel"], ["<?max_id=1>; rel="],
+        [String(repeating: "<?max_id=1>; rel=\"next\",", count: 1_000)],
         [String(repeating: "<", count: 10_000)],
     ])
     func isNilWhereNothingIsKnown(values: [String]) {

@@ -11,8 +11,11 @@ struct Answer: Sendable {
     var headers: [(String, String)] = []
     var body = ""
 
-    static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> Answer {
-        Answer(status: status, headers: [("Content-Type", "application/json; charset=utf-8")] + headers, body: body)
+    static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> Answer
+    {
+        Answer(
+            status: status,
+            headers: [("Content-Type", "application/json; charset=utf-8")] + headers, body: body)
     }
 
     static let notFound = json(#"{"error":"Record not found"}"#, status: 404)
@@ -27,14 +30,16 @@ struct Loopback {
     let server: LoopbackServer
     let network: MastodonNetwork
 
-    /// Where `answer` gives nil, the usual answers are given: an instance `home.example` and an account `1`.
+    /// Where `answer` gives nil, the usual answers are given: an instance `home.example` and an
+    /// account `1`.
     init(
         token: String = Self.token, now: @escaping @Sendable () -> Date = { Self.start },
         answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
     ) throws {
         server = try LoopbackServer { request, connection in
             let answer = answer(request) ?? Self.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         network = try Self.network(of: server, token: token, now: now)
     }
@@ -46,10 +51,13 @@ struct Loopback {
 
     /// A network that reads from any server.
     static func network(
-        of server: LoopbackServer, token: String = Self.token, now: @escaping @Sendable () -> Date = { Self.start }
+        of server: LoopbackServer, token: String = Self.token,
+        now: @escaping @Sendable () -> Date = { Self.start }
     ) throws -> MastodonNetwork {
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
-        return try MastodonNetwork(server: server.url, accessToken: Secret(token), client: client, now: now)
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        return try MastodonNetwork(
+            server: server.url, accessToken: Secret(token), client: client, now: now)
     }
 
     /// The requests after those about the instance and the account.
@@ -61,7 +69,9 @@ struct Loopback {
     static func usual(_ request: LoopbackServer.Request) -> Answer {
         switch request.target {
         case "/api/v2/instance":
-            .json(#"{"domain":"home.example","configuration":{"statuses":{}},"api_versions":{"mastodon":6}}"#)
+            .json(
+                #"{"domain":"home.example","configuration":{"statuses":{}},"api_versions":{"mastodon":6}}"#
+            )
         case "/api/v1/accounts/verify_credentials": .json(Wire.account("1", acct: "bot"))
         default: .notFound
         }
@@ -70,18 +80,24 @@ struct Loopback {
 
 /// JSON in the shapes that servers were seen to send.
 enum Wire {
-    /// A value of JSON text by field; a field of `overrides` replaces the usual one, an empty value removes it.
+    /// A value of JSON text by field; a field of `overrides` replaces the usual one, an empty value
+    /// removes it.
     static func object(_ fields: [String: String], _ overrides: [String: String] = [:]) -> String {
         let merged = fields.merging(overrides) { _, new in new }.filter { !$0.value.isEmpty }
-        return "{" + merged.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+        return "{"
+            + merged.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }.joined(
+                separator: ",") + "}"
     }
 
     static func account(_ id: String, acct: String, _ overrides: [String: String] = [:]) -> String {
         object(
             [
-                "id": "\"\(id)\"", "username": "\"\(acct.prefix { $0 != "@" })\"", "acct": "\"\(acct)\"",
-                "display_name": "\"Name of \(acct)\"", "locked": "false", "bot": "false", "group": "false",
-                "created_at": "\"2020-01-01T00:00:00.000Z\"", "note": "\"<p>note</p>\"", "fields": "[]",
+                "id": "\"\(id)\"", "username": "\"\(acct.prefix { $0 != "@" })\"",
+                "acct": "\"\(acct)\"",
+                "display_name": "\"Name of \(acct)\"", "locked": "false", "bot": "false",
+                "group": "false",
+                "created_at": "\"2020-01-01T00:00:00.000Z\"", "note": "\"<p>note</p>\"",
+                "fields": "[]",
                 "url": "\"https://home.example/@\(acct)\"", "emojis": "[]",
             ], overrides)
     }
@@ -90,18 +106,25 @@ enum Wire {
         object(
             [
                 "id": "\"\(id)\"", "uri": "\"https://home.example/users/ann/statuses/\(id)\"",
-                "url": "\"https://home.example/@ann/\(id)\"", "created_at": "\"2026-11-20T20:00:00.000Z\"",
-                "account": account("7", acct: "ann"), "content": "\"<p>text \(id)</p>\"", "visibility": "\"public\"",
+                "url": "\"https://home.example/@ann/\(id)\"",
+                "created_at": "\"2026-11-20T20:00:00.000Z\"",
+                "account": account("7", acct: "ann"), "content": "\"<p>text \(id)</p>\"",
+                "visibility": "\"public\"",
                 "in_reply_to_id": "null", "in_reply_to_account_id": "null", "sensitive": "false",
-                "spoiler_text": "\"\"", "language": "\"en\"", "mentions": "[]", "tags": "[]", "emojis": "[]",
-                "media_attachments": "[]", "poll": "null", "card": "null", "reblog": "null", "favourited": "false",
+                "spoiler_text": "\"\"", "language": "\"en\"", "mentions": "[]", "tags": "[]",
+                "emojis": "[]",
+                "media_attachments": "[]", "poll": "null", "card": "null", "reblog": "null",
+                "favourited": "false",
             ], overrides)
     }
 
-    static func notification(_ id: String, status: String, _ overrides: [String: String] = [:]) -> String {
+    static func notification(_ id: String, status: String, _ overrides: [String: String] = [:])
+        -> String
+    {
         object(
             [
-                "id": "\"\(id)\"", "type": "\"mention\"", "created_at": "\"2026-11-20T20:30:00.000Z\"",
+                "id": "\"\(id)\"", "type": "\"mention\"",
+                "created_at": "\"2026-11-20T20:30:00.000Z\"",
                 "account": account("7", acct: "ann"), "status": status,
             ], overrides)
     }

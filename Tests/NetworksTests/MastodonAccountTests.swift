@@ -29,12 +29,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (["bot": "true"], true), (["bot": "1"], true), (["bot": "\"true\""], true), (["group": "true"], true),
+        (["bot": "true"], true), (["bot": "1"], true), (["bot": "\"true\""], true),
+        (["group": "true"], true),
         (["bot": "null"], false), (["bot": "", "group": ""], false), (["bot": "[]"], false),
     ])
     func readsTheBotFlag(fields: [String: String], expected: Bool) async throws {
         let loopback = try Loopback { request in
-            request.path.hasSuffix("/verify_credentials") ? .json(Wire.account("1", acct: "bot", fields)) : nil
+            request.path.hasSuffix("/verify_credentials")
+                ? .json(Wire.account("1", acct: "bot", fields)) : nil
         }
         try await expect(loopback.network.verifyAccount().isBot, equals: expected)
     }
@@ -45,12 +47,14 @@ import Testing
         (#""Ann@HOME.example""#, "ann@home.example", "Ann@home.example"),
         (#""Bob@Far.Example""#, "bob@far.example", "Bob@far.example"),
         // Some servers leave the field out.
-        ("", "user@home.example", "user@home.example"), ("null", "user@home.example", "user@home.example"),
+        ("", "user@home.example", "user@home.example"),
+        ("null", "user@home.example", "user@home.example"),
     ])
     func completesNames(acct: String, id: String, handle: String) async throws {
         let fields = ["acct": acct, "username": "\"user\"", "id": "7"]
         let loopback = try Loopback { request in
-            request.path.hasSuffix("/verify_credentials") ? .json(Wire.account("7", acct: "x", fields)) : nil
+            request.path.hasSuffix("/verify_credentials")
+                ? .json(Wire.account("7", acct: "x", fields)) : nil
         }
         let account = try await loopback.network.verifyAccount()
         #expect(account.id.value == id)
@@ -93,7 +97,8 @@ import Testing
 
     @Test(arguments: [
         Answer.notFound, Answer(status: 404, body: "<html>"), Answer(status: 400, body: ""),
-        Answer(status: 405, body: "405 method not allowed"), Answer(status: 200, body: "<html>"), .json("[]"),
+        Answer(status: 405, body: "405 method not allowed"), Answer(status: 200, body: "<html>"),
+        .json("[]"),
         .json(#"{"error":"x"}"#, status: 500), .json("{}", status: 401),
     ])
     func fallsBackToTheOlderInstance(answer: Answer) async throws {
@@ -114,8 +119,11 @@ import Testing
         try await expect(loopback.network.verifyAccount().id.value, equals: "bot@home.example")
     }
 
-    /// A wrong domain would make other people of all local names, so none is guessed while the server is out of order.
-    @Test(arguments: [(503, 404), (404, 503), (500, 500), (429, 200), (503, 429), (401, 401), (301, 301)])
+    /// A wrong domain would make other people of all local names, so none is guessed while the
+    /// server is out of order.
+    @Test(arguments: [
+        (503, 404), (404, 503), (500, 500), (429, 200), (503, 429), (401, 401), (301, 301),
+    ])
     func aServerOutOfOrderIsAnError(second: Int, first: Int) async throws {
         let loopback = try Loopback { request in
             switch request.path {
@@ -124,7 +132,9 @@ import Testing
             default: nil
             }
         }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.limits() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.limits()
+        }
         #expect(error.operation == .readLimits)
         await #expect(throws: NetworkError.self) { _ = try await loopback.network.verifyAccount() }
     }
@@ -137,7 +147,9 @@ import Testing
             let count = Int(clock.now.timeIntervalSince(Loopback.start))
             return broken.isSet
                 ? .json("{}", status: 503)
-                : .json(#"{"domain":"home.example","configuration":{"statuses":{"max_characters":\#(500 + count)}}}"#)
+                : .json(
+                    #"{"domain":"home.example","configuration":{"statuses":{"max_characters":\#(500 + count)}}}"#
+                )
         }
         let network = loopback.network
         try await expect(network.limits().maximumCharacters, equals: 500)
@@ -163,7 +175,8 @@ import Testing
         #expect(capabilities.feeds == Set(Feed.allCases))
         #expect(capabilities.visibilities.count == 4)
         #expect(capabilities.automaticFavorites == .anyone)
-        #expect(!capabilities.supportsIdempotencyKey, "nobody knows yet which program the server runs")
+        #expect(
+            !capabilities.supportsIdempotencyKey, "nobody knows yet which program the server runs")
         #expect(capabilities.replies == .anyone)
         #expect(capabilities.resendWindow == .seconds(3_000))
     }

@@ -15,25 +15,34 @@ import Transport
         try MastodonNetwork(
             server: server, apiBaseURL: loopback.url,
             credentials: MastodonCredentials(accessToken: Secret(Loopback.token)), sessions: nil,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { Loopback.start })
     }
 
     private func proxy(
-        webFinger: Answer = .notFound, instance: @escaping @Sendable (LoopbackServer.Request) -> String?
+        webFinger: Answer = .notFound,
+        instance: @escaping @Sendable (LoopbackServer.Request) -> String?
     ) throws -> LoopbackServer {
         try LoopbackServer { request, connection in
             var answer = Loopback.usual(request)
             if request.path == "/.well-known/webfinger" { answer = webFinger }
-            if request.path == "/api/v2/instance" { answer = instance(request).map { .json($0) } ?? .notFound }
+            if request.path == "/api/v2/instance" {
+                answer = instance(request).map { .json($0) } ?? .notFound
+            }
             if request.path == "/api/v1/timelines/home" {
                 answer = .json(
                     Wire.list([
                         Wire.status(
-                            "9", ["mentions": #"[{"id":"1","acct":"bot"}]"#, "content": #""<p>hello @bot</p>""#])
+                            "9",
+                            [
+                                "mentions": #"[{"id":"1","acct":"bot"}]"#,
+                                "content": #""<p>hello @bot</p>""#,
+                            ])
                     ]))
             }
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
     }
 
@@ -55,7 +64,8 @@ import Transport
             #expect(item.post.mentions.map(\.value) == ["bot@home.example"])
             for request in proxy.requests {
                 // What is public is asked in nobody's name.
-                let token = request.path == "/.well-known/webfinger" ? nil : "Bearer \(Loopback.token)"
+                let token =
+                    request.path == "/.well-known/webfinger" ? nil : "Bearer \(Loopback.token)"
                 #expect(request.header("Authorization") == token)
             }
         }
@@ -74,21 +84,26 @@ import Transport
     @Test func errorsNameTheHostThatWasAsked() async throws {
         let proxy = try LoopbackServer { _, connection in try connection.respond(status: 503) }
         let network = try network(at: proxy)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.verifyAccount() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.verifyAccount()
+        }
         #expect(error.host == "127.0.0.1")
     }
 
     @Test(arguments: [
-        ("", nil), ("https://user:planted@h.example", nil), ("h.example", "ftp://h.example"), ("h.example", ""),
+        ("", nil), ("https://user:planted@h.example", nil), ("h.example", "ftp://h.example"),
+        ("h.example", ""),
         ("h.example", "https://user:planted@h.example"),
     ])
     func refusesWhatIsNoAddress(server: String, apiBaseURL: String?) throws {
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
         let makers: [() throws -> Void] = [
             {
                 _ = try MastodonNetwork(
                     server: server, apiBaseURL: apiBaseURL,
-                    credentials: MastodonCredentials(accessToken: Secret("t")), sessions: nil, client: client,
+                    credentials: MastodonCredentials(accessToken: Secret("t")), sessions: nil,
+                    client: client,
                     now: { Loopback.start })
             },
             {

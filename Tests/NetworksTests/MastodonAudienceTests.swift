@@ -10,7 +10,8 @@ import Transport
 /// Whom posts are for on programs that say so in more than one field, and posts that are known by
 /// their identity alone.
 @Suite struct MastodonAudienceTests {
-    private static func list(_ statuses: [String]) -> @Sendable (LoopbackServer.Request) -> Answer? {
+    private static func list(_ statuses: [String]) -> @Sendable (LoopbackServer.Request) -> Answer?
+    {
         { request in
             guard request.path == "/api/v1/accounts/1/statuses" else { return nil }
             return .json(request.query["max_id"] == nil ? Wire.list(statuses) : "[]")
@@ -20,11 +21,14 @@ import Transport
     @Test(
         arguments: [
             ("local_only", "true", Visibility.local), ("local_only", "false", .public),
-            ("local_only", #""1""#, .local), ("local_only", "null", .public), ("local_only", "{}", .local),
+            ("local_only", #""1""#, .local), ("local_only", "null", .public),
+            ("local_only", "{}", .local),
             ("federated", "false", .local), ("visibility_ex", #""login""#, .private),
-            ("visibility_ex", #""public_unlisted""#, .unlisted), ("visibility_ex", #""mutual""#, .direct),
+            ("visibility_ex", #""public_unlisted""#, .unlisted),
+            ("visibility_ex", #""mutual""#, .direct),
             ("limited_scope", #""circle""#, .direct), ("circle_id", "7", .direct),
-            ("visibility", #""local""#, .local), ("visibility", #""list""#, .direct), ("visibility", "", .direct),
+            ("visibility", #""local""#, .local), ("visibility", #""list""#, .direct),
+            ("visibility", "", .direct),
             ("pleroma", #"{"local":true}"#, .public), ("searchability", #""direct""#, .public),
         ])
     func aFurtherFieldNarrows(name: String, value: String, expected: Visibility) async throws {
@@ -39,11 +43,13 @@ import Transport
         arguments: [
             ("expires_at", #""2026-12-01T00:00:00.000Z""#, true), ("expires_at", "null", false),
             ("pleroma", #"{"expires_at":"2026-12-01T00:00:00Z","local":true}"#, true),
-            ("pleroma", #"{"expires_at":null}"#, false), ("poll", #"{"expires_at":"2026-12-01T00:00:00Z"}"#, false),
+            ("pleroma", #"{"expires_at":null}"#, false),
+            ("poll", #"{"expires_at":"2026-12-01T00:00:00Z"}"#, false),
         ])
     func aPostWithAnEndIsNotOpen(name: String, value: String, isTimeLimited: Bool) async throws {
         let loopback = try Loopback(answer: Self.list([Wire.status("301", [name: value])]))
-        let post = try #require(try await loopback.network.page(.ownPosts, .newest).items.first?.post)
+        let post = try #require(
+            try await loopback.network.page(.ownPosts, .newest).items.first?.post)
         #expect(post.isTimeLimited == isTimeLimited)
         #expect(post.isOpen == !isTimeLimited)
     }
@@ -60,20 +66,28 @@ import Transport
     @Test(
         arguments: [
             ("takahe/0.11.0", true), ("3.0.0 (compatible; Sharkey 2025.4.2)", true),
-            ("4.2.1 (compatible; Firefish 1.0.5)", true), ("2.7.2 (compatible; Akkoma 3.13.2)", false),
+            ("4.2.1 (compatible; Firefish 1.0.5)", true),
+            ("2.7.2 (compatible; Akkoma 3.13.2)", false),
         ])
-    func ownPostsAreNotReadWhereTheAudienceIsNotTold(version: String, isRefused: Bool) async throws {
+    func ownPostsAreNotReadWhereTheAudienceIsNotTold(version: String, isRefused: Bool) async throws
+    {
         let answers = try MastodonServers.loopback(
-            #"{"uri":"home.example","domain":"home.example","version":"\#(version)"}"#, Self.list([Wire.status("7")]))
+            #"{"uri":"home.example","domain":"home.example","version":"\#(version)"}"#,
+            Self.list([Wire.status("7")]))
         let network = try MastodonNetwork(
-            server: answers.server.url, credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
+            server: answers.server.url,
+            credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
             sessions: nil, trustsVisibility: false,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { Loopback.start })
         guard isRefused else {
-            return try await expect(network.page(.ownPosts, .newest).items.map(\.address), equals: ["7"])
+            return try await expect(
+                network.page(.ownPosts, .newest).items.map(\.address), equals: ["7"])
         }
-        let error = try await #require(throws: NetworkError.self) { try await network.page(.ownPosts, .newest) }
+        let error = try await #require(throws: NetworkError.self) {
+            try await network.page(.ownPosts, .newest)
+        }
         #expect(error.code == .configuration)
         expect(error.description) { $0.contains("TRUST_HUMAN_SERVER") }
     }
@@ -94,7 +108,9 @@ import Transport
         #expect(found?.post.id == Self.identity("52"))
         expect(loopback.requests.map(\.path)) { !$0.contains("/api/v2/search") }
         // A port is no part of a host's name.
-        try await expect(loopback.network.lookUp(identity: Self.identity("53", at: "home.example:8443")), equals: nil)
+        try await expect(
+            loopback.network.lookUp(identity: Self.identity("53", at: "home.example:8443")),
+            equals: nil)
     }
 
     @Test func aPostThatIsGoneIsDenied() async throws {
@@ -107,12 +123,14 @@ import Transport
     /// What no number tells is searched for; what a search does not find may still be there.
     @Test(
         arguments: [
-            (Answer.json(#"{"statuses":[STATUS]}"#), "9"), (.json(#"{"statuses":[]}"#), nil), (.notFound, nil),
+            (Answer.json(#"{"statuses":[STATUS]}"#), "9"), (.json(#"{"statuses":[]}"#), nil),
+            (.notFound, nil),
             (.json(#"{"error":"This action is outside the authorized scopes"}"#, status: 403), nil),
         ] as [(Answer, String?)])
     func otherPostsAreSearchedFor(answer: Answer, address: String?) async throws {
         var answer = answer
-        answer.body = answer.body.replacing("STATUS", with: Wire.status("9", ["uri": "\"\(Self.uuid.value)\""]))
+        answer.body = answer.body.replacing(
+            "STATUS", with: Wire.status("9", ["uri": "\"\(Self.uuid.value)\""]))
         let loopback = try Loopback { [answer] in $0.path == "/api/v2/search" ? answer : nil }
         if let address {
             try await expect(loopback.network.lookUp(identity: Self.uuid)?.address, equals: address)
@@ -130,7 +148,9 @@ import Transport
     @Test func anotherPostUnderTheSameNumberIsNotTakenForIt() async throws {
         let loopback = try Loopback { request in
             request.path == "/api/v1/statuses/52"
-                ? .json(Wire.status("52", ["uri": #""https://home.example/users/bob/statuses/52""#])) : nil
+                ? .json(
+                    Wire.status("52", ["uri": #""https://home.example/users/bob/statuses/52""#]))
+                : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             try await loopback.network.lookUp(identity: Self.identity("52"))

@@ -7,21 +7,26 @@ import Transport
 
 @testable import Networks
 
-/// Friendica, WordPress, Takahe and snac as they were seen in November 2026: whom a post answers and names, what is gone, and
-/// what the answer to a change is worth.
+/// Friendica, WordPress, Takahe and snac as they were seen in November 2026: whom a post answers
+/// and names, what is gone, and what the answer to a change is worth.
 @Suite struct MastodonFamilyTests {
-    private static let friendica = #"{"uri":"https://f.example","version":"2.8.0 (compatible; Friendica 2024.09-rc)"}"#
-    private static let wordpress = #"{"uri":"https://w.example","version":"WordPress/6.1.9, EMA/1.6.1"}"#
+    private static let friendica =
+        #"{"uri":"https://f.example","version":"2.8.0 (compatible; Friendica 2024.09-rc)"}"#
+    private static let wordpress =
+        #"{"uri":"https://w.example","version":"WordPress/6.1.9, EMA/1.6.1"}"#
     private static let page = Answer(
-        status: 404, headers: [("Content-Type", "text/html")], body: "<!DOCTYPE html><title>Not found</title>")
+        status: 404, headers: [("Content-Type", "text/html")],
+        body: "<!DOCTYPE html><title>Not found</title>")
 
     private func loopback(
-        _ instance: String = friendica, _ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
+        _ instance: String = friendica,
+        _ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
     ) throws -> Loopback {
         try MastodonServers.loopback(instance, version: "v1", answer)
     }
 
-    private func wire(_ id: String, by account: String, _ fields: [String: String] = [:]) -> String {
+    private func wire(_ id: String, by account: String, _ fields: [String: String] = [:]) -> String
+    {
         Wire.status(id, ["account": account].merging(fields) { $1 })
     }
 
@@ -31,15 +36,19 @@ import Transport
 
     // MARK: What is still shown
 
-    /// Friendica and WordPress show a deleted post to who asks for it without a login; others are not asked.
+    /// Friendica and WordPress show a deleted post to who asks for it without a login; others are
+    /// not asked.
     @Test(arguments: [(friendica, true), (wordpress, true), (MastodonServers.snac, false)])
     func aDeletedPostMayStillBeShown(instance: String, isAsked: Bool) async throws {
         let loopback = try loopback(instance) { request in
             guard request.path == "/api/v1/statuses/5" else { return nil }
-            return request.header("Authorization") == nil ? .json(wire("5", by: Self.own)) : Self.page
+            return request.header("Authorization") == nil
+                ? .json(wire("5", by: Self.own)) : Self.page
         }
         try await expect(loopback.network.showsDeleted("5"), equals: isAsked)
-        let other = try self.loopback(instance) { $0.path == "/api/v1/statuses/5" ? Self.page : nil }
+        let other = try self.loopback(instance) {
+            $0.path == "/api/v1/statuses/5" ? Self.page : nil
+        }
         try await expect(other.network.showsDeleted("5"), equals: false)
     }
 
@@ -56,8 +65,10 @@ import Transport
         let status = wire(
             "9", by: Self.own,
             [
-                "in_reply_to_id": #""5""#, "in_reply_to_account_id": #""7""#, "in_reply_to_status": answered,
-                "mentions": #"[{"id":"7","acct":"ann@far.example","url":"https://far.example/ann"}]"#,
+                "in_reply_to_id": #""5""#, "in_reply_to_account_id": #""7""#,
+                "in_reply_to_status": answered,
+                "mentions":
+                    #"[{"id":"7","acct":"ann@far.example","url":"https://far.example/ann"}]"#,
             ])
         let loopback = try loopback { request in
             switch request.path {
@@ -66,7 +77,8 @@ import Transport
             default: nil
             }
         }
-        let post = try #require(try await loopback.network.page(.ownPosts, .newest).items.first?.post)
+        let post = try #require(
+            try await loopback.network.page(.ownPosts, .newest).items.first?.post)
         #expect(post.isReply)
         #expect(post.replyTo?.author?.value == author)
         // Who is not in the text is not named.
@@ -76,8 +88,10 @@ import Transport
     /// What is on the page is not asked for; the rest is, once and by its id.
     @Test func aParentThatNothingTellsIsReadOnPageOrAskedFor() async throws {
         let statuses = [
-            wire("9", by: Self.own, ["in_reply_to_id": #""8""#, "in_reply_to_account_id": #""7""#]),
-            wire("8", by: Self.own, ["in_reply_to_id": #""5""#, "in_reply_to_account_id": #""7""#]),
+            wire(
+                "9", by: Self.own, ["in_reply_to_id": #""8""#, "in_reply_to_account_id": #""7""#]),
+            wire(
+                "8", by: Self.own, ["in_reply_to_id": #""5""#, "in_reply_to_account_id": #""7""#]),
         ]
         let answered = wire("5", by: Self.other)
         let loopback = try loopback { request in
@@ -89,7 +103,10 @@ import Transport
         }
         for _ in 0..<2 {
             let items = try await loopback.network.page(.ownPosts, .newest).items
-            #expect(items.map { $0.post.replyTo?.author?.value } == ["bot@f.example", "ben@far.example"])
+            #expect(
+                items.map { $0.post.replyTo?.author?.value } == [
+                    "bot@f.example", "ben@far.example",
+                ])
         }
         #expect(loopback.requests.count { $0.path == "/api/v1/statuses/5" } == 1)
         #expect(loopback.network.capabilities.replies == .summoned)
@@ -102,8 +119,11 @@ import Transport
                 "in_reply_to_id": #""5""#, "in_reply_to_account_id": #""8""#,
                 "mentions": #"[{"id":"8","acct":"ben@far.example"}]"#,
             ])
-        let loopback = try Loopback { $0.path.hasSuffix("/accounts/1/statuses") ? .json(Wire.list([status])) : nil }
-        let post = try #require(try await loopback.network.page(.ownPosts, .newest).items.first?.post)
+        let loopback = try Loopback {
+            $0.path.hasSuffix("/accounts/1/statuses") ? .json(Wire.list([status])) : nil
+        }
+        let post = try #require(
+            try await loopback.network.page(.ownPosts, .newest).items.first?.post)
         #expect(post.replyTo?.author?.value == "ben@far.example")
         #expect(loopback.requests.map(\.path) == ["/api/v1/accounts/1/statuses"])
         #expect(loopback.network.capabilities.replies == .anyone)
@@ -122,9 +142,11 @@ import Transport
                 """#,
             ])
         let loopback = try loopback(MastodonServers.snac) { request in
-            request.path == "/api/v1/notifications" ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
+            request.path == "/api/v1/notifications"
+                ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
         }
-        let post = try #require(try await loopback.network.page(.mentions, .newest).items.first?.post)
+        let post = try #require(
+            try await loopback.network.page(.mentions, .newest).items.first?.post)
         #expect(post.mentions.map(\.value) == ["bot@home.example"])
     }
 
@@ -132,45 +154,58 @@ import Transport
     @Test(
         arguments: [
             (#"<a href=\"https://home.example/@bot\">@bot</a> hello"#, true),
-            ("hello @Bot@snac.example.", true), (#"<a href=\"https://home.example/@bot2\">@bot</a> hello"#, false),
-            ("hello @bot@snac.example.org", false), ("hello @bot@snac.example2", false), ("hello @bot", false),
+            ("hello @Bot@snac.example.", true),
+            (#"<a href=\"https://home.example/@bot2\">@bot</a> hello"#, false),
+            ("hello @bot@snac.example.org", false), ("hello @bot@snac.example2", false),
+            ("hello @bot", false),
             (#"<a href=\"https://home.example/@bot/7\">a post</a>"#, false),
         ])
     func whoIsNotListedIsNamedByTheText(content: String, isNamed: Bool) async throws {
         let status = wire("9", by: Self.root, ["content": "\"\(content)\"", "mentions": "[]"])
         let loopback = try loopback(MastodonServers.snac) { request in
-            request.path == "/api/v1/notifications" ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
+            request.path == "/api/v1/notifications"
+                ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
         }
         let own = try await loopback.network.verifyAccount()
-        let post = try #require(try await loopback.network.page(.mentions, .newest).items.first?.post)
+        let post = try #require(
+            try await loopback.network.page(.mentions, .newest).items.first?.post)
         #expect(post.mentions == (isNamed ? [own.id] : []))
     }
 
     // MARK: What is gone
 
-    /// Nobody's private posts are read from a program that calls them public, unless somebody says that there are none.
-    @Test(arguments: [false, true]) func ownPostsAreNotReadWhereVisibilityIsLost(isTrusted: Bool) async throws {
+    /// Nobody's private posts are read from a program that calls them public, unless somebody says
+    /// that there are none.
+    @Test(arguments: [false, true]) func ownPostsAreNotReadWhereVisibilityIsLost(isTrusted: Bool)
+        async throws
+    {
         let answers = try loopback(Self.wordpress) { request in
             request.path.hasSuffix("/statuses") ? .json(Wire.list([Wire.status("7")])) : nil
         }
         let network = try MastodonNetwork(
-            server: answers.server.url, credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
+            server: answers.server.url,
+            credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
             sessions: nil, trustsVisibility: isTrusted,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { Loopback.start })
         if isTrusted {
             try await expect(network.page(.ownPosts, .newest).items.map(\.address), equals: ["7"])
         } else {
-            let error = try await #require(throws: NetworkError.self) { try await network.page(.ownPosts, .newest) }
+            let error = try await #require(throws: NetworkError.self) {
+                try await network.page(.ownPosts, .newest)
+            }
             #expect(error.code == .configuration)
             expect(error.description) { $0.contains("TRUST_HUMAN_SERVER") }
         }
     }
 
-    /// The control is a public post of somebody else, which the server shows without a login or not.
+    /// The control is a public post of somebody else, which the server shows without a login or
+    /// not.
     @Test(
         arguments: [
-            (200, nil, true), (404, 200, false), (401, 200, false), (403, 404, nil), (404, 404, nil), (404, nil, nil),
+            (200, nil, true), (404, 200, false), (401, 200, false), (403, 404, nil),
+            (404, 404, nil), (404, nil, nil),
         ] as [(Int, Int?, Bool?)])
     func aPostIsAskedForWithoutALogin(status: Int, control: Int?, expected: Bool?) async throws {
         let answers = try loopback(#"{"uri":"https://f.example","version": "4.3.0"}"#) { request in
@@ -190,8 +225,11 @@ import Transport
         try await expect(answers.network.isShownToAnybody("7"), equals: expected)
     }
 
-    /// What stands before a server answers with such a page as well: the account tells the two apart.
-    @Test(arguments: [true, false]) func aPageSaysThatAPostIsGoneIfTheAccountAnswers(isThere: Bool) async throws {
+    /// What stands before a server answers with such a page as well: the account tells the two
+    /// apart.
+    @Test(arguments: [true, false]) func aPageSaysThatAPostIsGoneIfTheAccountAnswers(isThere: Bool)
+        async throws
+    {
         let loopback = try loopback(MastodonServers.takahe) { request in
             switch request.path {
             case "/api/v1/statuses/5": Self.page
@@ -204,7 +242,9 @@ import Transport
             try await expect(loopback.network.isFavorited("5"), equals: nil)
             try await expect(loopback.network.delete("5"), equals: .gone)
         } else {
-            let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp("5") }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.lookUp("5")
+            }
             #expect(!error.isPermanent)
         }
     }
@@ -219,7 +259,9 @@ import Transport
                 .json(#"{"error":"Record not found"}"#, status: 403)
             case "/api/v1/statuses/5": .json(shown)
             case "/api/v1/accounts/1/statuses":
-                .json(Wire.list(listed.filter { Int($0) ?? 0 <= 5 }.map { self.wire($0, by: Self.own) }))
+                .json(
+                    Wire.list(
+                        listed.filter { Int($0) ?? 0 <= 5 }.map { self.wire($0, by: Self.own) }))
             default: nil
             }
         }
@@ -262,10 +304,13 @@ import Transport
 
     @Test(arguments: [
         ("1", true, Removal?.some(.removed)), ("1", false, nil), ("8", true, nil),
-    ]) func onlyWhatShowsOurTextIsDeleted(author: String, isOurs: Bool, expected: Removal?) async throws {
+    ]) func onlyWhatShowsOurTextIsDeleted(author: String, isOurs: Bool, expected: Removal?)
+        async throws
+    {
         let shown = wire("5", by: author == "1" ? Self.own : Self.other)
         let loopback = try loopback { request in
-            request.path == "/api/v1/statuses/5" ? .json(request.method == "DELETE" ? "{}" : shown) : nil
+            request.path == "/api/v1/statuses/5"
+                ? .json(request.method == "DELETE" ? "{}" : shown) : nil
         }
         let removal = try? await loopback.network.delete("5") { _ in isOurs }
         #expect(removal == expected)
@@ -276,7 +321,9 @@ import Transport
 
     @Test func aProfileWithoutItsOwnersWordsIsNotChanged() async throws {
         let loopback = try loopback { _ in nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.profile() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.profile()
+        }
         #expect(error.code == .capability)
         #expect(error.description.contains("by hand"))
     }
@@ -284,12 +331,15 @@ import Transport
     /// Half an emoji must not hide what it stands in.
     @Test(
         arguments: [
-            (#""a \ud83d b""#, "a \u{FFFD} b"), (#""a \ude00 b""#, "a \u{FFFD} b"), (#""a \ud83d\ude00 b""#, "a 😀 b"),
-            (#""a \\ud83d b""#, #"a \ud83d b"#), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"), (#""\ud8""#, nil),
+            (#""a \ud83d b""#, "a \u{FFFD} b"), (#""a \ude00 b""#, "a \u{FFFD} b"),
+            (#""a \ud83d\ude00 b""#, "a 😀 b"),
+            (#""a \\ud83d b""#, #"a \ud83d b"#), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
+            (#""\ud8""#, nil),
         ] as [(String, String?)])
     func halfASurrogatePairIsReplaced(content: String, text: String?) async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/timelines/home" ? .json(Wire.list([Wire.status("5", ["content": content])])) : nil
+            request.path == "/api/v1/timelines/home"
+                ? .json(Wire.list([Wire.status("5", ["content": content])])) : nil
         }
         let page = try? await loopback.network.page(.home, .newest)
         #expect(page?.items.first?.post.text == text)
@@ -299,9 +349,13 @@ import Transport
 
     @Test(
         arguments: [
-            (MastodonServers.takahe, nil, true), (MastodonServers.pleroma, nil, false), (friendica, nil, true),
+            (MastodonServers.takahe, nil, true), (MastodonServers.pleroma, nil, false),
+            (friendica, nil, true),
             (MastodonServers.takahe, #"{"scopes_supported":["read","write","follow"]}"#, true),
-            (MastodonServers.takahe, #"{"scopes_supported":["read","read:accounts","write:statuses"]}"#, false),
+            (
+                MastodonServers.takahe,
+                #"{"scopes_supported":["read","read:accounts","write:statuses"]}"#, false
+            ),
         ] as [(String, String?, Bool)])
     func coarseScopesAreAskedForWhereOthersAreGoodForNothing(
         instance: String, metadata: String?, isCoarse: Bool
@@ -309,16 +363,19 @@ import Transport
         let server = try LoopbackServer { request, connection in
             let answer: Answer =
                 switch request.path {
-                case "/.well-known/oauth-authorization-server": metadata.map { .json($0) } ?? Self.page
+                case "/.well-known/oauth-authorization-server":
+                    metadata.map { .json($0) } ?? Self.page
                 case "/api/v2/instance", "/api/v1/instance": .json(instance)
                 case "/api/v1/apps": .json(#"{"client_id":"id","client_secret":"planted-secret"}"#)
                 default: .notFound
                 }
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         let login = try MastodonLogin(
             server: "https://home.example", apiBaseURL: server.url,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { Loopback.start })
         for role in MastodonLogin.Role.allCases {
             let request = try await login.register(for: role)

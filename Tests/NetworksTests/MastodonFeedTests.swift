@@ -16,7 +16,10 @@ import Testing
         (Feed.ownPosts, "/api/v1/accounts/1/statuses", ["limit": "40"]),
         (.home, "/api/v1/timelines/home", ["limit": "40"]),
         (.favorites, "/api/v1/favourites", ["limit": "40"]),
-        (.mentions, "/api/v1/notifications", ["limit": "40", "types[]": "mention", "include_filtered": "true"]),
+        (
+            .mentions, "/api/v1/notifications",
+            ["limit": "40", "types[]": "mention", "include_filtered": "true"]
+        ),
     ])
     func asksForAFeed(feed: Feed, path: String, query: [String: String]) async throws {
         let loopback = try Loopback { $0.path == path ? .json("[]", headers: [self.link]) : nil }
@@ -27,13 +30,15 @@ import Testing
         _ = try await network.page(feed, .older(cursor))
         _ = try await network.page(feed, .newer(than: "9"))
         let requests = loopback.requests
-        // What the server is, is known from the first answer on; of two parameters with one name the last is seen here.
+        // What the server is, is known from the first answer on; of two parameters with one name
+        // the last is seen here.
         let later = feed == .mentions ? query.merging(["types[]": "update"]) { $1 } : query
         #expect(requests.map(\.path) == [path, path, path])
         #expect(requests.map(\.method) == ["GET", "GET", "GET"])
         #expect(
             requests.map(\.query) == [
-                query, later.merging(["max_id": cursor]) { $1 }, later.merging(["min_id": "9"]) { $1 },
+                query, later.merging(["max_id": cursor]) { $1 },
+                later.merging(["min_id": "9"]) { $1 },
             ])
         for request in loopback.server.requests {
             #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
@@ -51,10 +56,12 @@ import Testing
     ])
     func changesAreAskedForWhereTheyAreKnown(version: String, types: [String]) async throws {
         let instance = Answer.json(
-            #"{"domain":"home.example","version":"\#(version)","source_url":"https://x.example/gotosocial"}"#)
+            #"{"domain":"home.example","version":"\#(version)","source_url":"https://x.example/gotosocial"}"#
+        )
         let loopback = try Loopback { request in
             if request.path == "/api/v2/instance" {
-                return version == "4.5.0" ? .json(#"{"domain":"home.example","version":"4.5.0"}"#) : instance
+                return version == "4.5.0"
+                    ? .json(#"{"domain":"home.example","version":"4.5.0"}"#) : instance
             }
             return request.path == "/api/v1/notifications" ? .json("[]") : nil
         }
@@ -62,18 +69,24 @@ import Testing
         _ = try await loopback.network.page(.mentions, .newest)
         let request = try #require(loopback.requests.last)
         #expect(
-            request.target.components(separatedBy: "types%5B%5D=").dropFirst().map { String($0.prefix { $0.isLetter }) }
+            request.target.components(separatedBy: "types%5B%5D=").dropFirst().map {
+                String($0.prefix { $0.isLetter })
+            }
                 == types)
     }
 
-    /// A change of a post that the account has to do with tells of it; only one that names the account is for it.
+    /// A change of a post that the account has to do with tells of it; only one that names the
+    /// account is for it.
     @Test func aChangeThatNamesTheAccountIsAMention() async throws {
         let named = #"[{"id":"1","username":"ann","acct":"ann","url":"https://home.example/@ann"}]"#
         let edited = #""2026-11-20T20:00:00.000Z""#
-        @Sendable func notification(_ id: String, _ type: String, _ fields: [String: String], at time: String) -> String
-        {
+        @Sendable func notification(
+            _ id: String, _ type: String, _ fields: [String: String], at time: String
+        ) -> String {
             Wire.notification(
-                id, status: Wire.status(id, ["created_at": #""2026-11-10T08:00:00.000Z""#].merging(fields) { $1 }),
+                id,
+                status: Wire.status(
+                    id, ["created_at": #""2026-11-10T08:00:00.000Z""#].merging(fields) { $1 }),
                 ["type": "\"\(type)\"", "created_at": "\"\(time)\""])
         }
         let loopback = try Loopback { request in
@@ -81,15 +94,20 @@ import Testing
                 ? .json(
                     Wire.list([
                         notification(
-                            "9", "update", ["mentions": named, "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                            "9", "update", ["mentions": named, "edited_at": edited],
+                            at: "2026-11-20T20:00:01.000Z"),
                         notification(
-                            "8", "update", ["mentions": "[]", "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                            "8", "update", ["mentions": "[]", "edited_at": edited],
+                            at: "2026-11-20T20:00:01.000Z"),
                         notification(
-                            "7", "mention", ["mentions": named, "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                            "7", "mention", ["mentions": named, "edited_at": edited],
+                            at: "2026-11-20T20:00:01.000Z"),
                         // Changed long after the account was told: it was named from the beginning.
                         notification(
-                            "6", "mention", ["mentions": named, "edited_at": edited], at: "2026-11-10T08:00:05.000Z"),
-                        notification("5", "mention", ["mentions": named], at: "2026-11-20T20:00:01.000Z"),
+                            "6", "mention", ["mentions": named, "edited_at": edited],
+                            at: "2026-11-10T08:00:05.000Z"),
+                        notification(
+                            "5", "mention", ["mentions": named], at: "2026-11-20T20:00:01.000Z"),
                     ])) : nil
         }
         let page = try await loopback.network.page(.mentions, .newest)
@@ -112,7 +130,9 @@ import Testing
 
     /// The cursors of favorites are not ids of posts, so there is nothing to put in their place.
     @Test func favoritesHaveNoCursorsWithoutALinkHeader() async throws {
-        let loopback = try Loopback { $0.path == "/api/v1/favourites" ? .json(Wire.list([Wire.status("7")])) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/favourites" ? .json(Wire.list([Wire.status("7")])) : nil
+        }
         let page = try await loopback.network.page(.favorites, .newest)
         #expect(page.items.map(\.address) == ["7"])
         #expect(page.older == nil)
@@ -137,10 +157,12 @@ import Testing
         #expect(loopback.requests.count == 1)
     }
 
-    /// The newest favorites come again on a server that does not know `min_id`; the cursor tells that nothing is new.
+    /// The newest favorites come again on a server that does not know `min_id`; the cursor tells
+    /// that nothing is new.
     @Test func favoritesThatComeAgainAreNotNew() async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/favourites" ? .json(Wire.list([Wire.status("7")]), headers: [self.link]) : nil
+            request.path == "/api/v1/favourites"
+                ? .json(Wire.list([Wire.status("7")]), headers: [self.link]) : nil
         }
         let page = try await loopback.network.page(.favorites, .newer(than: "140"))
         #expect(page.items.isEmpty)
@@ -154,7 +176,8 @@ import Testing
             guard request.path == "/api/v1/favourites" else { return nil }
             let pages = [nil: ("f9", "7"), "f9": ("f8", "6"), "f8": ("f7", "5")]
             guard let (cursor, post) = pages[request.query["max_id"]] else { return .json("[]") }
-            let link = "<https://h/?max_id=\(cursor)>; rel=\"next\", <https://h/?min_id=\(cursor)>; rel=\"prev\""
+            let link =
+                "<https://h/?max_id=\(cursor)>; rel=\"next\", <https://h/?min_id=\(cursor)>; rel=\"prev\""
             return .json(Wire.list([Wire.status(post)]), headers: [("Link", link)])
         }
         let page = try await loopback.network.page(.favorites, .newer(than: "f6"))
@@ -190,7 +213,9 @@ import Testing
         let loopback = try Loopback { request in
             guard request.path == "/api/v1/notifications" else { return nil }
             switch request.query["min_id"] {
-            case "10": return .json(Wire.list([Wire.notification("11", status: "", ["type": "\"follow\""])]))
+            case "10":
+                return .json(
+                    Wire.list([Wire.notification("11", status: "", ["type": "\"follow\""])]))
             case "11": return .json(Wire.list([Wire.notification("12", status: Wire.status("1"))]))
             default: return .json("[]")
             }
@@ -205,11 +230,13 @@ import Testing
     @Test(arguments: [
         "null", "1", "\"x\"", Wire.status("5", ["content": "{}"]), "[]",
         "{}", "true", #"{"id":null}"#, #"{"id":{}}"#, #"{"id":""}"#, #"{"id":"5"}"#,
-        #"{"id":"5","account":{"id":"7","acct":"ann"}}"#, #"{"id":"5","uri":"https://h/5","account":null}"#,
+        #"{"id":"5","account":{"id":"7","acct":"ann"}}"#,
+        #"{"id":"5","uri":"https://h/5","account":null}"#,
         #"{"id":"5","uri":"https://h/5","account":{"id":"7"}}"#,
         #"{"id":"5","uri":"https://h/5","account":{"id":"7","acct":"a@b@c"}}"#,
         #"{"id":"5","uri":"https://h/a b","account":{"id":"7","acct":"ann"}}"#,
-        #"{"id":"5","uri":"\u0000","account":{"id":"7","acct":"ann"}}"#, #"{"id":1e400,"uri":"https://h/5"}"#,
+        #"{"id":"5","uri":"\u0000","account":{"id":"7","acct":"ann"}}"#,
+        #"{"id":1e400,"uri":"https://h/5"}"#,
     ])
     func oneUnreadableItemIsSkippedAndCounted(item: String) async throws {
         let body = Wire.list([Wire.status("9"), item, Wire.status("4")])
@@ -223,14 +250,16 @@ import Testing
     @Test func repeatedItemsComeOnce() async throws {
         let body = Wire.list(["3", "2", "3", "2"].map { Wire.status($0) })
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
-        try await expect(loopback.network.page(.home, .newest).items.map(\.address), equals: ["3", "2"])
+        try await expect(
+            loopback.network.page(.home, .newest).items.map(\.address), equals: ["3", "2"])
     }
 
     /// Some servers give a repost the identity of the original.
     @Test func aRepostDoesNotHideItsOriginal() async throws {
         let uri = "\"https://far.example/1\""
         let body = Wire.list([
-            Wire.status("3", ["uri": uri, "reblog": Wire.status("2")]), Wire.status("2", ["uri": uri]),
+            Wire.status("3", ["uri": uri, "reblog": Wire.status("2")]),
+            Wire.status("2", ["uri": uri]),
         ])
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
         let items = try await loopback.network.page(.home, .newest).items
@@ -240,7 +269,9 @@ import Testing
     @Test func aTimelineThatIsBeingBuiltIsEmptyForNow() async throws {
         let loopback = try Loopback { request in
             request.path == "/api/v1/timelines/home"
-                ? .json(Wire.list([Wire.status("9")]), status: 206, headers: [("X-RateLimit-Remaining", "7")]) : nil
+                ? .json(
+                    Wire.list([Wire.status("9")]), status: 206,
+                    headers: [("X-RateLimit-Remaining", "7")]) : nil
         }
         for position in [FeedPosition.newest, .newer(than: "1")] {
             let page = try await loopback.network.page(.home, position)
@@ -285,21 +316,37 @@ import Testing
     @Test(
         arguments: [
             // Mastodon, GoToSocial, others; the server's clock is ten minutes ahead.
-            (["X-RateLimit-Reset": "2026-11-20T21:15:00.000000Z"], RateLimit(resetsAt: Loopback.start + 300)),
-            (["x-ratelimit-reset": "2026-11-20T21:15:00.000Z"], RateLimit(resetsAt: Loopback.start + 300)),
-            (["X-Ratelimit-Reset": "2026-11-20T22:15:00+01:00"], RateLimit(resetsAt: Loopback.start + 300)),
+            (
+                ["X-RateLimit-Reset": "2026-11-20T21:15:00.000000Z"],
+                RateLimit(resetsAt: Loopback.start + 300)
+            ),
+            (
+                ["x-ratelimit-reset": "2026-11-20T21:15:00.000Z"],
+                RateLimit(resetsAt: Loopback.start + 300)
+            ),
+            (
+                ["X-Ratelimit-Reset": "2026-11-20T22:15:00+01:00"],
+                RateLimit(resetsAt: Loopback.start + 300)
+            ),
             (["X-RateLimit-Reset": "1795209300"], RateLimit(resetsAt: Loopback.start + 300)),
             (["X-RateLimit-Reset": "300"], RateLimit(resetsAt: Loopback.start + 300)),
             (["X-RateLimit-Reset": "2026-11-20T21:00:00Z"], RateLimit(resetsAt: Loopback.start)),
             (
-                ["X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
+                [
+                    "X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0",
+                    "X-RateLimit-Reset": "soon",
+                ],
                 RateLimit(limit: 300, remaining: 0)
             ),
             (["X-RateLimit-Limit": "many", "X-RateLimit-Remaining": ""], nil), ([:], nil),
         ] as [([String: String], RateLimit?)])
-    func pagesTellWhatIsLeftOfTheRateLimit(headers: [String: String], expected: RateLimit?) async throws {
+    func pagesTellWhatIsLeftOfTheRateLimit(headers: [String: String], expected: RateLimit?)
+        async throws
+    {
         let pairs = headers.map { ($0.key, $0.value) } + [("Date", "Fri, 20 Nov 2026 21:10:00 GMT")]
-        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json("[]", headers: pairs) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/timelines/home" ? .json("[]", headers: pairs) : nil
+        }
         for position in [FeedPosition.newest, .older("9"), .newer(than: "9")] {
             try await expect(loopback.network.page(.home, position).rateLimit, equals: expected)
         }
@@ -326,12 +373,16 @@ import Testing
         let paging = PagingServer(.documented, count: 100) { id in
             Loopback.start.addingTimeInterval(Double(id - 100) * 600)
         }
-        let loopback = try Loopback { $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil }
-        let recent = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-1_200))
+        let loopback = try Loopback {
+            $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil
+        }
+        let recent = try await loopback.network.ownPosts(
+            since: Loopback.start.addingTimeInterval(-1_200))
         // Ten minutes more, since clocks differ.
         #expect(recent.map(\.address) == ["100", "99", "98", "97"])
         #expect(loopback.requests.count == 1)
-        let more = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-600 * 50))
+        let more = try await loopback.network.ownPosts(
+            since: Loopback.start.addingTimeInterval(-600 * 50))
         #expect(more.count == 52)
         let all = try await loopback.network.ownPosts(since: .distantPast)
         #expect(all.count == 100)
@@ -357,7 +408,8 @@ import Testing
             request.path == "/api/v1/accounts/1/statuses" ? .json(body, headers: [header]) : nil
         }
         await #expect(throws: NetworkError.self) {
-            _ = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-3_600))
+            _ = try await loopback.network.ownPosts(
+                since: Loopback.start.addingTimeInterval(-3_600))
         }
     }
 }

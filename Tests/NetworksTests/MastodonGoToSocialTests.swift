@@ -9,7 +9,10 @@ import Testing
 /// What GoToSocial was seen to do on the wire.
 @Suite struct MastodonGoToSocialTests {
     private static func link(_ older: String, _ newer: String) -> (String, String) {
-        ("Link", "<https://h/x?max_id=\(older)>; rel=\"next\", <https://h/x?min_id=\(newer)>; rel=\"prev\"")
+        (
+            "Link",
+            "<https://h/x?max_id=\(older)>; rel=\"next\", <https://h/x?min_id=\(newer)>; rel=\"prev\""
+        )
     }
 
     private static func ulid(_ number: Int) -> String {
@@ -20,7 +23,10 @@ import Testing
     @Test func limitsAreCountedItsWay() async throws {
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { _ in nil }
         let limits = try await loopback.network.limits()
-        #expect(limits == PublishingLimits(maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints))
+        #expect(
+            limits
+                == PublishingLimits(
+                    maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints))
     }
 
     /// Its accounts' names have another host than its interface.
@@ -28,7 +34,8 @@ import Testing
     func oneAccountHasOneIdentity(acct: String) async throws {
         let instance = #"{"domain":"127.0.0.1","account_domain":"example.org"}"#
         let loopback = try MastodonServers.loopback(instance) { request in
-            request.path.hasSuffix("/verify_credentials") ? .json(Wire.account("01A", acct: acct)) : nil
+            request.path.hasSuffix("/verify_credentials")
+                ? .json(Wire.account("01A", acct: acct)) : nil
         }
         try await expect(loopback.network.verifyAccount().id.value, equals: "ann@example.org")
     }
@@ -54,12 +61,18 @@ import Testing
     func homeItemsThatRepeatComeOnce(count: Int) async throws {
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
             guard request.path == "/api/v1/timelines/home" else { return nil }
-            let bound = request.query["max_id"].flatMap { id in (1...200).first { Self.ulid($0) == id } } ?? count + 1
-            let floor = request.query["min_id"].flatMap { id in (1...200).first { Self.ulid($0) == id } } ?? 0
+            let bound =
+                request.query["max_id"].flatMap { id in (1...200).first { Self.ulid($0) == id } }
+                ?? count + 1
+            let floor =
+                request.query["min_id"].flatMap { id in (1...200).first { Self.ulid($0) == id } }
+                ?? 0
             let below = Array(((floor + 1)..<max(bound, floor + 1)).reversed())
             // What is cached, and then the database with the same bounds once more.
             let sent = below.count < 40 ? below + below : Array(below.prefix(40))
-            guard let newest = sent.first, let oldest = below.prefix(40).last else { return .json("[]") }
+            guard let newest = sent.first, let oldest = below.prefix(40).last else {
+                return .json("[]")
+            }
             return .json(
                 Wire.list(sent.map { Wire.status(Self.ulid($0)) }),
                 headers: [Self.link(Self.ulid(oldest), Self.ulid(newest))])
@@ -68,21 +81,28 @@ import Testing
         #expect(all.addresses == (1...count).reversed().map(Self.ulid))
         #expect(all.isComplete)
         #expect(all.newer == Self.ulid(count))
-        let fresh = try await MastodonServers.walk(loopback.network, .home, from: .newer(than: Self.ulid(count - 1)))
+        let fresh = try await MastodonServers.walk(
+            loopback.network, .home, from: .newer(than: Self.ulid(count - 1)))
         #expect(fresh.addresses == [Self.ulid(count)])
     }
 
-    /// A lower bound is ignored for an account's posts, or acts on the newest page; both are survived.
+    /// A lower bound is ignored for an account's posts, or acts on the newest page; both are
+    /// survived.
     @Test func favoritesArePagedByIDsOfTheirOwn() async throws {
-        let favorites = (0..<95).map { (favorite: "01F\(1_000 - $0)", post: Self.ulid(($0 * 37) % 95)) }
+        let favorites = (0..<95).map {
+            (favorite: "01F\(1_000 - $0)", post: Self.ulid(($0 * 37) % 95))
+        }
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
             guard request.path == "/api/v1/favourites" else { return nil }
-            let start = favorites.firstIndex { $0.favorite == request.query["max_id"] }.map { $0 + 1 } ?? 0
-            let end = favorites.firstIndex { $0.favorite == request.query["min_id"] } ?? favorites.count
+            let start =
+                favorites.firstIndex { $0.favorite == request.query["max_id"] }.map { $0 + 1 } ?? 0
+            let end =
+                favorites.firstIndex { $0.favorite == request.query["min_id"] } ?? favorites.count
             let page = favorites[min(start, end)..<end].prefix(40)
             guard let first = page.first, let last = page.last else { return .json("[]") }
             return .json(
-                Wire.list(page.map { Wire.status($0.post) }), headers: [Self.link(last.favorite, first.favorite)])
+                Wire.list(page.map { Wire.status($0.post) }),
+                headers: [Self.link(last.favorite, first.favorite)])
         }
         let all = try await MastodonServers.walk(loopback.network, .favorites)
         #expect(all.addresses == favorites.map(\.post))
@@ -97,13 +117,16 @@ import Testing
     /// Sent although nobody asked for them; who archives looks at the visibility.
     @Test func postsForFewEyesSayWhatTheyAre() async throws {
         let levels = ["public", "unlisted", "private", "direct", "mutuals_only"]
-        let posts = levels.enumerated().map { Wire.status(Self.ulid(9 - $0), ["visibility": "\"\($1)\""]) }
+        let posts = levels.enumerated().map {
+            Wire.status(Self.ulid(9 - $0), ["visibility": "\"\($1)\""])
+        }
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
             request.path == "/api/v1/accounts/1/statuses"
                 ? .json(request.query["max_id"] == nil ? Wire.list(posts) : "[]") : nil
         }
         let page = try await loopback.network.page(.ownPosts, .newest)
-        #expect(page.items.map(\.post.visibility) == [.public, .unlisted, .private, .direct, .direct])
+        #expect(
+            page.items.map(\.post.visibility) == [.public, .unlisted, .private, .direct, .direct])
     }
 
     @Test(arguments: [
@@ -113,11 +136,13 @@ import Testing
         (401, "Unauthorized: token not supplied", .unauthorized),
         (403, "Forbidden: token has insufficient scope permission", .missingScope),
         (403, "Forbidden: you do not have permission to fave this status", .forbidden),
-        (404, "Not Found: target status not found", .notFound), (406, "Not Acceptable: no acceptable", .rejected),
+        (404, "Not Found: target status not found", .notFound),
+        (406, "Not Acceptable: no acceptable", .rejected),
         (429, "rate limit reached", .rateLimited), (429, "server capacity exceeded", .rateLimited),
         (503, "server capacity exceeded", .unavailable),
     ])
-    func itsErrorsAreUnderstood(status: Int, message: String, code: NetworkError.Code) async throws {
+    func itsErrorsAreUnderstood(status: Int, message: String, code: NetworkError.Code) async throws
+    {
         let body = #"{"error":"\#(message)"}"#
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
             request.path.hasPrefix("/api/v1/statuses") ? .json(body, status: status) : nil
@@ -135,10 +160,16 @@ import Testing
         }
     }
 
-    /// Its limit names the reset and no waiting time; its throttle names a waiting time and no reset.
+    /// Its limit names the reset and no waiting time; its throttle names a waiting time and no
+    /// reset.
     @Test(
         arguments: [
-            ([("X-Ratelimit-Reset", "2026-11-20T21:05:14.000Z"), ("X-Ratelimit-Remaining", "0")], 314),
+            (
+                [
+                    ("X-Ratelimit-Reset", "2026-11-20T21:05:14.000Z"),
+                    ("X-Ratelimit-Remaining", "0"),
+                ], 314
+            ),
             ([("Retry-After", "30")], 30),
         ] as [([(String, String)], TimeInterval)])
     func itsTwoKindsOfTooMany(headers: [(String, String)], seconds: TimeInterval) async throws {
@@ -156,8 +187,11 @@ import Testing
     @Test func deletingTwiceIsNoError() async throws {
         let counter = Counter()
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
-            guard request.path.hasPrefix("/api/v1/statuses/"), request.method == "DELETE" else { return nil }
-            return counter.next() == 1 ? .json(Wire.status("9")) : .json(#"{"error":"Not Found"}"#, status: 404)
+            guard request.path.hasPrefix("/api/v1/statuses/"), request.method == "DELETE" else {
+                return nil
+            }
+            return counter.next() == 1
+                ? .json(Wire.status("9")) : .json(#"{"error":"Not Found"}"#, status: 404)
         }
         try await loopback.network.delete("9")
         try await loopback.network.delete("9")

@@ -27,7 +27,8 @@ import Transport
     /// The parts of a web form or query.
     private static func fields(_ text: some StringProtocol) -> [String: String] {
         let items = URLComponents(string: "/?\(text)")?.queryItems ?? []
-        return Dictionary(items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(
+            items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { first, _ in first })
     }
 
     private static func form(_ request: LoopbackServer.Request) -> [String: String] {
@@ -41,17 +42,21 @@ import Transport
         init(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws {
             server = try LoopbackServer { request, connection in
                 let answer = answer(request) ?? .notFound
-                try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+                try connection.respond(
+                    status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
             }
             login = try MastodonLogin(
                 server: "https://home.example", apiBaseURL: server.url,
-                client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+                client: HTTPClient(
+                    configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
                 now: { Loopback.start })
         }
     }
 
     /// A server that does all that is asked, without a metadata document.
-    private static func usual(_ request: LoopbackServer.Request, token: String = #"{"access_token":"planted-token"}"#)
+    private static func usual(
+        _ request: LoopbackServer.Request, token: String = #"{"access_token":"planted-token"}"#
+    )
         -> Answer?
     {
         switch request.path {
@@ -65,7 +70,8 @@ import Transport
         let fixture = try Fixture { request in
             switch request.path {
             case "/.well-known/oauth-authorization-server": .json(Self.metadata)
-            case "/api/v2/instance": .json(#"{"domain":"home.example","api_versions":{"mastodon":6}}"#)
+            case "/api/v2/instance":
+                .json(#"{"domain":"home.example","api_versions":{"mastodon":6}}"#)
             default:
                 Self.usual(
                     request,
@@ -81,7 +87,8 @@ import Transport
         let calls = fixture.server.requests
         #expect(
             calls.map { "\($0.method) \($0.target)" } == [
-                "GET /.well-known/oauth-authorization-server", "POST /api/v1/apps", "POST /oauth/token",
+                "GET /.well-known/oauth-authorization-server", "POST /api/v1/apps",
+                "POST /oauth/token",
                 "GET /api/v2/instance",
             ])
         expect(calls.prefix(3)) { $0.allSatisfy { $0.header("Authorization") == nil } }
@@ -99,8 +106,10 @@ import Transport
         let challenge = query.removeValue(forKey: "code_challenge")
         #expect(
             query == [
-                "response_type": "code", "client_id": "client/id+1", "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
-                "scope": "profile \(Self.reading)", "force_login": "true", "code_challenge_method": "S256",
+                "response_type": "code", "client_id": "client/id+1",
+                "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
+                "scope": "profile \(Self.reading)", "force_login": "true",
+                "code_challenge_method": "S256",
             ])
 
         var form = Self.form(calls[2])
@@ -110,7 +119,8 @@ import Transport
         #expect(!request.authorizeURL.contains(verifier))
         #expect(
             form == [
-                "grant_type": "authorization_code", "code": "planted-code", "client_id": "client/id+1",
+                "grant_type": "authorization_code", "code": "planted-code",
+                "client_id": "client/id+1",
                 "client_secret": "planted-secret", "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
                 "scope": "profile \(Self.reading)",
             ])
@@ -127,18 +137,26 @@ import Transport
     /// RFC 7636, appendix B.
     @Test func theChallengeIsTheHashOfTheVerifier() {
         let verifier = Secret("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-        #expect(MastodonProofKey.challenge(of: verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        #expect(
+            MastodonProofKey.challenge(of: verifier)
+                == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
         let keys = (0..<50).map { _ in MastodonProofKey.random().reveal() }
         #expect(Set(keys).count == 50)
         for key in keys {
             #expect(key.utf8.count == 43)
-            expect(key) { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") } }
+            expect(key) {
+                $0.allSatisfy {
+                    $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
+                }
+            }
         }
     }
 
     @Test(arguments: [
-        Answer.notFound, Answer(status: 404, body: "<html>"), Answer(status: 500), Answer(body: "<html>"), .json("[]"),
-        .json("{}"), .json(#"{"code_challenge_methods_supported":["plain"],"scopes_supported":null}"#),
+        Answer.notFound, Answer(status: 404, body: "<html>"), Answer(status: 500),
+        Answer(body: "<html>"), .json("[]"),
+        .json("{}"),
+        .json(#"{"code_challenge_methods_supported":["plain"],"scopes_supported":null}"#),
         Answer(status: 401), Answer(status: 301, headers: [("Location", "https://evil.example/")]),
     ])
     func serversWithoutAProofKeyAreAskedWithoutOne(answer: Answer) async throws {
@@ -160,21 +178,30 @@ import Transport
         #expect(request.scopes.joined(separator: " ") == Self.writing)
     }
 
-    /// Servers tell that they do not know the newer scope, or tell nothing; some refuse it and one leaves it out.
+    /// Servers tell that they do not know the newer scope, or tell nothing; some refuse it and one
+    /// leaves it out.
     @Test(
         arguments: [
             (nil, nil),
-            ("{}", .json(#"{"error":"Validation failed: Scopes doesn't match configured"}"#, status: 422)),
+            (
+                "{}",
+                .json(
+                    #"{"error":"Validation failed: Scopes doesn't match configured"}"#, status: 422)
+            ),
             ("{}", .json(#"{"error":"invalid_scope"}"#, status: 400)), ("{}", Answer(status: 422)),
             (
                 #"{"scopes_supported":["profile"]}"#,
-                .json(#"{"client_id":"a","client_secret":"b","scopes":["read:statuses","read:favourites"]}"#)
+                .json(
+                    #"{"client_id":"a","client_secret":"b","scopes":["read:statuses","read:favourites"]}"#
+                )
             ),
         ] as [(String?, Answer?)])
     func olderServersAreAskedForTheOlderScope(metadata: String?, refusal: Answer?) async throws {
         let fixture = try Fixture { request in
             if request.path.hasPrefix("/.well-known") { return metadata.map { .json($0) } }
-            if let refusal, Self.form(request)["scopes"]?.contains("profile") == true { return refusal }
+            if let refusal, Self.form(request)["scopes"]?.contains("profile") == true {
+                return refusal
+            }
             return Self.usual(request)
         }
         let request = try await fixture.login.register(for: .human)
@@ -187,7 +214,8 @@ import Transport
     @Test(arguments: [
         #"{"client_id":"a","client_secret":"b","scopes":["profile","read:statuses","read:favourites"]}"#,
         #"{"client_id":"a","client_secret":"b","scopes":"read"}"#,
-        #"{"client_id":"a","client_secret":"b","scopes":[]}"#, #"{"client_id":"a","client_secret":"b"}"#,
+        #"{"client_id":"a","client_secret":"b","scopes":[]}"#,
+        #"{"client_id":"a","client_secret":"b"}"#,
     ])
     func theNewerScopeIsKeptWhereItIsTaken(application: String) async throws {
         let fixture = try Fixture { request in
@@ -198,14 +226,21 @@ import Transport
     }
 
     @Test(arguments: [
-        (Answer(status: 503), "unavailable", false), (.json("{}", status: 429), "rate-limited", false),
+        (Answer(status: 503), "unavailable", false),
+        (.json("{}", status: 429), "rate-limited", false),
         (.json(#"{"error":"no"}"#, status: 422), "rejected", true), (.notFound, "not-found", true),
-        (.json("{}"), "malformed-response", false), (.json(#"{"client_id":"a"}"#), "malformed-response", false),
-        (Answer(body: "<html>planted</html>"), "malformed-response", false), (Answer(status: 301), "redirected", false),
+        (.json("{}"), "malformed-response", false),
+        (.json(#"{"client_id":"a"}"#), "malformed-response", false),
+        (Answer(body: "<html>planted</html>"), "malformed-response", false),
+        (Answer(status: 301), "redirected", false),
     ])
-    func aServerThatTakesNoApplicationIsAnError(answer: Answer, code: String, isPermanent: Bool) async throws {
+    func aServerThatTakesNoApplicationIsAnError(answer: Answer, code: String, isPermanent: Bool)
+        async throws
+    {
         let fixture = try Fixture { $0.path == "/api/v1/apps" ? answer : nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await fixture.login.register(for: .human) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await fixture.login.register(for: .human)
+        }
         #expect(error.code.rawValue == code)
         #expect(error.isPermanent == isPermanent)
         #expect(error.operation == .logIn)
@@ -214,9 +249,13 @@ import Transport
     }
 
     @Test(arguments: [
-        Answer.json(#"{"error":"invalid_grant","error_description":"The provided grant is invalid"}"#, status: 400),
-        .json(#"{"error":"invalid_client"}"#, status: 401), .json(#"{"error":"access_denied"}"#, status: 401),
-        Answer(status: 400), Answer(status: 403), .json(#"{"error":"x planted-code"}"#, status: 422),
+        Answer.json(
+            #"{"error":"invalid_grant","error_description":"The provided grant is invalid"}"#,
+            status: 400),
+        .json(#"{"error":"invalid_client"}"#, status: 401),
+        .json(#"{"error":"access_denied"}"#, status: 401),
+        Answer(status: 400), Answer(status: 403),
+        .json(#"{"error":"x planted-code"}"#, status: 422),
         .json(#"{"error":"x planted-secret"}"#, status: 400),
     ])
     func aWrongCodeIsToldSo(answer: Answer) async throws {
@@ -244,13 +283,18 @@ import Transport
         #expect(fixture.server.requests.count == count)
     }
 
-    /// What the token may do, as the token's answer, the application or nobody tells, and what it means.
+    /// What the token may do, as the token's answer, the application or nobody tells, and what it
+    /// means.
     @Test(
         arguments: [
-            (#""scope":"read:accounts read:statuses""#, nil, ["read:accounts", "read:statuses"], false),
+            (
+                #""scope":"read:accounts read:statuses""#, nil, ["read:accounts", "read:statuses"],
+                false
+            ),
             (#""scope":"read""#, nil, ["read"], false),
             (#""scope":"read write:statuses""#, nil, ["read", "write:statuses"], true),
-            (#""scope":"write""#, nil, ["write"], true), (#""scope":"read follow""#, nil, ["read", "follow"], true),
+            (#""scope":"write""#, nil, ["write"], true),
+            (#""scope":"read follow""#, nil, ["read", "follow"], true),
             (#""scope":["read","push"]"#, nil, ["read", "push"], false),
             (#""scope":"read admin:read""#, nil, ["read", "admin:read"], false),
             (#""scope":"admin""#, nil, ["admin"], true),
@@ -260,7 +304,8 @@ import Transport
             (#""scope":"""#, #"{"scopes":["read","write"]}"#, ["read", "write"], true),
             (#""scope":null"#, #"{"scopes":["read"]}"#, ["read"], false),
             // Nobody tells: it may be able to do everything.
-            (#""scope":null"#, #"{"name":"mirror-bot"}"#, [], true), (#""scope":7e400"#, nil, [], true),
+            (#""scope":null"#, #"{"name":"mirror-bot"}"#, [], true),
+            (#""scope":7e400"#, nil, [], true),
         ] as [(String, String?, [String], Bool)])
     func tellsWhatTheTokenMayDo(
         scope: String, application: String?, scopes: [String], canWrite: Bool
@@ -271,24 +316,37 @@ import Transport
             default: Self.usual(request, token: "{\"access_token\":\"t\",\(scope)}")
             }
         }
-        let grant = try await fixture.login.finish(try await fixture.login.register(for: .human), code: "c")
+        let grant = try await fixture.login.finish(
+            try await fixture.login.register(for: .human), code: "c")
         #expect(grant.scopes == scopes)
         #expect(grant.canWrite == canWrite)
     }
 
     /// A token that looks as if it could only read can write where the server does not care.
     @Test(arguments: [
-        (#"{"version":"0.18.3+git-1","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#, true),
-        (#"{"version":"0.19.1+git-1","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#, false),
-        (#"{"version":"1.0.0","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#, false),
-        (#"{"version":"4.0.0 (not true; really snac/2.74)"}"#, true), (#"{"version":"4.4.0"}"#, false), ("{}", false),
+        (
+            #"{"version":"0.18.3+git-1","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#,
+            true
+        ),
+        (
+            #"{"version":"0.19.1+git-1","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#,
+            false
+        ),
+        (
+            #"{"version":"1.0.0","source_url":"https://codeberg.org/superseriousbusiness/gotosocial"}"#,
+            false
+        ),
+        (#"{"version":"4.0.0 (not true; really snac/2.74)"}"#, true),
+        (#"{"version":"4.4.0"}"#, false), ("{}", false),
     ])
     func scopesThatAServerIgnoresAreNoProtection(instance: String, canWrite: Bool) async throws {
         let fixture = try Fixture { request in
             request.path == "/api/v2/instance"
-                ? .json(instance) : Self.usual(request, token: #"{"access_token":"t","scope":"read"}"#)
+                ? .json(instance)
+                : Self.usual(request, token: #"{"access_token":"t","scope":"read"}"#)
         }
-        let grant = try await fixture.login.finish(try await fixture.login.register(for: .human), code: "c")
+        let grant = try await fixture.login.finish(
+            try await fixture.login.register(for: .human), code: "c")
         #expect(grant.scopes == ["read"])
         #expect(grant.canWrite == canWrite)
     }
@@ -304,23 +362,32 @@ import Transport
             (["write", "readers"], "4.4.0", [.readAccounts, .readStatuses, .readNotifications]),
             (["read"], "4.0.0 (not true; really snac/2.74)", []),
         ] as [([String], String, [MastodonBotScope])])
-    func tellsWhatTheBotLacks(scopes: [String], version: String, missing: [MastodonBotScope]) async throws {
+    func tellsWhatTheBotLacks(scopes: [String], version: String, missing: [MastodonBotScope])
+        async throws
+    {
         let fixture = try Fixture { request in
             switch request.path {
             case "/api/v1/apps/verify_credentials":
-                .json("{\"name\":\"x\",\"scopes\":[\(scopes.map { "\"\($0)\"" }.joined(separator: ","))]}")
+                .json(
+                    "{\"name\":\"x\",\"scopes\":[\(scopes.map { "\"\($0)\"" }.joined(separator: ","))]}"
+                )
             case "/api/v2/instance": .json("{\"version\":\"\(version)\"}")
             default: nil
             }
         }
-        try await expect(fixture.login.missingBotScopes(of: Secret("planted-token")), equals: missing)
-        try await expect(fixture.login.missingBotScopes(of: Secret("planted-token"), granted: scopes), equals: missing)
+        try await expect(
+            fixture.login.missingBotScopes(of: Secret("planted-token")), equals: missing)
+        try await expect(
+            fixture.login.missingBotScopes(of: Secret("planted-token"), granted: scopes),
+            equals: missing)
     }
 
     @Test func tokensThatEndAreKeptWithWhatRenewsThem() async throws {
-        let body = #"{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"read write"}"#
+        let body =
+            #"{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"read write"}"#
         let fixture = try Fixture { Self.usual($0, token: body) }
-        let grant = try await fixture.login.finish(try await fixture.login.register(for: .bot), code: "c")
+        let grant = try await fixture.login.finish(
+            try await fixture.login.register(for: .bot), code: "c")
         #expect(grant.credentials.refreshToken?.reveal() == "r")
         #expect(grant.credentials.expiresAt == Loopback.start.addingTimeInterval(3_600))
         #expect(grant.credentials.clientID == "client/id+1")
@@ -329,9 +396,14 @@ import Transport
 
     @Test(
         arguments: [
-            (.json(#"{"name":"x","scopes":["read:accounts","write"],"vapid_key":"y"}"#), ["read:accounts", "write"]),
-            (.json(#"{"name":"x"}"#), nil), (.json("[]"), nil), (Answer(body: "<html>"), nil), (.notFound, nil),
-            (.json(#"{"error":"out_of_scope_for_token"}"#, status: 403), nil), (Answer(status: 405), nil),
+            (
+                .json(#"{"name":"x","scopes":["read:accounts","write"],"vapid_key":"y"}"#),
+                ["read:accounts", "write"]
+            ),
+            (.json(#"{"name":"x"}"#), nil), (.json("[]"), nil), (Answer(body: "<html>"), nil),
+            (.notFound, nil),
+            (.json(#"{"error":"out_of_scope_for_token"}"#, status: 403), nil),
+            (Answer(status: 405), nil),
             (Answer(status: 400), nil),
         ] as [(Answer, [String]?)])
     func tellsTheScopesOfAToken(answer: Answer, expected: [String]?) async throws {
@@ -354,7 +426,9 @@ import Transport
         let fixture = try Fixture { request in
             request.path.hasPrefix("/.well-known")
                 ? .json(Self.metadata)
-                : Self.usual(request, token: #"{"access_token":"planted-token","refresh_token":"planted-refresh"}"#)
+                : Self.usual(
+                    request,
+                    token: #"{"access_token":"planted-token","refresh_token":"planted-refresh"}"#)
         }
         let request = try await fixture.login.register(for: .bot)
         let grant = try await fixture.login.finish(request, code: "planted-code")

@@ -5,9 +5,12 @@ import Testing
 
 @testable import Networks
 
-/// A reply to a post that is gone is refused by some servers and published as a post of its own by others.
+/// A reply to a post that is gone is refused by some servers and published as a post of its own by
+/// others.
 @Suite struct MastodonLostReplyTests {
-    private static let others = [MastodonServers.pleroma, MastodonServers.takahe, MastodonServers.snac, "{}"]
+    private static let others = [
+        MastodonServers.pleroma, MastodonServers.takahe, MastodonServers.snac, "{}",
+    ]
     private static let refusing = [
         MastodonServers.goToSocial, #"{"api_versions":{"mastodon":6}}"#, #"{"version":"3.5.19"}"#,
     ]
@@ -53,7 +56,9 @@ import Testing
         let loopback = try MastodonServers.loopback(instance) { request in
             request.method == "POST"
                 ? .json(
-                    Wire.status("9", ["in_reply_to_id": "\"4\"", "account": Wire.account("1", acct: "bot")])) : nil
+                    Wire.status(
+                        "9", ["in_reply_to_id": "\"4\"", "account": Wire.account("1", acct: "bot")])
+                ) : nil
         }
         _ = try await loopback.network.verifyAccount()
         let published = try await loopback.network.publish(MastodonServers.draft(replyTo: "4"))
@@ -70,7 +75,8 @@ import Testing
         #expect(loopback.requests.map(\.method) == ["POST"])
     }
 
-    /// The answered post went between the look-up and the reply: the reply is out, and it is not sent again.
+    /// The answered post went between the look-up and the reply: the reply is out, and it is not
+    /// sent again.
     @Test(arguments: ["null", "", "\"\""])
     func aReplyThatBecameAPostOfItsOwnIsDeliveredAndToldSo(parent: String) async throws {
         let loopback = try MastodonServers.loopback(MastodonServers.takahe) { request in

@@ -9,20 +9,27 @@ import Testing
 ///
 /// Expiring tokens are in ``MastodonSessionTests``.
 @Suite struct MastodonPleromaTests {
-    private func loopback(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws -> Loopback {
+    private func loopback(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws
+        -> Loopback
+    {
         try MastodonServers.loopback(MastodonServers.pleroma, version: "v1", answer)
     }
 
     @Test func limitsHaveTheirOwnName() async throws {
         let loopback = try loopback { _ in nil }
         let limits = try await loopback.network.limits()
-        #expect(limits == PublishingLimits(maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints))
+        #expect(
+            limits
+                == PublishingLimits(
+                    maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints))
     }
 
-    /// The same request is under way: it may have happened, and in a few seconds there is an answer.
+    /// The same request is under way: it may have happened, and in a few seconds there is an
+    /// answer.
     @Test func aRequestUnderWayIsLookedUp() async throws {
         let loopback = try loopback { request in
-            request.path == "/api/v1/statuses" ? .json(#"{"error":"Request is being processed"}"#, status: 409) : nil
+            request.path == "/api/v1/statuses"
+                ? .json(#"{"error":"Request is being processed"}"#, status: 409) : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.publish(MastodonServers.draft())
@@ -34,16 +41,22 @@ import Testing
     }
 
     @Test func nothingIsSentThatHasNoValue() async throws {
-        let loopback = try loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
+        let loopback = try loopback {
+            $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil
+        }
         _ = try await loopback.network.publish(MastodonServers.draft())
         let body = String(decoding: try #require(loopback.requests.last).body, as: UTF8.self)
-        #expect(body == #"{"content_type":"text/plain","sensitive":false,"status":"text","visibility":"unlisted"}"#)
+        #expect(
+            body
+                == #"{"content_type":"text/plain","sensitive":false,"status":"text","visibility":"unlisted"}"#
+        )
     }
 
     /// Its mark has another name.
     @Test func theBotIsLabelledUnderBothNames() async throws {
         let loopback = try loopback { request in
-            request.path.hasSuffix("/update_credentials") ? .json(Wire.account("1", acct: "bot", ["bot": "true"])) : nil
+            request.path.hasSuffix("/update_credentials")
+                ? .json(Wire.account("1", acct: "bot", ["bot": "true"])) : nil
         }
         try await loopback.network.labelAsBot()
         let request = try #require(loopback.requests.last)
@@ -56,7 +69,9 @@ import Testing
     /// It sends fewer items than asked for, and says nothing about it.
     @Test func aShorterPageIsNotTheEnd() async throws {
         let paging = PagingServer(.smallPages, count: 11)
-        let loopback = try loopback { $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil }
+        let loopback = try loopback {
+            $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil
+        }
         let all = try await loopback.network.ownPosts(since: .distantPast)
         #expect(all.map(\.address) == descending(1...11))
     }
@@ -67,7 +82,8 @@ import Testing
             ("Insufficient permissions: write:statuses.", .missingScope), ("Forbidden", .forbidden),
         ] {
             let loopback = try loopback { request in
-                request.path == "/api/v1/statuses" ? .json(#"{"error":"\#(message)"}"#, status: 403) : nil
+                request.path == "/api/v1/statuses"
+                    ? .json(#"{"error":"\#(message)"}"#, status: 403) : nil
             }
             let error = try await #require(throws: NetworkError.self) {
                 _ = try await loopback.network.publish(MastodonServers.draft())

@@ -9,7 +9,9 @@ import Testing
 @Suite struct MastodonPostTests {
     /// The post that the server sends for `fields`, as the network makes it.
     private func post(_ fields: [String: String]) async throws -> ObservedPost {
-        let loopback = try Loopback { $0.path == "/api/v1/statuses/5" ? .json(Wire.status("5", fields)) : nil }
+        let loopback = try Loopback {
+            $0.path == "/api/v1/statuses/5" ? .json(Wire.status("5", fields)) : nil
+        }
         _ = try await loopback.network.verifyAccount()
         return try #require(try await loopback.network.lookUp("5"))
     }
@@ -17,11 +19,14 @@ import Testing
     @Test func readsAnOrdinaryPost() async throws {
         let observed = try await post([:])
         let author = Account(
-            id: AccountID(network: .mastodon, value: "ann@home.example"), handle: "ann@home.example",
+            id: AccountID(network: .mastodon, value: "ann@home.example"),
+            handle: "ann@home.example",
             displayName: "Name of ann", bio: "note", address: "7")
         let post = Post(
-            id: PostID(network: .mastodon, value: "https://home.example/users/ann/statuses/5"), author: author.id,
-            text: "text 5", createdAt: Date(timeIntervalSince1970: 1_795_204_800), visibility: .public, language: "en",
+            id: PostID(network: .mastodon, value: "https://home.example/users/ann/statuses/5"),
+            author: author.id,
+            text: "text 5", createdAt: Date(timeIntervalSince1970: 1_795_204_800),
+            visibility: .public, language: "en",
             address: "5")
         #expect(observed == ObservedPost(post: post, author: author, address: "5"))
     }
@@ -34,15 +39,20 @@ import Testing
                 + #"class=\"u-url mention\">@<span>bot</span></a></span> look: <a href=\"https://e.org/a?b=1&amp;c=2\" "#
                 + #"rel=\"nofollow noopener\"><span class=\"invisible\">https://</span><span class=\"\">e.org/a?b=1&amp;c=2"#
                 + #"</span><span class=\"invisible\"></span></a> &lt;3</p><p>日本語 &amp;amp;</p>""#,
-            "mentions": #"[{"id":"8","username":"Bob","url":"https://far.example/@Bob","acct":"Bob@far.example"},"#
+            "mentions":
+                #"[{"id":"8","username":"Bob","url":"https://far.example/@Bob","acct":"Bob@far.example"},"#
                 + #"{"id":"1","username":"bot","url":"https://home.example/@bot","acct":"bot"},{"id":"9"},null]"#,
-            "in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\"", "visibility": "\"unlisted\"",
+            "in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\"",
+            "visibility": "\"unlisted\"",
             "language": "\"ja\"", "favourited": "true",
         ])
         #expect(
             observed.post.text
-                == "@Bob@far.example @bot@home.example look: https://e.org/a?b=1&c=2 <3\n\n日本語 &amp;")
-        #expect(observed.post.replyTo == ReplyTarget(author: AccountID(network: .mastodon, value: "bob@far.example")))
+                == "@Bob@far.example @bot@home.example look: https://e.org/a?b=1&c=2 <3\n\n日本語 &amp;"
+        )
+        #expect(
+            observed.post.replyTo
+                == ReplyTarget(author: AccountID(network: .mastodon, value: "bob@far.example")))
         #expect(observed.replyToAddress == "4")
         #expect(observed.post.mentions.map(\.value) == ["bob@far.example", "bot@home.example"])
         #expect(observed.post.visibility == .unlisted)
@@ -53,8 +63,10 @@ import Testing
     @Test(arguments: [
         // The identity is the address that all servers know.
         (["uri": "\"https://far.example/o/1\""], "https://far.example/o/1"),
-        (["uri": "null"], "https://home.example/@ann/5"), (["uri": ""], "https://home.example/@ann/5"),
-        (["uri": "\"\""], "https://home.example/@ann/5"), (["uri": "\"a b\""], "https://home.example/@ann/5"),
+        (["uri": "null"], "https://home.example/@ann/5"),
+        (["uri": ""], "https://home.example/@ann/5"),
+        (["uri": "\"\""], "https://home.example/@ann/5"),
+        (["uri": "\"a b\""], "https://home.example/@ann/5"),
         (["uri": "\"tag:far.example,2026:x=1\""], "tag:far.example,2026:x=1"),
         (["url": "null"], "https://home.example/users/ann/statuses/5"),
     ])
@@ -64,7 +76,8 @@ import Testing
 
     @Test(arguments: [
         ("\"public\"", Visibility.public), ("\"unlisted\"", .unlisted), ("\"private\"", .private),
-        ("\"direct\"", .direct), ("\"mutuals_only\"", .direct), ("\"local\"", .local), ("\"list\"", .direct),
+        ("\"direct\"", .direct), ("\"mutuals_only\"", .direct), ("\"local\"", .local),
+        ("\"list\"", .direct),
         ("\"PUBLIC\"", .direct), ("null", .direct), ("", .direct), ("7", .direct), ("[]", .direct),
     ])
     func unknownVisibilityIsNarrow(wire: String, expected: Visibility) async throws {
@@ -74,11 +87,14 @@ import Testing
     @Test(arguments: [
         (["media_attachments": "[{}]"], true, false), (["media_attachments": "null"], false, false),
         (["media_attachments": ""], false, false), (["poll": "{\"id\":\"1\"}"], true, false),
-        (["card": "{\"url\":\"https://e.org\"}"], false, false), (["sensitive": "true"], false, true),
+        (["card": "{\"url\":\"https://e.org\"}"], false, false),
+        (["sensitive": "true"], false, true),
         (["spoiler_text": "\"cw\""], false, true), (["spoiler_text": "\" \""], false, false),
         (["spoiler_text": "null", "sensitive": "null"], false, false),
     ])
-    func noticesMediaAndWarnings(fields: [String: String], media: Bool, sensitive: Bool) async throws {
+    func noticesMediaAndWarnings(fields: [String: String], media: Bool, sensitive: Bool)
+        async throws
+    {
         let post = try await post(fields).post
         #expect(post.hasMedia == media)
         #expect(post.isSensitive == sensitive)
@@ -86,14 +102,16 @@ import Testing
 
     @Test(arguments: [
         (["reblog": Wire.status("4")], true), (["reblog": "{}"], true), (["reblog": ""], false),
-        (["reblog": "null"], false), (["reblog": Wire.status("4"), "content": "\"\"", "text": "null"], true),
+        (["reblog": "null"], false),
+        (["reblog": Wire.status("4"), "content": "\"\"", "text": "null"], true),
     ])
     func noticesReposts(fields: [String: String], expected: Bool) async throws {
         try await expect(post(fields).post.isRepost, equals: expected)
     }
 
     @Test(arguments: [
-        // To oneself, to who is named, to who is not named, to who is told by Pleroma only, with numbers for ids.
+        // To oneself, to who is named, to who is not named, to who is told by Pleroma only, with
+        // numbers for ids.
         (["in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"7\""], "ann@home.example"),
         (["in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\""], "bob@far.example"),
         (["in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"99\""], nil),
@@ -108,7 +126,8 @@ import Testing
         (["in_reply_to_id": "4", "in_reply_to_account_id": "8"], "bob@far.example"),
     ])
     func tellsWhoIsAnswered(fields: [String: String], author: String?) async throws {
-        let mentions = #"[{"id":"8","username":"bob","url":"https://far.example/@bob","acct":"Bob@far.example"}]"#
+        let mentions =
+            #"[{"id":"8","username":"bob","url":"https://far.example/@bob","acct":"Bob@far.example"}]"#
         let post = try await post(fields.merging(["mentions": mentions]) { $1 }).post
         #expect(post.isReply)
         #expect(post.replyTo?.author?.value == author)
@@ -116,7 +135,8 @@ import Testing
 
     @Test func repliesWithinAPageKnowTheirParent() async throws {
         let page = Wire.list([
-            Wire.status("6", ["in_reply_to_id": "\"5\"", "in_reply_to_account_id": "\"7\""]), Wire.status("5"),
+            Wire.status("6", ["in_reply_to_id": "\"5\"", "in_reply_to_account_id": "\"7\""]),
+            Wire.status("5"),
             Wire.status("3", ["in_reply_to_id": "\"2\"", "in_reply_to_account_id": "\"7\""]),
         ])
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(page) : nil }
@@ -127,32 +147,41 @@ import Testing
         #expect(items.map(\.post.isReply) == [true, false, true])
     }
 
-    /// Whether what a new reply of the human's answers can be asked for, and what follows for the page.
+    /// Whether what a new reply of the human's answers can be asked for, and what follows for the
+    /// page.
     @Test(
         arguments: [
-            (Answer.json(Wire.status("4", ["account": Wire.account("8", acct: "bob@far.example")])), true),
+            (
+                Answer.json(
+                    Wire.status("4", ["account": Wire.account("8", acct: "bob@far.example")])), true
+            ),
             (Answer.notFound, false), (Answer(status: 500), false),
         ])
     func whatANewReplyAnswersIsAskedForOnce(answer: Answer, isKnown: Bool) async throws {
         let own = Wire.account("1", acct: "bot")
-        let mentions = #"[{"id":"8","username":"bob","url":"https://far.example/@bob","acct":"bob@far.example"}]"#
+        let mentions =
+            #"[{"id":"8","username":"bob","url":"https://far.example/@bob","acct":"bob@far.example"}]"#
         let reply = Wire.status(
             "9",
             [
-                "account": own, "in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\"", "mentions": mentions,
+                "account": own, "in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\"",
+                "mentions": mentions,
             ])
         let thread = Wire.status(
             "8", ["account": own, "in_reply_to_id": "\"3\"", "in_reply_to_account_id": "\"1\""])
         let loopback = try Loopback { request in
             switch request.path {
             case "/api/v1/accounts/1/statuses":
-                request.target.contains("min_id=9") ? .json("[]") : .json(Wire.list([reply, thread]))
+                request.target.contains("min_id=9")
+                    ? .json("[]") : .json(Wire.list([reply, thread]))
             case "/api/v1/statuses/4": answer
             default: nil
             }
         }
         let old = try await loopback.network.page(.ownPosts, .newest).items
-        let earlier = old.last.map { PostID(network: .mastodon, value: $0.post.id.value.dropLast() + "3") }
+        let earlier = old.last.map {
+            PostID(network: .mastodon, value: $0.post.id.value.dropLast() + "3")
+        }
         #expect(old.map(\.post.replyTo?.post) == [nil, earlier])
         expect(loopback.requests.map(\.path)) { !$0.contains("/api/v1/statuses/4") }
         for _ in 0..<2 {
@@ -169,9 +198,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("\"2026-11-20T20:00:00.000Z\"", 1_795_204_800, true), ("\"2026-11-20T20:00:00Z\"", 1_795_204_800, true),
+            ("\"2026-11-20T20:00:00.000Z\"", 1_795_204_800, true),
+            ("\"2026-11-20T20:00:00Z\"", 1_795_204_800, true),
             ("\"2026-11-20T21:00:00+01:00\"", 1_795_204_800, true), ("\"\"", 1_795_208_400, false),
-            ("null", 1_795_208_400, false), ("", 1_795_208_400, false), ("\"tomorrow\"", 1_795_208_400, false),
+            ("null", 1_795_208_400, false), ("", 1_795_208_400, false),
+            ("\"tomorrow\"", 1_795_208_400, false),
             ("1795204800", 1_795_208_400, false),
         ] as [(String, TimeInterval, Bool)])
     func readsTimes(wire: String, expected: TimeInterval, isTrusted: Bool) async throws {
@@ -182,7 +213,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("\"en\"", "en"), ("\"zh-TW\"", "zh-TW"), ("\"\"", nil), ("null", nil), ("\"english\"", nil),
+            ("\"en\"", "en"), ("\"zh-TW\"", "zh-TW"), ("\"\"", nil), ("null", nil),
+            ("\"english\"", nil),
             ("\"e n\"", nil),
             ("\"en\\u0000\"", nil), ("7", nil),
         ] as [(String, String?)])
@@ -191,7 +223,8 @@ import Testing
     }
 
     @Test(arguments: [
-        // No policy, the two forms of GoToSocial, a policy for followers only, nobody, the mentioned ones.
+        // No policy, the two forms of GoToSocial, a policy for followers only, nobody, the
+        // mentioned ones.
         ("", "[]", false, false), ("null", "[]", false, false), ("{}", "[]", false, false),
         (
             #"{"can_favourite":{"always":["public","me"],"with_approval":[]},"can_reply":{"always":["followers"]}}"#,
@@ -199,14 +232,20 @@ import Testing
             false, true
         ),
         (
-            #"{"can_favourite":{"automatic_approval":[],"manual_approval":["public"]},"can_reply":{}}"#, "[]", true,
+            #"{"can_favourite":{"automatic_approval":[],"manual_approval":["public"]},"can_reply":{}}"#,
+            "[]", true,
             false
         ),
         (#"{"can_reply":{"always":["author","me"]}}"#, "[]", false, false),
         (#"{"can_reply":{"always":["author","mentioned"]}}"#, "[]", false, true),
-        (#"{"can_reply":{"always":["author","mentioned"]}}"#, #"[{"id":"1","acct":"bot"}]"#, false, false),
+        (
+            #"{"can_reply":{"always":["author","mentioned"]}}"#, #"[{"id":"1","acct":"bot"}]"#,
+            false, false
+        ),
     ])
-    func readsWhatNeedsApproval(policy: String, mentions: String, favorite: Bool, reply: Bool) async throws {
+    func readsWhatNeedsApproval(policy: String, mentions: String, favorite: Bool, reply: Bool)
+        async throws
+    {
         let post = try await post(["interaction_policy": policy, "mentions": mentions])
         #expect(post.favoriteNeedsApproval == favorite)
         #expect(post.replyNeedsApproval == reply)
@@ -215,7 +254,8 @@ import Testing
     @Test(arguments: [404, 410])
     func aPostThatIsGoneIsNil(status: Int) async throws {
         let loopback = try Loopback { request in
-            request.path.hasPrefix("/api/v1/statuses/") ? .json(#"{"error":"Record not found"}"#, status: status) : nil
+            request.path.hasPrefix("/api/v1/statuses/")
+                ? .json(#"{"error":"Record not found"}"#, status: status) : nil
         }
         try await expect(loopback.network.lookUp("5"), equals: nil)
         try await expect(loopback.network.isFavorited("5"), equals: nil)
@@ -224,7 +264,8 @@ import Testing
     @Test(arguments: ["true", "false"])
     func tellsWhetherAPostIsFavorited(wire: String) async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/statuses/5" ? .json(Wire.status("5", ["favourited": wire])) : nil
+            request.path == "/api/v1/statuses/5"
+                ? .json(Wire.status("5", ["favourited": wire])) : nil
         }
         try await expect(loopback.network.isFavorited("5"), equals: (wire == "true"))
     }
@@ -233,7 +274,9 @@ import Testing
     @Test(arguments: ["{}", #"{"id":"5"}"#, "<html>", ""])
     func aPostThatCannotBeReadIsNotGone(body: String) async throws {
         let loopback = try Loopback { $0.path == "/api/v1/statuses/5" ? .json(body) : nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp("5") }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.lookUp("5")
+        }
         #expect(error.code == .malformedResponse)
     }
 
@@ -242,7 +285,9 @@ import Testing
         _ = try await loopback.network.lookUp("a/b?c=d#e%é")
         #expect(loopback.requests.map(\.target) == ["/api/v1/statuses/a%2Fb%3Fc%3Dd%23e%25%C3%A9"])
         for address in ["", ".", "..", "a\r\nb", "a b"] {
-            let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp(address) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.lookUp(address)
+            }
             #expect(error.code == .rejected)
             #expect(error.outcome == .notSent)
         }
@@ -253,17 +298,22 @@ import Testing
         let loopback = try Loopback { request in
             switch request.path {
             case "/api/v1/statuses/5/context":
-                .json(#"{"ancestors":[\#(Wire.status("1")),\#(Wire.status("4"))],"descendants":[]}"#)
+                .json(
+                    #"{"ancestors":[\#(Wire.status("1")),\#(Wire.status("4"))],"descendants":[]}"#)
             case "/api/v1/statuses/9/context":
-                .json(#"{"ancestors":[\#(Wire.status("4", ["in_reply_to_id": "\"1\""])),\#(Wire.status("1"))]}"#)
-            case "/api/v1/statuses/6/context": .json(#"{"ancestors":[],"descendants":[\#(Wire.status("7"))]}"#)
+                .json(
+                    #"{"ancestors":[\#(Wire.status("4", ["in_reply_to_id": "\"1\""])),\#(Wire.status("1"))]}"#
+                )
+            case "/api/v1/statuses/6/context":
+                .json(#"{"ancestors":[],"descendants":[\#(Wire.status("7"))]}"#)
             case "/api/v1/statuses/8/context": .notFound
             default: nil
             }
         }
         func conversation(_ id: String, replyTo: String?) async throws -> String? {
             let post = Post(
-                id: PostID(network: .mastodon, value: "https://h/\(id)"), author: .mastodon("a", localHost: "h"),
+                id: PostID(network: .mastodon, value: "https://h/\(id)"),
+                author: .mastodon("a", localHost: "h"),
                 text: "", createdAt: Loopback.start)
             let author = Account(id: post.author, handle: "a@h")
             return try await loopback.network.conversation(
@@ -271,8 +321,10 @@ import Testing
         }
         try await expect(conversation("2", replyTo: nil), equals: "https://h/2")
         #expect(loopback.requests.isEmpty)
-        try await expect(conversation("5", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
-        try await expect(conversation("9", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
+        try await expect(
+            conversation("5", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
+        try await expect(
+            conversation("9", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
         try await expect(conversation("6", replyTo: "gone"), equals: "https://h/6")
         try await expect(conversation("8", replyTo: "4"), equals: nil)
     }

@@ -45,7 +45,9 @@ enum MastodonServers {
     }
 
     static func draft(replyTo: String? = nil) -> Draft {
-        Draft(text: "text", replyTo: replyTo, visibility: .unlisted, key: "k", createdAt: Loopback.start)
+        Draft(
+            text: "text", replyTo: replyTo, visibility: .unlisted, key: "k",
+            createdAt: Loopback.start)
     }
 
     /// The addresses of all posts of a feed, and whether it came to its end.

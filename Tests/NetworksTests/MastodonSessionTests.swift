@@ -14,28 +14,36 @@ import Transport
     private func loopback(_ tokens: MastodonTokenServer) throws -> LoopbackServer {
         try LoopbackServer { request, connection in
             let answer = tokens.answer(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
     }
 
     private func network(
-        _ server: LoopbackServer, _ credentials: MastodonCredentials = MastodonTokenServer.credentials(),
-        _ store: (any CredentialStore)? = nil, now: @escaping @Sendable () -> Date = { Loopback.start }
+        _ server: LoopbackServer,
+        _ credentials: MastodonCredentials = MastodonTokenServer.credentials(),
+        _ store: (any CredentialStore)? = nil,
+        now: @escaping @Sendable () -> Date = { Loopback.start }
     ) throws -> MastodonNetwork {
         try MastodonNetwork(
             server: server.url, credentials: credentials, sessions: store,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")), now: now)
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")), now: now)
     }
 
-    private func home(_ network: MastodonNetwork) async throws -> FeedPage { try await network.page(.home, .newest) }
+    private func home(_ network: MastodonNetwork) async throws -> FeedPage {
+        try await network.page(.home, .newest)
+    }
 
-    private let draft = Draft(text: "text", visibility: .unlisted, key: "k", createdAt: Loopback.start)
+    private let draft = Draft(
+        text: "text", visibility: .unlisted, key: "k", createdAt: Loopback.start)
 
     @Test func aTokenThatEndedIsRenewedBeforeItIsUsed() async throws {
         let tokens = MastodonTokenServer()
         let store = Store(log: tokens.log)
         let server = try loopback(tokens)
-        let ended = MastodonTokenServer.credentials(expiresAt: Loopback.start.addingTimeInterval(59))
+        let ended = MastodonTokenServer.credentials(
+            expiresAt: Loopback.start.addingTimeInterval(59))
         let network = try network(server, ended, store)
         _ = try await network.publish(draft)
         // Saved before it is used.
@@ -49,18 +57,22 @@ import Transport
     @Test func aTokenThatIsGoodForAMinuteIsUsed() async throws {
         let tokens = MastodonTokenServer()
         let server = try loopback(tokens)
-        let credentials = MastodonTokenServer.credentials(expiresAt: Loopback.start.addingTimeInterval(60))
+        let credentials = MastodonTokenServer.credentials(
+            expiresAt: Loopback.start.addingTimeInterval(60))
         let network = try network(server, credentials)
         _ = try await network.publish(draft)
         #expect(tokens.log.all == ["refused POST", "refresh", "POST"])
     }
 
-    /// How servers refuse a token that ended: Mastodon, GoToSocial, Pleroma and Akkoma, Takahe, snac.
+    /// How servers refuse a token that ended: Mastodon, GoToSocial, Pleroma and Akkoma, Takahe,
+    /// snac.
     @Test(arguments: [
         Answer.json(#"{"error":"The access token expired"}"#, status: 401),
         .json(#"{"error":"Unauthorized: token not supplied"}"#, status: 401),
         .json(#"{"error":"Invalid credentials."}"#, status: 403),
-        Answer(status: 400, headers: [("Content-Type", "text/html; charset=utf-8")], body: "Invalid Bearer token"),
+        Answer(
+            status: 400, headers: [("Content-Type", "text/html; charset=utf-8")],
+            body: "Invalid Bearer token"),
         Answer(status: 401), Answer(status: 422),
         .json(#"{"error":"This method requires an authenticated user"}"#, status: 422),
     ])
@@ -84,7 +96,8 @@ import Transport
             for number in 0..<12 {
                 group.addTask {
                     let draft = Draft(
-                        text: "text", visibility: .unlisted, key: "k-\(number)", createdAt: Loopback.start)
+                        text: "text", visibility: .unlisted, key: "k-\(number)",
+                        createdAt: Loopback.start)
                     return try await network.publish(draft).address
                 }
             }
@@ -104,11 +117,14 @@ import Transport
             try connection.respond(status: answer.status, body: Array(answer.body.utf8))
         }
         let network = try network(server)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft)
+        }
         #expect(error.code == .unauthorized)
         #expect(error.stopsActor)
         #expect(error.operation == .publish)
-        #expect(server.requests.map(\.path) == ["/api/v1/statuses", "/oauth/token", "/api/v1/statuses"])
+        #expect(
+            server.requests.map(\.path) == ["/api/v1/statuses", "/oauth/token", "/api/v1/statuses"])
     }
 
     @Test func withoutARefreshTokenARefusalIsTheEnd() async throws {
@@ -119,7 +135,9 @@ import Transport
             MastodonCredentials(accessToken: Secret("t"), refreshToken: Secret("r")),
         ] {
             let network = try network(server, credentials)
-            let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await network.publish(draft)
+            }
             #expect(error.code == .unauthorized)
             #expect(error.operation == .publish)
         }
@@ -127,23 +145,31 @@ import Transport
     }
 
     @Test(arguments: [
-        Answer.json(#"{"error":"invalid_grant","error_description":"The provided grant is invalid"}"#, status: 400),
-        .json(#"{"error":"Invalid credentials"}"#, status: 400), .json(#"{"error":"invalid_client"}"#, status: 401),
-        .json(#"{"error":"unsupported_grant_type"}"#, status: 400), Answer(status: 400, body: "<html>"),
-        Answer(status: 403), .json(#"{"error":"out of scope"}"#, status: 403), .notFound, Answer(status: 422),
+        Answer.json(
+            #"{"error":"invalid_grant","error_description":"The provided grant is invalid"}"#,
+            status: 400),
+        .json(#"{"error":"Invalid credentials"}"#, status: 400),
+        .json(#"{"error":"invalid_client"}"#, status: 401),
+        .json(#"{"error":"unsupported_grant_type"}"#, status: 400),
+        Answer(status: 400, body: "<html>"),
+        Answer(status: 403), .json(#"{"error":"out of scope"}"#, status: 403), .notFound,
+        Answer(status: 422),
     ])
     func aSessionThatCannotBeRenewedStopsTheActor(answer: Answer) async throws {
         let tokens = MastodonTokenServer { _ in answer }
         let store = Store(log: tokens.log)
         let server = try loopback(tokens)
         let network = try network(server, store: store)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft)
+        }
         #expect(error.code == .unauthorized)
         #expect(error.stopsActor)
         #expect(error.operation == .refreshSession)
         #expect(error.outcome == .notSent)
         #expect(error.status == answer.status)
-        #expect(error.description.hasPrefix("could not refresh the session on Mastodon (127.0.0.1): "))
+        #expect(
+            error.description.hasPrefix("could not refresh the session on Mastodon (127.0.0.1): "))
         #expect(error.description.contains("make a new access token"))
         #expect(!error.description.contains("planted"))
         #expect(tokens.log.all == ["refused POST", "refresh"])
@@ -157,11 +183,15 @@ import Transport
             (Answer(body: "<html>planted</html>"), "malformed-response", nil),
             (.json(#"{"token_type":"Bearer"}"#), "malformed-response", nil),
         ] as [(Answer, String, TimeInterval?)])
-    func aServerOutOfOrderIsAskedAgainLater(answer: Answer, code: String, seconds: TimeInterval?) async throws {
+    func aServerOutOfOrderIsAskedAgainLater(answer: Answer, code: String, seconds: TimeInterval?)
+        async throws
+    {
         let tokens = MastodonTokenServer { count in count == 1 ? answer : nil }
         let server = try loopback(tokens)
         let network = try network(server)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft)
+        }
         #expect(error.code.rawValue == code)
         #expect(!error.stopsActor)
         #expect(!error.isPermanent)
@@ -174,10 +204,12 @@ import Transport
 
     @Test func aTokenThatIsStillGoodIsUsedWhileNoNewOneIsToBeHad() async throws {
         let server = try LoopbackServer { request, connection in
-            let answer = request.path == "/oauth/token" ? Answer(status: 503) : .json(Wire.status("9"))
+            let answer =
+                request.path == "/oauth/token" ? Answer(status: 503) : .json(Wire.status("9"))
             try connection.respond(status: answer.status, body: Array(answer.body.utf8))
         }
-        let credentials = MastodonTokenServer.credentials(expiresAt: Loopback.start.addingTimeInterval(10))
+        let credentials = MastodonTokenServer.credentials(
+            expiresAt: Loopback.start.addingTimeInterval(10))
         let network = try network(server, credentials)
         try await expect(network.publish(draft).address, equals: "9")
         #expect(server.requests.map(\.path) == ["/oauth/token", "/api/v1/statuses"])
@@ -190,7 +222,9 @@ import Transport
         let network = try network(server, store: store)
         store.savesFail.isSet = true
         for _ in 0..<2 {
-            let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await network.publish(draft)
+            }
             #expect(error.code == .unavailable)
             #expect(error.operation == .refreshSession)
             #expect(error.outcome == .notSent)
@@ -209,7 +243,9 @@ import Transport
         store.loadsFail.isSet = true
         let server = try loopback(tokens)
         let network = try network(server, store: store)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft)
+        }
         #expect(error.code == .unavailable)
         #expect(error.outcome == .notSent)
         #expect(tokens.log.all.isEmpty)
@@ -232,7 +268,10 @@ import Transport
         #expect(Array(tokens.log.all.suffix(3)) == ["refresh", "save", "POST"])
     }
 
-    @Test(arguments: ["", "nonsense", "{}", #"{"origin":"x","accessToken":""}"#, #"{"origin":"x","accessToken":"y"}"#])
+    @Test(arguments: [
+        "", "nonsense", "{}", #"{"origin":"x","accessToken":""}"#,
+        #"{"origin":"x","accessToken":"y"}"#,
+    ])
     func whatIsNotTheSessionOfTheseCredentialsIsNotUsed(saved: String) async throws {
         let tokens = MastodonTokenServer()
         let store = Store(log: tokens.log)
@@ -293,8 +332,10 @@ import Transport
 
     @Test(
         arguments: [
-            ("600", 600), (#""600""#, 600), ("0", nil), ("-5", nil), ("null", nil), ("", nil), ("[]", nil),
-            ("1e300", nil), ("99999999999999999999", nil), ("9223372036854775807", nil), (#""soon""#, nil),
+            ("600", 600), (#""600""#, 600), ("0", nil), ("-5", nil), ("null", nil), ("", nil),
+            ("[]", nil),
+            ("1e300", nil), ("99999999999999999999", nil), ("9223372036854775807", nil),
+            (#""soon""#, nil),
         ] as [(String, TimeInterval?)])
     func readsWhenATokenEnds(wire: String, seconds: TimeInterval?) throws {
         let body = Wire.object(["access_token": "\"a\"", "expires_in": wire])
@@ -311,7 +352,8 @@ import Transport
         let server = try LoopbackServer { request, connection in
             if request.path == "/oauth/token" { gate.wait() }
             let answer = tokens.answer(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         let network = try network(server)
         let draft = draft
@@ -325,7 +367,9 @@ import Transport
     }
 
     /// A refusal without a word may be about the token or about what was asked; one question tells.
-    @Test(arguments: [(400, "unauthorized"), (401, "unauthorized"), (200, "rejected"), (503, "rejected")])
+    @Test(arguments: [
+        (400, "unauthorized"), (401, "unauthorized"), (200, "rejected"), (503, "rejected"),
+    ])
     func aRefusalWithoutAWordIsExplained(verification: Int, code: String) async throws {
         for status in [400, 422] {
             let loopback = try Loopback { request in
@@ -336,7 +380,9 @@ import Transport
                 default: nil
                 }
             }
-            let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.publish(draft) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.publish(draft)
+            }
             #expect(error.code.rawValue == code)
             #expect(error.operation == .publish)
             #expect(error.status == status)
@@ -346,7 +392,9 @@ import Transport
 }
 
 extension MastodonSessionTests {
-    private func network(_ server: LoopbackServer, store: any CredentialStore) throws -> MastodonNetwork {
+    private func network(_ server: LoopbackServer, store: any CredentialStore) throws
+        -> MastodonNetwork
+    {
         try network(server, MastodonTokenServer.credentials(), store)
     }
 }

@@ -8,17 +8,21 @@ import Testing
 
 /// What snac does otherwise than Mastodon, as its source text has it.
 @Suite struct MastodonSnacTests {
-    private func loopback(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws -> Loopback {
+    private func loopback(_ answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?) throws
+        -> Loopback
+    {
         try MastodonServers.loopback(MastodonServers.snac, version: "v1", answer)
     }
 
     /// Ten digits and a hash.
     private static func id(_ number: Int) -> String {
-        String(1_763_700_000 + number) + String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1 << 63, radix: 16)
+        String(1_763_700_000 + number)
+            + String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1 << 63, radix: 16)
             + String(UInt64(number) &* 0xBF58_476D_1CE4_E5B9 | 1 << 63, radix: 16)
     }
 
-    /// A post as it sends it: few fields, names always with a host, numbers in place of the ids of who is named.
+    /// A post as it sends it: few fields, names always with a host, numbers in place of the ids of
+    /// who is named.
     private static func status(_ number: Int, _ overrides: [String: String] = [:]) -> String {
         let account =
             #"{"id":"a3c1","username":"ann","acct":"ann@snac.example","display_name":"Ann","note":"","bot":false,"#
@@ -29,10 +33,12 @@ import Testing
                 "url": "\"https://snac.example/ann/p/\(number)\"", "account": account,
                 "created_at": "\"2026-11-20T20:00:00Z\"",
                 "content": "\"text \(number)<br>more <a href=\\\"https://f/bob\\\">@bob</a>\"",
-                "visibility": "\"public\"", "sensitive": "false", "spoiler_text": "\"\"", "media_attachments": "[]",
+                "visibility": "\"public\"", "sensitive": "false", "spoiler_text": "\"\"",
+                "media_attachments": "[]",
                 "mentions":
                     #"[{"id":"0","username":"bob@far.example","acct":"bob@far.example","url":"https://f/bob"}]"#,
-                "in_reply_to_id": "null", "in_reply_to_account_id": "null", "reblog": "null", "language": "\"en\"",
+                "in_reply_to_id": "null", "in_reply_to_account_id": "null", "reblog": "null",
+                "language": "\"en\"",
                 "poll": "null", "text": "\"text\"",
             ], overrides)
     }
@@ -61,19 +67,23 @@ import Testing
         #expect(walked.addresses.count == count)
         // And none of them is new.
         guard count > 0 else { return }
-        let fresh = try await MastodonServers.walk(loopback.network, .ownPosts, from: .newer(than: Self.id(count - 1)))
+        let fresh = try await MastodonServers.walk(
+            loopback.network, .ownPosts, from: .newer(than: Self.id(count - 1)))
         #expect(fresh.addresses.isEmpty)
         #expect(fresh.newer == nil)
     }
 
-    /// The list of an account ends at 256 entries and begins with the newest one, whatever bounds are asked for.
+    /// The list of an account ends at 256 entries and begins with the newest one, whatever bounds
+    /// are asked for.
     @Test func aListWithACapAndWithoutLowerBoundsIsReadOnce() async throws {
         let posts = PostList((1...300).reversed())
         let loopback = try loopback { request in
             if request.path == "/api/v1/timelines/home" { return .json("[]") }
             guard request.path == "/api/v1/accounts/1/statuses" else { return nil }
             var numbers = Array(posts.numbers.prefix(256))
-            if let cursor = request.query["max_id"], let place = numbers.firstIndex(where: { Self.id($0) == cursor }) {
+            if let cursor = request.query["max_id"],
+                let place = numbers.firstIndex(where: { Self.id($0) == cursor })
+            {
                 numbers.removeSubrange(...place)
             }
             let size = request.query["limit"].flatMap { Int($0) } ?? 20
@@ -88,7 +98,8 @@ import Testing
         // More than a page is new: each item once, and none that was known.
         posts.numbers = (1...390).reversed()
         let cursor = try #require(walked.newer)
-        let fresh = try await MastodonServers.walk(loopback.network, .ownPosts, from: .newer(than: cursor))
+        let fresh = try await MastodonServers.walk(
+            loopback.network, .ownPosts, from: .newer(than: cursor))
         #expect(fresh.addresses == (301...390).reversed().map(Self.id))
         // What was known already comes apart: it may have been changed.
         posts.numbers = (1...391).reversed()
@@ -111,14 +122,16 @@ import Testing
         try await expect(loopback.network.ownPosts(since: Loopback.start)) { $0.isEmpty }
     }
 
-    /// A server that finds its place by the post itself sends nothing for ever once that is deleted.
+    /// A server that finds its place by the post itself sends nothing for ever once that is
+    /// deleted.
     @Test func aDeletedCursorIsNotTheEnd() async throws {
         let posts = PostList((1...3).reversed())
         let loopback = try loopback { request in
             guard request.path == "/api/v1/timelines/home" else { return nil }
             var numbers = posts.numbers
             if let cursor = request.query["min_id"] {
-                numbers = numbers.firstIndex { Self.id($0) == cursor }.map { Array(numbers[..<$0]) } ?? []
+                numbers =
+                    numbers.firstIndex { Self.id($0) == cursor }.map { Array(numbers[..<$0]) } ?? []
             }
             guard let newest = numbers.first, let oldest = numbers.last else { return .json("[]") }
             // The way back is called by the other name.
@@ -128,15 +141,18 @@ import Testing
         }
         let cursor = try #require(try await loopback.network.page(.home, .newest).newer)
         #expect(cursor == Self.id(3))
-        let nothing = try await MastodonServers.walk(loopback.network, .home, from: .newer(than: cursor))
+        let nothing = try await MastodonServers.walk(
+            loopback.network, .home, from: .newer(than: cursor))
         #expect(nothing.addresses.isEmpty)
 
         posts.numbers = [5, 4, 3, 2, 1]
-        let two = try await MastodonServers.walk(loopback.network, .home, from: .newer(than: cursor))
+        let two = try await MastodonServers.walk(
+            loopback.network, .home, from: .newer(than: cursor))
         #expect(two.addresses == [Self.id(5), Self.id(4)])
 
         posts.numbers = [6, 4, 2, 1]
-        let rest = try await MastodonServers.walk(loopback.network, .home, from: .newer(than: Self.id(5)))
+        let rest = try await MastodonServers.walk(
+            loopback.network, .home, from: .newer(than: Self.id(5)))
         // Old ones come again; who reads keeps a record of what was handled.
         #expect(rest.addresses == [Self.id(6), Self.id(4), Self.id(2), Self.id(1)])
         #expect(rest.newer == Self.id(6))
@@ -176,9 +192,12 @@ import Testing
     @Test func aPostThatCannotBeDeletedIsNotGone() async throws {
         let loopback = try loopback { request in
             request.path == "/api/v1/statuses/9" && request.method == "GET"
-                ? .json(Self.status(9, ["account": Wire.account("1", acct: "bot@snac.example")])) : nil
+                ? .json(Self.status(9, ["account": Wire.account("1", acct: "bot@snac.example")]))
+                : nil
         }
-        let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete("9") }
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.delete("9")
+        }
         #expect(error.code == .capability)
         #expect(error.operation == .delete)
         #expect(!error.stopsActor)

@@ -68,7 +68,8 @@ final class MastodonTokenServer: Sendable {
 
     init(
         refusal: Answer = .json(#"{"error":"The access token is invalid"}"#, status: 401),
-        fields: [String: String] = [:], problem: @escaping @Sendable (_ count: Int) -> Answer? = { _ in nil }
+        fields: [String: String] = [:],
+        problem: @escaping @Sendable (_ count: Int) -> Answer? = { _ in nil }
     ) {
         self.refusal = refusal
         self.fields = fields
@@ -87,13 +88,17 @@ final class MastodonTokenServer: Sendable {
     var refreshCount: Int { lock.withLock { refreshes } }
 
     /// The access token that is valid now; nil before the first refresh.
-    var access: String? { lock.withLock { generation == 0 ? nil : "planted-access-\(generation - 1)" } }
+    var access: String? {
+        lock.withLock { generation == 0 ? nil : "planted-access-\(generation - 1)" }
+    }
 
     /// Makes the access token invalid and leaves the refresh token valid.
     func expire() { isExpired.isSet = true }
 
     func answer(_ request: LoopbackServer.Request) -> Answer {
-        if request.path == "/oauth/token" { return tokens(String(decoding: request.body, as: UTF8.self)) }
+        if request.path == "/oauth/token" {
+            return tokens(String(decoding: request.body, as: UTF8.self))
+        }
         let token = request.header("Authorization").map { String($0.dropFirst("Bearer ".count)) }
         guard !isExpired.isSet, token == access, token != nil else {
             log.add("refused \(request.method)")
@@ -122,8 +127,10 @@ final class MastodonTokenServer: Sendable {
         return .json(
             Wire.object(
                 [
-                    "access_token": "\"planted-access-\(current)\"", "token_type": "\"Bearer\"", "expires_in": "600",
-                    "refresh_token": "\"planted-refresh-\(current + 1)\"", "scope": "\"read write\"",
+                    "access_token": "\"planted-access-\(current)\"", "token_type": "\"Bearer\"",
+                    "expires_in": "600",
+                    "refresh_token": "\"planted-refresh-\(current + 1)\"",
+                    "scope": "\"read write\"",
                     "created_at": "1795208400", "me": "\"https://home.example/users/bot\"",
                 ], fields))
     }

@@ -49,7 +49,9 @@ final class PagingServer: Sendable {
     init(
         _ habit: Habit, count: Int, spacing: Int = 1, broken: Set<Int> = [],
         refusing refused: (places: Set<Int>, status: Int) = ([], 400),
-        createdAt: @escaping @Sendable (Int) -> Date = { _ in Date(timeIntervalSince1970: 1_795_204_800) }
+        createdAt: @escaping @Sendable (Int) -> Date = { _ in
+            Date(timeIntervalSince1970: 1_795_204_800)
+        }
     ) {
         self.habit = habit
         self.spacing = spacing
@@ -67,10 +69,13 @@ final class PagingServer: Sendable {
     /// What the server calls its post with this number.
     func address(_ number: Int) -> String {
         switch habit {
-        case .hashes: Self.digits(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, length: 32)
+        case .hashes:
+            Self.digits(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, length: 32)
         case .flakes: "AbZz" + Self.digits(of: UInt64(number * spacing), radix: 36, length: 14)
         // Their digits have the order of the common ones, and are some of Crockford's.
-        case .ulids: "01KAE3V" + Self.digits(of: UInt64(number * spacing), radix: 16, length: 19).uppercased()
+        case .ulids:
+            "01KAE3V"
+                + Self.digits(of: UInt64(number * spacing), radix: 16, length: 19).uppercased()
         default: String(number * spacing)
         }
     }
@@ -102,7 +107,9 @@ final class PagingServer: Sendable {
             var range = 1..<2_000
             while !range.isEmpty {
                 let middle = (range.lowerBound + range.upperBound) / 2
-                range = address(middle) < cursor ? middle + 1..<range.upperBound : range.lowerBound..<middle
+                range =
+                    address(middle) < cursor
+                    ? middle + 1..<range.upperBound : range.lowerBound..<middle
             }
             return range.lowerBound
         default: return Int(cursor.prefix { $0 != "e" }).map { ($0 + spacing - 1) / spacing }
@@ -111,13 +118,20 @@ final class PagingServer: Sendable {
 
     func answer(_ request: LoopbackServer.Request) -> Answer {
         let query = request.query
-        let ids = page(maximum: query["max_id"], minimum: query["min_id"], limit: Int(query["limit"] ?? "") ?? 20)
-        if query["min_id"] == nil, let place = query["max_id"], refused.places.contains(where: { address($0) == place })
+        let ids = page(
+            maximum: query["max_id"], minimum: query["min_id"],
+            limit: Int(query["limit"] ?? "") ?? 20)
+        if query["min_id"] == nil, let place = query["max_id"],
+            refused.places.contains(where: { address($0) == place })
         {
             return Answer(status: refused.status, body: #"{"error":"This page is not for you"}"#)
         }
-        guard broken.isDisjoint(with: ids) else { return Answer(status: 502, body: "<html>Bad Gateway</html>") }
-        var posts = ids.map { Wire.status(address($0), ["created_at": "\"\(createdAt($0).rfc3339)\""]) }
+        guard broken.isDisjoint(with: ids) else {
+            return Answer(status: 502, body: "<html>Bad Gateway</html>")
+        }
+        var posts = ids.map {
+            Wire.status(address($0), ["created_at": "\"\(createdAt($0).rfc3339)\""])
+        }
         if habit == .ascending, query["min_id"] != nil { posts.reverse() }
         if habit == .repeatsItems { posts += posts }
         return .json(Wire.list(posts), headers: link(ids, query))
@@ -141,14 +155,19 @@ final class PagingServer: Sendable {
 
     private func link(_ ids: [Int], _ query: [String: String]) -> [(String, String)] {
         guard ![.withoutLink, .ascending, .hashes].contains(habit) else { return [] }
-        let base = habit == .foreignLinks ? "https://evil.example/steal" : "https://home.example/api/v1/x"
-        if habit == .emptyPages, ids.isEmpty, let maximum = query["max_id"], !maximum.hasSuffix("e") {
+        let base =
+            habit == .foreignLinks ? "https://evil.example/steal" : "https://home.example/api/v1/x"
+        if habit == .emptyPages, ids.isEmpty, let maximum = query["max_id"], !maximum.hasSuffix("e")
+        {
             return [("Link", "<\(base)?max_id=\(maximum)e>; rel=\"next\"")]
         }
         guard let newest = ids.first, let oldest = ids.last else { return [] }
-        let hasNext = oldest > 1 && (habit != .documented || query["min_id"] == nil || ids.count == 40)
+        let hasNext =
+            oldest > 1 && (habit != .documented || query["min_id"] == nil || ids.count == 40)
         var links = ["<\(base)?min_id=\(address(newest))>; rel=\"prev\""]
-        if hasNext || habit == .nextOnLastPage { links.append("<\(base)?max_id=\(address(oldest))>; rel=\"next\"") }
+        if hasNext || habit == .nextOnLastPage {
+            links.append("<\(base)?max_id=\(address(oldest))>; rel=\"next\"")
+        }
         return [("Link", links.joined(separator: ", "))]
     }
 }
@@ -156,4 +175,6 @@ final class PagingServer: Sendable {
 /// Numbers as texts, the greatest first, as pages of posts have them.
 ///
 /// A function with types, since the compiler takes a second for the same within an expectation.
-func descending(_ numbers: some BidirectionalCollection<Int>) -> [String] { numbers.reversed().map { String($0) } }
+func descending(_ numbers: some BidirectionalCollection<Int>) -> [String] {
+    numbers.reversed().map { String($0) }
+}

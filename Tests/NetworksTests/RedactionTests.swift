@@ -25,12 +25,15 @@ import Transport
     func noFailureShowsIt(status: Int) async throws {
         let echo = Loopback.token
         let headers = [
-            ("X-Request-Id", echo), ("Link", "<https://\(echo)/?max_id=1>; rel=\"next\""), ("Location", "/?t=\(echo)"),
+            ("X-Request-Id", echo), ("Link", "<https://\(echo)/?max_id=1>; rel=\"next\""),
+            ("Location", "/?t=\(echo)"),
             ("Retry-After", echo), ("X-RateLimit-Reset", echo),
         ]
         for body in [#"{"error":"Bearer \#(echo)"}"#, "<p>\(echo)</p>", echo, ""] {
             let loopback = try Loopback { _ in .json(body, status: status, headers: headers) }
-            for error in try await failures(of: loopback.network) { #expect(!shown(error).contains(echo)) }
+            for error in try await failures(of: loopback.network) {
+                #expect(!shown(error).contains(echo))
+            }
         }
     }
 
@@ -38,18 +41,22 @@ import Transport
     @Test(arguments: [200, 400, 401, 403, 500])
     func noFailureOfASessionShowsAnyOfIt(status: Int) async throws {
         let server = try LoopbackServer { request, connection in
-            let echo = (request.header("Authorization") ?? "") + " " + String(decoding: request.body, as: UTF8.self)
+            let echo =
+                (request.header("Authorization") ?? "") + " "
+                + String(decoding: request.body, as: UTF8.self)
             let words = echo.split { "=& ".contains($0) }.joined(separator: " ")
             try connection.respond(
                 status: status, headers: [("X-Request-Id", Loopback.token)],
                 body: Array(#"{"error":"\#(words)"}"#.utf8))
         }
         let credentials = MastodonCredentials(
-            accessToken: Secret(Loopback.token), refreshToken: Secret("\(Loopback.token)-refresh"), clientID: "client",
+            accessToken: Secret(Loopback.token), refreshToken: Secret("\(Loopback.token)-refresh"),
+            clientID: "client",
             clientSecret: Secret("\(Loopback.token)-secret"), expiresAt: .distantPast)
         let network = try MastodonNetwork(
             server: server.url, credentials: credentials, sessions: nil,
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { Loopback.start })
         #expect(!shown(network).contains(Loopback.token))
         let errors = try await failures(of: network)
@@ -58,9 +65,13 @@ import Transport
     }
 
     @Test func noLostConnectionShowsIt() async throws {
-        let server = try LoopbackServer(steps: [.awaitRequest, .send(Array(Loopback.token.utf8)), .close])
+        let server = try LoopbackServer(steps: [
+            .awaitRequest, .send(Array(Loopback.token.utf8)), .close,
+        ])
         let network = try Loopback.network(of: server)
-        for error in try await failures(of: network) { #expect(!shown(error).contains(Loopback.token)) }
+        for error in try await failures(of: network) {
+            #expect(!shown(error).contains(Loopback.token))
+        }
     }
 
     /// What every call of `network` throws.
@@ -68,7 +79,8 @@ import Transport
         let draft = Draft(text: "text", visibility: .unlisted, key: "k", createdAt: Loopback.start)
         let calls: [@Sendable () async throws -> Void] = [
             { _ = try await network.verifyAccount() }, { _ = try await network.limits() },
-            { _ = try await network.page(.home, .newest) }, { _ = try await network.publish(draft) },
+            { _ = try await network.page(.home, .newest) },
+            { _ = try await network.publish(draft) },
             { try await network.favorite(Loopback.favorite("9")) },
             { _ = try await network.ownPosts(since: Loopback.start) },
             { _ = try await network.isFavorited("9") }, { _ = try await network.lookUp("9") },

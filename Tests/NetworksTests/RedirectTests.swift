@@ -26,15 +26,19 @@ import Transport
         let bluesky = try BlueskyLoopback { $0.method("com.atproto.repo.putRecord") ? answer : nil }
         let x = try XLoopback { $0.method == "POST" ? answer : nil }
         let networks: [(any SocialNetwork, LoopbackServer)] = [
-            (mastodon.network, mastodon.server), (bluesky.network, bluesky.server), (x.network, x.server),
+            (mastodon.network, mastodon.server), (bluesky.network, bluesky.server),
+            (x.network, x.server),
         ]
         for (network, server) in networks {
-            let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(Self.draft()) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await network.publish(Self.draft())
+            }
             #expect(error.code == .redirected)
             #expect(error.outcome == (status == 303 ? .unknown : .refused))
             #expect(!error.isPermanent)
             #expect(!error.stopsActor)
-            #expect(error.description.contains("if this lasts, configure the server by the address"))
+            #expect(
+                error.description.contains("if this lasts, configure the server by the address"))
             #expect(error.description.contains("tried again") || status == 303)
             expect(server.requests) { !$0.contains { $0.path == "/elsewhere" } }
         }
@@ -45,19 +49,23 @@ import Transport
             switch request.path {
             case "/api/v1/timelines/home": Self.redirect(status, to: "/api/v9/home?limit=40")
             case "/api/v9/home": Self.redirect(status, to: "home2")
-            case "/api/v9/home2": Self.redirect(status, to: "http://\(request.header("Host") ?? "")/home3#part")
+            case "/api/v9/home2":
+                Self.redirect(status, to: "http://\(request.header("Host") ?? "")/home3#part")
             case "/home3": .json(Wire.list([Wire.status("9")]))
             default: nil
             }
         }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.items.map(\.address) == ["9"])
-        expect(loopback.requests) { $0.allSatisfy { $0.header("Authorization") == "Bearer \(Loopback.token)" } }
+        expect(loopback.requests) {
+            $0.allSatisfy { $0.header("Authorization") == "Bearer \(Loopback.token)" }
+        }
     }
 
     @Test func aReadFollowsThreeTimesAtMost() async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/timelines/home" ? Self.redirect(302, to: "/api/v1/timelines/home") : nil
+            request.path == "/api/v1/timelines/home"
+                ? Self.redirect(302, to: "/api/v1/timelines/home") : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.page(.home, .newest)
@@ -66,16 +74,22 @@ import Transport
         #expect(loopback.requests.count == 4)
     }
 
-    /// Credentials go nowhere else: not to another host, port or scheme, nor to a name that only looks like it.
+    /// Credentials go nowhere else: not to another host, port or scheme, nor to a name that only
+    /// looks like it.
     @Test(arguments: [
-        "http://127.0.0.1:1/x", "https://127.0.0.1:PORT/x", "http://localhost:PORT/x", "//evil.example/x",
-        "http://127.0.0.1:PORT@evil.example/x", "http://user:pass@127.0.0.1:PORT/x", "ftp://127.0.0.1:PORT/x",
+        "http://127.0.0.1:1/x", "https://127.0.0.1:PORT/x", "http://localhost:PORT/x",
+        "//evil.example/x",
+        "http://127.0.0.1:PORT@evil.example/x", "http://user:pass@127.0.0.1:PORT/x",
+        "ftp://127.0.0.1:PORT/x",
         "javascript:alert(1)", "http://127.0.0.1.evil.example:PORT/x", "http://[::1]:PORT/x", "",
         "http://127.0.0.1:PORT\\@evil.example/x",
     ])
     func aReadDoesNotLeaveItsServer(location: String) async throws {
-        let other = try LoopbackServer { _, connection in try connection.respond(status: 200, body: Array("[]".utf8)) }
-        for place in [location, location.replacing("127.0.0.1:1", with: "127.0.0.1:\(other.port)")] {
+        let other = try LoopbackServer { _, connection in
+            try connection.respond(status: 200, body: Array("[]".utf8))
+        }
+        for place in [location, location.replacing("127.0.0.1:1", with: "127.0.0.1:\(other.port)")]
+        {
             let loopback = try Loopback { request in
                 guard request.path == "/api/v1/timelines/home" else { return nil }
                 let port = request.header("Host")?.split(separator: ":").last.map(String.init) ?? ""
@@ -93,7 +107,8 @@ import Transport
     /// X's signature is for one address.
     @Test func aReadOfXIsNotRedirected() async throws {
         let loopback = try XLoopback { request in
-            request.path == "/2/users/42/mentions" ? Self.redirect(302, to: "/2/users/42/mentions") : nil
+            request.path == "/2/users/42/mentions"
+                ? Self.redirect(302, to: "/2/users/42/mentions") : nil
         }
         let error = try await XLoopback.failure(of: loopback.network, .readMentions)
         #expect(error.code == .redirected)

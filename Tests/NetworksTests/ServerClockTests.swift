@@ -7,9 +7,11 @@ import Transport
 
 @testable import Networks
 
-/// What time it is at the network, whatever single answers say and whatever is done to the local clock.
+/// What time it is at the network, whatever single answers say and whatever is done to the local
+/// clock.
 @Suite struct ServerClockTests {
-    /// A world with a true time, in seconds; a clock that nobody sets shows it too, from another beginning.
+    /// A world with a true time, in seconds; a clock that nobody sets shows it too, from another
+    /// beginning.
     private final class World: Sendable {
         private let lock = NSLock()
         // Sendable: every access holds the lock.
@@ -34,7 +36,9 @@ import Transport
             format.locale = Locale(identifier: "en_US_POSIX")
             format.timeZone = TimeZone(identifier: "GMT")
             format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-            return HTTPHeaders([("Date", format.string(from: Date(timeIntervalSince1970: time + error)))])
+            return HTTPHeaders([
+                ("Date", format.string(from: Date(timeIntervalSince1970: time + error)))
+            ])
         }
     }
 
@@ -53,7 +57,9 @@ import Transport
         for _ in 0..<200 {
             let wrong = errors.suffix(8).count { $0 != 0 }
             let mayBeWrong = wrong + 1 < (min(errors.count + 1, 9) + 1) / 2
-            errors.append(mayBeWrong && Bool.random(using: &random) ? Bool.random(using: &random) ? 2_400 : -2_400 : 0)
+            errors.append(
+                mayBeWrong && Bool.random(using: &random)
+                    ? Bool.random(using: &random) ? 2_400 : -2_400 : 0)
             clock.note(world.answer(wrongBy: errors.last ?? 0))
             #expect(clock.lead(at: world.local) == 90)
             world.pass(TimeInterval(Int.random(in: 0..<60, using: &random)))
@@ -71,7 +77,8 @@ import Transport
     }
 
     /// Be it that no answer came since.
-    @Test(arguments: [3_600.0, -86_400]) func aLocalClockThatWasSetIsKnownAtOnce(jump: TimeInterval) {
+    @Test(arguments: [3_600.0, -86_400]) func aLocalClockThatWasSetIsKnownAtOnce(jump: TimeInterval)
+    {
         let world = World()
         let clock = world.clock()
         for _ in 0..<9 {
@@ -112,8 +119,10 @@ import Transport
                 body: Array(body.utf8))
         }
         let network = try XNetwork(
-            credentials: XLoopback.credentials, options: XOptions(apiBaseURL: server.url), book: MemoryBook(),
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            credentials: XLoopback.credentials, options: XOptions(apiBaseURL: server.url),
+            book: MemoryBook(),
+            client: HTTPClient(
+                configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
             now: { world.local }, uptime: { world.time - 5 })
         for jump in [3_600.0, -7_200, 0] {
             world.setLocal(jump)

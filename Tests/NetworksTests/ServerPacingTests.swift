@@ -19,11 +19,13 @@ import Transport
             // A date is a distance from the answer's date.
             (["Retry-After": "Fri, 20 Nov 2026 22:01:00 GMT"], 60),
             (["Retry-After": "Fri, 20 Nov 2026 21:00:00 GMT"], 5),
-            // The reset as Mastodon and GoToSocial write it, and as seconds since 1970, and as seconds to wait.
+            // The reset as Mastodon and GoToSocial write it, and as seconds since 1970, and as
+            // seconds to wait.
             (["X-RateLimit-Reset": "2026-11-20T22:05:14.000Z"], 314),
             (["X-Ratelimit-Reset": "2026-11-20T22:00:40Z"], 40),
             (["X-RateLimit-Reset": "1795212100"], 100), (["X-RateLimit-Reset": "120"], 120),
-            (["X-RateLimit-Reset": "2026-11-20T21:00:00.000Z"], 5), (["X-RateLimit-Reset": "soon"], nil),
+            (["X-RateLimit-Reset": "2026-11-20T21:00:00.000Z"], 5),
+            (["X-RateLimit-Reset": "soon"], nil),
             (["X-RateLimit-Reset": ""], nil), (["X-RateLimit-Reset": "-5"], nil),
             // Retry-After goes first, unless it cannot be read.
             (["Retry-After": "30", "X-RateLimit-Reset": "2026-11-20T22:05:00.000Z"], 30),
@@ -34,7 +36,9 @@ import Transport
         let pacing = ServerPacing(HTTPHeaders(pairs), receivedAt: Self.receivedAt)
         #expect(pacing.retryAfter == seconds.map { Self.receivedAt.addingTimeInterval($0) })
         // A limit may last longer than a server is out of order.
-        if seconds != 900 { #expect(pacing.retryAfterRateLimit == Self.receivedAt.addingTimeInterval(seconds ?? 60)) }
+        if seconds != 900 {
+            #expect(pacing.retryAfterRateLimit == Self.receivedAt.addingTimeInterval(seconds ?? 60))
+        }
     }
 
     @Test(
@@ -52,7 +56,9 @@ import Transport
     }
 
     @Test func trustsTheLocalClockWithoutADate() {
-        let headers = HTTPHeaders([("X-RateLimit-Reset", "2026-11-20T21:02:00.000Z"), ("Date", "yesterday")])
+        let headers = HTTPHeaders([
+            ("X-RateLimit-Reset", "2026-11-20T21:02:00.000Z"), ("Date", "yesterday"),
+        ])
         let pacing = ServerPacing(headers, receivedAt: Self.receivedAt)
         #expect(pacing.retryAfter == Self.receivedAt.addingTimeInterval(120))
     }
@@ -61,7 +67,8 @@ import Transport
         arguments: [
             ([("Date", serverDate)], -3_600), ([("date", serverDate), ("Age", "0")], -3_600),
             // Out of a cache, which keeps the time at which the answer went in there.
-            ([("Date", serverDate), ("Age", "300")], nil), ([("Date", serverDate), ("Age", "old")], nil),
+            ([("Date", serverDate), ("Age", "300")], nil),
+            ([("Date", serverDate), ("Age", "old")], nil),
             ([("Date", "yesterday")], nil), ([], nil),
         ] as [([(String, String)], TimeInterval?)])
     func tellsHowFarTheLocalClockIsAhead(headers: [(String, String)], lead: TimeInterval?) {
@@ -81,7 +88,8 @@ import Transport
             ("Date", Self.serverDate), ("X-RateLimit-Limit", "300"), ("X-RateLimit-Remaining", "7"),
             ("X-RateLimit-Reset", "2026-11-20T22:05:00.000Z"),
         ])
-        let expected = RateLimit(limit: 300, remaining: 7, resetsAt: Self.receivedAt.addingTimeInterval(300))
+        let expected = RateLimit(
+            limit: 300, remaining: 7, resetsAt: Self.receivedAt.addingTimeInterval(300))
         #expect(ServerPacing(headers, receivedAt: Self.receivedAt).rateLimit == expected)
         #expect(ServerPacing(HTTPHeaders(), receivedAt: Self.receivedAt).rateLimit == nil)
     }
@@ -106,7 +114,8 @@ import Transport
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-            ("Fri, 20 Nov 2026 22:00:00 GMT", 1_795_212_000), ("Tue, 29 Feb 2028 23:59:60 GMT", 1_835_481_599),
+            ("Fri, 20 Nov 2026 22:00:00 GMT", 1_795_212_000),
+            ("Tue, 29 Feb 2028 23:59:60 GMT", 1_835_481_599),
             ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun Nov  6 08:49:37 1994", nil),
             ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 31 Nov 1994 08:49:37 GMT", nil),
             ("Sun, 06 Nov 1994 24:00:00 GMT", nil), ("Sun, 06 Nov 1994 08:49 GMT", nil),

@@ -6,15 +6,18 @@ import Testing
 
 /// What servers of the Mastodon family say to those who use them.
 @Suite struct ServerStatementTests {
-    private static let instance = #"{"description":"A &amp; B","rules":[{"id":"1","text":"Old rule."}]}"#
-    private static let rules = #"[{"id":"1","text":"Be kind.","hint":"To all."},null,{"id":2},{"text":"No spam."}]"#
+    private static let instance =
+        #"{"description":"A &amp; B","rules":[{"id":"1","text":"Old rule."}]}"#
+    private static let rules =
+        #"[{"id":"1","text":"Be kind.","hint":"To all."},null,{"id":2},{"text":"No spam."}]"#
 
     @Test func rulesDescriptionAndAboutPageAreRead() async throws {
         let loopback = try Loopback { request in
             switch request.path {
             case "/api/v2/instance": .json(Self.instance)
             case "/api/v1/instance/rules": .json(Self.rules)
-            case "/api/v1/instance/extended_description": .json(#"{"content":"<p>Ask <b>us</b>.</p><p>Bye.</p>"}"#)
+            case "/api/v1/instance/extended_description":
+                .json(#"{"content":"<p>Ask <b>us</b>.</p><p>Bye.</p>"}"#)
             default: nil
             }
         }
@@ -23,7 +26,9 @@ import Testing
     }
 
     /// Programs that have no such pages, or answer with something else.
-    @Test(arguments: [Answer.notFound, Answer(status: 200, body: "<html>"), .json("{}", status: 403)])
+    @Test(arguments: [
+        Answer.notFound, Answer(status: 200, body: "<html>"), .json("{}", status: 403),
+    ])
     func aServerWithoutThemSaysWhatItsDescriptionSays(answer: Answer) async throws {
         let loopback = try Loopback { request in
             switch request.path {
@@ -38,9 +43,12 @@ import Testing
 
     @Test func aServerOutOfOrderIsAnError() async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/instance/rules" ? .json("{}", status: 503) : .json(Self.instance)
+            request.path == "/api/v1/instance/rules"
+                ? .json("{}", status: 503) : .json(Self.instance)
         }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.serverStatements() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.serverStatements()
+        }
         #expect(error.operation == .readRules)
         #expect("\(error)".contains("could not read the server's rules"))
     }

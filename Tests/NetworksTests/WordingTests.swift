@@ -11,7 +11,8 @@ import Transport
     @Test func nobodyIsToldToReplaceAPasswordThatIsNotThere() async throws {
         for password in [nil, BlueskyLoopback.password] {
             let loopback = try BlueskyLoopback(password: password) { request in
-                request.method("com.atproto.repo.listRecords") || request.method("com.atproto.server.getSession")
+                request.method("com.atproto.repo.listRecords")
+                    || request.method("com.atproto.server.getSession")
                     ? .xrpc("AuthenticationRequired", "Authentication Required", status: 401) : nil
             }
             let error = try await #require(throws: NetworkError.self) {
@@ -26,23 +27,31 @@ import Transport
     }
 
     @Test func aServerThatCannotBeOneHasNoCredentials() throws {
-        let error = try #require(throws: NetworkError.self) { try ServerAddress("no host", network: .mastodon) }
+        let error = try #require(throws: NetworkError.self) {
+            try ServerAddress("no host", network: .mastodon)
+        }
         #expect(!error.description.contains("credentials"))
         #expect(error.description.contains("correct the setting"))
     }
 
     /// "Until that is done" follows something to do.
     @Test func whatIsToBeDoneIsNamed() {
-        let stopping: [NetworkError.Code] = [.unauthorized, .missingScope, .accountDisabled, .configuration]
-        for (network, code) in NetworkName.known.flatMap({ network in stopping.map { (network, $0) } }) {
+        let stopping: [NetworkError.Code] = [
+            .unauthorized, .missingScope, .accountDisabled, .configuration,
+        ]
+        for (network, code) in NetworkName.known.flatMap({ network in stopping.map { (network, $0) }
+        }) {
             for operation in [NetworkError.Operation.logIn, .verifyAccount, .readHome, .publish] {
                 for status in [nil, 401, 403] {
                     var error = NetworkError(
-                        code: code, network: network, host: "a.example", operation: operation, outcome: .refused)
+                        code: code, network: network, host: "a.example", operation: operation,
+                        outcome: .refused)
                     error.status = status
                     let clauses = error.description.components(separatedBy: "; ")
                     let isPromised = clauses.last?.hasSuffix("until that is done") == true
-                    let isNamed = clauses.dropFirst().dropLast().contains { !$0.hasPrefix("request id") }
+                    let isNamed = clauses.dropFirst().dropLast().contains {
+                        !$0.hasPrefix("request id")
+                    }
                     #expect(isPromised == isNamed, "\(error)")
                     // Who logs in stands before the screen.
                     if code == .unauthorized { #expect(isNamed, "\(error)") }

@@ -12,12 +12,16 @@ import Testing
         "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged by the "
         + "author of the post you are replying to."
 
-    private static func blank(_ status: Int, _ detail: String, title: String = "Forbidden") -> Answer {
+    private static func blank(_ status: Int, _ detail: String, title: String = "Forbidden")
+        -> Answer
+    {
         .json(
-            #"{"detail":"\#(detail)","type":"about:blank","title":"\#(title)","status":\#(status)}"#, status: status)
+            #"{"detail":"\#(detail)","type":"about:blank","title":"\#(title)","status":\#(status)}"#,
+            status: status)
     }
 
-    private static func legacy(_ status: Int, _ code: Int, _ message: String = "message") -> Answer {
+    private static func legacy(_ status: Int, _ code: Int, _ message: String = "message") -> Answer
+    {
         .json(#"{"errors":[{"code":\#(code),"message":"\#(message)"}]}"#, status: status)
     }
 
@@ -37,32 +41,45 @@ import Testing
     }
 
     @Test(arguments: [
-        Refusal(XWire.refusal(400, "invalid-request"), .rejected, "invalid-request: Detail of invalid-request."),
+        Refusal(
+            XWire.refusal(400, "invalid-request"), .rejected,
+            "invalid-request: Detail of invalid-request."),
         Refusal(
             .json(
                 #"{"errors":[{"parameters":{"x":["y"]},"message":"The text is too long"}],"title":"Invalid Request","detail":"One or more parameters","type":"https://api.x.com/2/problems/invalid-request"}"#,
                 status: 400), .tooLong, "invalid-request: One or more parameters"),
-        Refusal(legacy(400, 215, "Bad Authentication data."), .unauthorized, "215: Bad Authentication data."),
+        Refusal(
+            legacy(400, 215, "Bad Authentication data."), .unauthorized,
+            "215: Bad Authentication data."),
         Refusal(blank(401, "Unauthorized", title: "Unauthorized"), .unauthorized, "Unauthorized"),
-        Refusal(legacy(401, 89, "Invalid or expired token."), .unauthorized, "89: Invalid or expired token."),
-        Refusal(legacy(401, 32, "Could not authenticate you"), .unauthorized, "32: Could not authenticate you"),
-        Refusal(legacy(401, 135), .unauthorized, "135: message"), Refusal(Answer(status: 401), .unauthorized),
+        Refusal(
+            legacy(401, 89, "Invalid or expired token."), .unauthorized,
+            "89: Invalid or expired token."),
+        Refusal(
+            legacy(401, 32, "Could not authenticate you"), .unauthorized,
+            "32: Could not authenticate you"),
+        Refusal(legacy(401, 135), .unauthorized, "135: message"),
+        Refusal(Answer(status: 401), .unauthorized),
         Refusal(legacy(401, 64), .accountDisabled, "64: message"),
         Refusal(
             blank(403, "You are not allowed to create a Tweet with duplicate content."), .duplicate,
             "You are not allowed to create a Tweet with duplicate content."),
-        Refusal(legacy(403, 187, "Status is a duplicate."), .duplicate, "187: Status is a duplicate."),
+        Refusal(
+            legacy(403, 187, "Status is a duplicate."), .duplicate, "187: Status is a duplicate."),
         Refusal(blank(403, refusedReply), .forbidden, refusedReply),
         Refusal(legacy(403, 433), .forbidden, "433: message"),
         Refusal(
-            XWire.refusal(403, "oauth1-permissions"), .missingScope, "oauth1-permissions: Detail of oauth1-permissions."
+            XWire.refusal(403, "oauth1-permissions"), .missingScope,
+            "oauth1-permissions: Detail of oauth1-permissions."
         ),
         Refusal(legacy(403, 261), .missingScope, "261: message"),
         Refusal(
-            XWire.refusal(403, "client-forbidden", ["reason": #""client-not-enrolled""#]), .configuration,
+            XWire.refusal(403, "client-forbidden", ["reason": #""client-not-enrolled""#]),
+            .configuration,
             "client-forbidden: Detail of client-forbidden."),
         Refusal(
-            XWire.refusal(403, "client-forbidden", ["reason": #""official-client-forbidden""#]), .capability,
+            XWire.refusal(403, "client-forbidden", ["reason": #""official-client-forbidden""#]),
+            .capability,
             "client-forbidden: Detail of client-forbidden."),
         Refusal(legacy(403, 453), .capability, "453: message"),
         Refusal(
@@ -70,20 +87,27 @@ import Testing
             "unsupported-authentication: Detail of unsupported-authentication."),
         Refusal(legacy(403, 64), .accountDisabled, "64: message"),
         Refusal(legacy(403, 326), .accountDisabled, "326: message"),
-        Refusal(legacy(403, 179), .forbidden, "179: message"), Refusal(legacy(403, 185), .capReached, "185: message"),
-        Refusal(legacy(403, 186), .tooLong, "186: message"), Refusal(legacy(403, 88), .rateLimited, "88: message"),
-        Refusal(legacy(403, 89), .unauthorized, "89: message"), Refusal(Answer(status: 403), .forbidden),
+        Refusal(legacy(403, 179), .forbidden, "179: message"),
+        Refusal(legacy(403, 185), .capReached, "185: message"),
+        Refusal(legacy(403, 186), .tooLong, "186: message"),
+        Refusal(legacy(403, 88), .rateLimited, "88: message"),
+        Refusal(legacy(403, 89), .unauthorized, "89: message"),
+        Refusal(Answer(status: 403), .forbidden),
         Refusal(blank(404, "gone", title: "Not Found"), .notFound, "gone"),
         // A proxy's word about what is missing tells nothing about X.
         Refusal(Answer(status: 404, body: "<html>gone</html>"), .malformedResponse),
-        Refusal(Answer(status: 410), .malformedResponse), Refusal(.json("{}", status: 404), .malformedResponse),
+        Refusal(Answer(status: 410), .malformedResponse),
+        Refusal(.json("{}", status: 404), .malformedResponse),
         Refusal(.json(#"{"detail":"Not Found"}"#, status: 404), .malformedResponse, "Not Found"),
         Refusal(legacy(404, 34), .notFound, "34: message"), Refusal(Answer(status: 405), .rejected),
         Refusal(Answer(status: 413), .rejected), Refusal(Answer(status: 418), .rejected),
         Refusal(Answer(status: 302), .redirected), Refusal(Answer(status: 402), .creditsDepleted),
         Refusal(
-            .json(#"{"title":"CreditsDepleted","detail":"no credits"}"#, status: 403), .creditsDepleted, "no credits"),
-        Refusal(blank(429, "Too Many Requests", title: "Too Many Requests"), .rateLimited, "Too Many Requests"),
+            .json(#"{"title":"CreditsDepleted","detail":"no credits"}"#, status: 403),
+            .creditsDepleted, "no credits"),
+        Refusal(
+            blank(429, "Too Many Requests", title: "Too Many Requests"), .rateLimited,
+            "Too Many Requests"),
         Refusal(legacy(429, 88, "Rate limit exceeded"), .rateLimited, "88: Rate limit exceeded"),
         Refusal(legacy(429, 185), .capReached, "185: message"),
     ])
@@ -102,7 +126,8 @@ import Testing
     @Test(arguments: [408, 425, 500, 502, 503, 504, 520, 599, 600])
     func aBrokenServerLeavesTheOutcomeOpen(status: Int) async throws {
         for answer in [
-            Self.blank(status, "x"), Answer(status: status, body: "<html>planted page</html>"), Answer(status: status),
+            Self.blank(status, "x"), Answer(status: status, body: "<html>planted page</html>"),
+            Answer(status: status),
         ] {
             let error = try await XLoopback.failure(answer)
             #expect(error.code == (status == 600 ? .malformedResponse : .unavailable))
@@ -132,7 +157,8 @@ import Testing
 
     @Test(arguments: [404, 405, 410])
     func aServerWithoutTheInterfaceIsAMistakeOfConfiguration(status: Int) async throws {
-        let error = try await XLoopback.failure(Answer(status: status, body: "<html>"), .verifyAccount)
+        let error = try await XLoopback.failure(
+            Answer(status: status, body: "<html>"), .verifyAccount)
         #expect(error.code == .configuration)
         #expect(error.stopsActor)
     }
@@ -150,12 +176,19 @@ import Testing
 
     @Test(
         arguments: [
-            (3_600, "this machine's clock is 3600 seconds ahead of the server's; set it right before anything else"),
-            (-300, "this machine's clock is 300 seconds behind the server's; set it right before anything else"),
+            (
+                3_600,
+                "this machine's clock is 3600 seconds ahead of the server's; set it right before anything else"
+            ),
+            (
+                -300,
+                "this machine's clock is 300 seconds behind the server's; set it right before anything else"
+            ),
             (59, nil), (0, nil),
         ] as [(TimeInterval, String?)])
     func aWrongClockIsNamed(lead: TimeInterval, detail: String?) async throws {
-        let answer = Answer.json(#"{"errors":[{"code":32,"message":"x"}]}"#, status: 401, headers: [Self.date])
+        let answer = Answer.json(
+            #"{"errors":[{"code":32,"message":"x"}]}"#, status: 401, headers: [Self.date])
         let error = try await XLoopback.failure(answer, now: { XLoopback.start + lead })
         #expect(error.code == .unauthorized)
         #expect(error.detail == detail)
@@ -164,12 +197,19 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{"detail":"a\u0000\u0007b\r\n\tc"}"#, "ab c"), (#"{"detail":"<b>markup</b>","title":"Plain"}"#, nil),
+            (#"{"detail":"a\u0000\u0007b\r\n\tc"}"#, "ab c"),
+            (#"{"detail":"<b>markup</b>","title":"Plain"}"#, nil),
             (#"{"detail":"<b>","errors":[{"message":"plain"}]}"#, "plain"),
-            (#"{"title":"Only a title"}"#, "Only a title"), (#"{"detail":{"a":1}}"#, nil), (#"{"detail":""}"#, nil),
-            ("<html>planted</html>", nil), ("plain planted text", nil), ("", nil), ("[]", nil), (#"{"detail":"#, nil),
-            (#"{"error":"planted"}"#, nil), (#"{"errors":"planted"}"#, nil), (#"{"errors":["planted"]}"#, nil),
-            (#"{"detail":"\#(String(repeating: "x", count: 500))"}"#, String(repeating: "x", count: 160)),
+            (#"{"title":"Only a title"}"#, "Only a title"), (#"{"detail":{"a":1}}"#, nil),
+            (#"{"detail":""}"#, nil),
+            ("<html>planted</html>", nil), ("plain planted text", nil), ("", nil), ("[]", nil),
+            (#"{"detail":"#, nil),
+            (#"{"error":"planted"}"#, nil), (#"{"errors":"planted"}"#, nil),
+            (#"{"errors":["planted"]}"#, nil),
+            (
+                #"{"detail":"\#(String(repeating: "x", count: 500))"}"#,
+                String(repeating: "x", count: 160)
+            ),
             (#"{"detail":"x","pad":"\#(String(repeating: "y", count: 70_000))"}"#, nil),
             (#"{"detail":"bad token 42-planted-token-3c!"}"#, "bad token <redacted>!"),
             (#"{"type":"https://x.com/2/problems/<script>","detail":"x"}"#, "x"),
@@ -226,9 +266,18 @@ import Testing
     @Test(arguments: [200, 302, 400, 401, 402, 403, 409, 429, 500])
     func noFailureShowsThem(status: Int) async throws {
         for secret in XLoopback.secrets {
-            let headers = [("x-transaction-id", secret), ("Retry-After", secret), ("x-rate-limit-reset", secret)]
-            for body in [#"{"detail":"Bearer \#(secret)"}"#, #"{"errors":[{"message":"\#(secret)"}]}"#, secret] {
-                for operation in [NetworkError.Operation.publish, .readMentions, .readPost, .verifyAccount, .delete] {
+            let headers = [
+                ("x-transaction-id", secret), ("Retry-After", secret),
+                ("x-rate-limit-reset", secret),
+            ]
+            for body in [
+                #"{"detail":"Bearer \#(secret)"}"#, #"{"errors":[{"message":"\#(secret)"}]}"#,
+                secret,
+            ] {
+                for operation in [
+                    NetworkError.Operation.publish, .readMentions, .readPost, .verifyAccount,
+                    .delete,
+                ] {
                     let answer = Answer.json(body, status: status, headers: headers)
                     let error = try await XLoopback.failure(answer, operation)
                     #expect(!shown(error).contains(secret))

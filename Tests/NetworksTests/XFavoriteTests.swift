@@ -36,15 +36,20 @@ import Testing
             let page = ids.dropFirst(offset).prefix(Int(query["max_results"] ?? "") ?? 10)
             let end = offset + page.count
             return .json(
-                XWire.list(page.map { XWire.post(String($0)) }, next: end < ids.count ? "t\(end)" : nil))
+                XWire.list(
+                    page.map { XWire.post(String($0)) }, next: end < ids.count ? "t\(end)" : nil))
         }
     }
 
     /// What a walk from a cursor finds, and the cursor after it.
-    private func read(_ network: XNetwork, from cursor: String) async throws -> (found: [Int], cursor: String) {
+    private func read(_ network: XNetwork, from cursor: String) async throws -> (
+        found: [Int], cursor: String
+    ) {
         var walk = FeedWalk(of: network, .favorites, from: .newer(than: cursor))
         var found: [Int] = []
-        while let page = try await walk.next() { found += page.items.compactMap { Int($0.address) } }
+        while let page = try await walk.next() {
+            found += page.items.compactMap { Int($0.address) }
+        }
         return (found, walk.newer ?? cursor)
     }
 
@@ -98,7 +103,8 @@ import Testing
         let loopback = try XLoopback { favorites.answer($0) }
         let cursor = try #require(try await loopback.network.page(.favorites, .newest).newer)
         favorites.set([9] + Array((11...40).reversed()) + [10, 8, 7, 6, 5, 4, 3, 2, 1])
-        try await expect(read(loopback.network, from: cursor).found, equals: Array((11...40).reversed()))
+        try await expect(
+            read(loopback.network, from: cursor).found, equals: Array((11...40).reversed()))
     }
 
     @Test func aSingleFavoriteIsEnough() async throws {
@@ -144,7 +150,8 @@ import Testing
     }
 
     @Test func aTokenIsKeptAsItIs() throws {
-        let marks = XFavoriteMarks(known: ["2", "1"], descent: .init(top: ["4", "3"], token: "a;b,c%/=☃"))
+        let marks = XFavoriteMarks(
+            known: ["2", "1"], descent: .init(top: ["4", "3"], token: "a;b,c%/=☃"))
         #expect(XFavoriteMarks(marks.text) == marks)
     }
 }

@@ -35,7 +35,8 @@ import Testing
         #expect(requests.map(\.path) == [path, path, path, path])
         #expect(requests.map(\.method) == ["GET", "GET", "GET", "GET"])
         let expected = [
-            ["max_results": "20"], ["max_results": "100", "until_id": "900"], ["max_results": "20", "since_id": "9"],
+            ["max_results": "20"], ["max_results": "100", "until_id": "900"],
+            ["max_results": "20", "since_id": "9"],
             ["max_results": "100", "since_id": "3", "until_id": "7"],
         ]
         let fields = feed == .ownPosts ? Self.fewFields : Self.fields
@@ -50,9 +51,11 @@ import Testing
         _ = try await loopback.network.page(.favorites, .newer(than: "9,8"))
         #expect(loopback.requests.map(\.path) == [path, path, path])
         let expected = [
-            ["max_results": "20"], ["max_results": "100", "pagination_token": "abc"], ["max_results": "10"],
+            ["max_results": "20"], ["max_results": "100", "pagination_token": "abc"],
+            ["max_results": "10"],
         ]
-        #expect(loopback.requests.map(\.query) == expected.map { Self.fewFields.merging($0) { $1 } })
+        #expect(
+            loopback.requests.map(\.query) == expected.map { Self.fewFields.merging($0) { $1 } })
     }
 
     @Test func theNewerSpellingIsAskedForByOption() async throws {
@@ -63,7 +66,8 @@ import Testing
         let query = try #require(loopback.requests.first).query
         #expect(
             query == [
-                "expansions": "author_id,in_reply_to_user_id,referenced_posts.id", "max_results": "20",
+                "expansions": "author_id,in_reply_to_user_id,referenced_posts.id",
+                "max_results": "20",
                 "post.fields":
                     "attachments,conversation_id,created_at,entities,lang,note_post,possibly_sensitive,reply_settings",
                 "user.fields": "description,entities,name,protected,username",
@@ -74,7 +78,8 @@ import Testing
     @Test func everyRequestIsSignedAsItIsSent() async throws {
         let loopback = try XLoopback { request in
             request.method == "POST"
-                ? .json(XWire.answer(#"{"id":"9","text":"x"}"#), status: 201) : .json(XWire.list([]))
+                ? .json(XWire.answer(#"{"id":"9","text":"x"}"#), status: 201)
+                : .json(XWire.list([]))
         }
         let network = loopback.network
         // The account is asked for first, which this server does not know.
@@ -85,18 +90,24 @@ import Testing
         _ = try await network.publish(
             Draft(text: "日本語 & more", replyTo: "4", key: "k", createdAt: XLoopback.start))
         let secrets = ("planted-consumer-secret-2b", "planted-token-secret-4d")
-        for (server, requests) in [(loopback.server, loopback.server.requests), (other.server, other.server.requests)] {
+        for (server, requests) in [
+            (loopback.server, loopback.server.requests), (other.server, other.server.requests),
+        ] {
             #expect(!requests.isEmpty)
             for request in requests {
                 #expect(XSignature.isRight(request, at: server.url, secrets: secrets))
                 #expect(!XSignature.isRight(request, at: server.url, secrets: (secrets.0, "other")))
                 #expect(!XSignature.isRight(request, at: "https://api.x.com", secrets: secrets))
-                expect(request.header("Authorization")) { $0?.contains(#"oauth_timestamp="1795208400""#) == true }
+                expect(request.header("Authorization")) {
+                    $0?.contains(#"oauth_timestamp="1795208400""#) == true
+                }
                 #expect(request.header("User-Agent") == "mirror-bot-tests")
             }
         }
         let nonces = other.server.requests.compactMap { request in
-            request.header("Authorization")?.components(separatedBy: ", ").first { $0.hasPrefix("oauth_nonce") }
+            request.header("Authorization")?.components(separatedBy: ", ").first {
+                $0.hasPrefix("oauth_nonce")
+            }
         }
         #expect(Set(nonces).count == 3)
     }
@@ -148,7 +159,8 @@ import Testing
         #expect(walk.newer ?? cursor == paging.id(50 + arrived))
     }
 
-    /// The reader may end after any page and go on later from the cursor that it kept; more arrives meanwhile.
+    /// The reader may end after any page and go on later from the cursor that it kept; more arrives
+    /// meanwhile.
     @Test(arguments: [XPagingServer.Habit.documented, .smallPages, .emptyPages])
     func missesNothingWhenItIsInterrupted(habit: XPagingServer.Habit) async throws {
         let paging = XPagingServer(habit, count: 10)
@@ -182,11 +194,15 @@ import Testing
             ])
     }
 
-    /// X shows the newest mentions alone: what was still to be read of them may be hidden when the reader goes on.
+    /// X shows the newest mentions alone: what was still to be read of them may be hidden when the
+    /// reader goes on.
     @Test func goesOnAboveAGapThatIsHiddenByNow() async throws {
         let loopback = try XLoopback { request in
             guard request.path == "/2/users/42/mentions" else { return nil }
-            return .json(XWire.list(request.query["until_id"] == nil ? [XWire.post("1300"), XWire.post("1299")] : []))
+            return .json(
+                XWire.list(
+                    request.query["until_id"] == nil
+                        ? [XWire.post("1300"), XWire.post("1299")] : []))
         }
         var walk = FeedWalk(of: loopback.network, .mentions, from: .newer(than: "1200;1001;1100"))
         var found: [String] = []
@@ -236,7 +252,8 @@ import Testing
 
     @Test(arguments: [
         #"{"meta":{"result_count":0}}"#, #"{"data":[],"meta":{"result_count":0}}"#, #"{"data":[]}"#,
-        #"{"meta":{"result_count":"0"},"errors":[]}"#, #"{"data":null,"meta":{"result_count":0,"next_token":null}}"#,
+        #"{"meta":{"result_count":"0"},"errors":[]}"#,
+        #"{"data":null,"meta":{"result_count":0,"next_token":null}}"#,
     ])
     func anEmptyPageKeepsTheCursor(body: String) async throws {
         let loopback = try XLoopback { $0.path.hasPrefix("/2/users/42/") ? .json(body) : nil }
@@ -262,10 +279,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("not-authorized-for-resource", NetworkError.Code.forbidden), ("resource-not-found", .notFound),
-        ("disallowed-resource", .forbidden), ("internal-error", .unavailable), ("usage-capped", .capReached),
-        ("field-hydration-failure", .unavailable), ("client-forbidden", .capability), ("conflict", .rejected),
-        ("something-new", .rejected), ("rate-limit-exceeded", .rateLimited), ("oauth1-permissions", .missingScope),
+        ("not-authorized-for-resource", NetworkError.Code.forbidden),
+        ("resource-not-found", .notFound),
+        ("disallowed-resource", .forbidden), ("internal-error", .unavailable),
+        ("usage-capped", .capReached),
+        ("field-hydration-failure", .unavailable), ("client-forbidden", .capability),
+        ("conflict", .rejected),
+        ("something-new", .rejected), ("rate-limit-exceeded", .rateLimited),
+        ("oauth1-permissions", .missingScope),
     ])
     func errorsInsteadOfDataAreErrors(kind: String, code: NetworkError.Code) async throws {
         let body = #"{"errors":[\#(XWire.problem(kind))]}"#
@@ -280,12 +301,17 @@ import Testing
 
     @Test func errorsBesideDataLeaveTheDataAlone() async throws {
         let errors = Wire.list([
-            XWire.problem("resource-not-found", ["resource_type": "\"user\"", "parameter": "\"author_id\""]),
+            XWire.problem(
+                "resource-not-found", ["resource_type": "\"user\"", "parameter": "\"author_id\""]),
             XWire.problem("not-authorized-for-resource", ["resource_type": "\"tweet\""]),
         ])
-        let posts = [XWire.post("12"), XWire.post("11", ["author_id": "\"8\""]), #"{"id":"9","text":7}"#, "null"]
+        let posts = [
+            XWire.post("12"), XWire.post("11", ["author_id": "\"8\""]), #"{"id":"9","text":7}"#,
+            "null",
+        ]
         let loopback = try XLoopback {
-            $0.path == "/2/users/42/mentions" ? .json(XWire.list(posts, next: "more", errors: errors)) : nil
+            $0.path == "/2/users/42/mentions"
+                ? .json(XWire.list(posts, next: "more", errors: errors)) : nil
         }
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.address) == ["12"])
@@ -299,20 +325,26 @@ import Testing
     /// A page on which X withholds every post is not the end, and no reason to stop.
     @Test(arguments: ["tweet", "post"])
     func aPageOfWithheldPostsIsPassed(type: String) async throws {
-        let errors = "[\(XWire.problem("not-authorized-for-resource", ["resource_type": "\"\(type)\""]))]"
+        let errors =
+            "[\(XWire.problem("not-authorized-for-resource", ["resource_type": "\"\(type)\""]))]"
         let loopback = try XLoopback { request in
             guard request.path == "/2/users/42/liked_tweets" else { return nil }
             return request.query["pagination_token"] == nil
-                ? .json(XWire.list([], next: "a", errors: errors)) : .json(XWire.list([XWire.post("9")]))
+                ? .json(XWire.list([], next: "a", errors: errors))
+                : .json(XWire.list([XWire.post("9")]))
         }
         let page = try await loopback.network.page(.favorites, .newest)
         #expect(page.items.map(\.address) == ["9"])
         #expect(page.unreadable.count == 1)
-        let last = try XLoopback { $0.path == "/2/users/42/tweets" ? .json(#"{"errors":\#(errors)}"#) : nil }
+        let last = try XLoopback {
+            $0.path == "/2/users/42/tweets" ? .json(#"{"errors":\#(errors)}"#) : nil
+        }
         let end = try await last.network.page(.ownPosts, .newest)
         #expect(end.items.isEmpty)
         #expect(end.unreadable.count == 1)
-        await #expect(throws: NetworkError.self) { _ = try await last.network.ownPosts(since: XLoopback.start) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await last.network.ownPosts(since: XLoopback.start)
+        }
     }
 
     /// A server that sends the same posts with ever new tokens cannot keep a reading going.
@@ -330,7 +362,9 @@ import Testing
 
     @Test func aPageOfRepostsIsRememberedToo() async throws {
         let repost = XWire.post("12", ["referenced_tweets": #"[{"type":"retweeted","id":"5"}]"#])
-        let loopback = try XLoopback { $0.path == "/2/users/42/tweets" ? .json(XWire.list([repost])) : nil }
+        let loopback = try XLoopback {
+            $0.path == "/2/users/42/tweets" ? .json(XWire.list([repost])) : nil
+        }
         let page = try await loopback.network.page(.ownPosts, .newest)
         #expect(page.items.map(\.post.isRepost) == [true])
         #expect(page.newer == "12")
@@ -339,7 +373,8 @@ import Testing
 
     @Test func theServersLimitsComeWithThePage() async throws {
         let headers = [
-            ("x-rate-limit-limit", "300"), ("x-rate-limit-remaining", "299"), ("x-rate-limit-reset", "1795209000"),
+            ("x-rate-limit-limit", "300"), ("x-rate-limit-remaining", "299"),
+            ("x-rate-limit-reset", "1795209000"),
         ]
         let loopback = try XLoopback {
             $0.path == "/2/users/42/mentions" ? .json(XWire.list([]), headers: headers) : nil
@@ -347,6 +382,8 @@ import Testing
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(
             page.rateLimit
-                == RateLimit(limit: 300, remaining: 299, resetsAt: Date(timeIntervalSince1970: 1_795_209_000)))
+                == RateLimit(
+                    limit: 300, remaining: 299, resetsAt: Date(timeIntervalSince1970: 1_795_209_000)
+                ))
     }
 }

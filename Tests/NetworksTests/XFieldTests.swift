@@ -12,17 +12,21 @@ import Testing
         "attachments": #"{"media_keys":["3_1"]}"#, "author_id": #""7""#, "conversation_id": #""3""#,
         "created_at": #""2026-11-20T20:00:00.000Z""#,
         "entities": #"{"urls":[{"url":"https://t.co/a"}],"mentions":[{"id":"8"}]}"#,
-        "in_reply_to_user_id": #""8""#, "lang": #""en""#, "note_tweet": #"{"text":"longer than the text"}"#,
+        "in_reply_to_user_id": #""8""#, "lang": #""en""#,
+        "note_tweet": #"{"text":"longer than the text"}"#,
         "possibly_sensitive": "true", "referenced_tweets": #"[{"type":"replied_to","id":"5"}]"#,
         "reply_settings": #""following""#,
     ]
     private static let user = [
         "description": #""likes https://t.co/b""#,
-        "entities": #"{"description":{"urls":[{"url":"https://t.co/b","expanded_url":"https://example.net/"}]}}"#,
+        "entities":
+            #"{"description":{"urls":[{"url":"https://t.co/b","expanded_url":"https://example.net/"}]}}"#,
         "name": #""Ann""#, "protected": "false", "username": #""ann""#,
     ]
     /// The fields that come with what they name in the newer spelling.
-    private static let named: Set<String> = ["author_id", "in_reply_to_user_id", "referenced_tweets"]
+    private static let named: Set<String> = [
+        "author_id", "in_reply_to_user_id", "referenced_tweets",
+    ]
 
     private static func name(_ field: String, _ names: XFieldNames) -> String {
         names == .post ? field.replacing("tweet", with: "post") : field
@@ -34,12 +38,15 @@ import Testing
         user: Set<String> = Set(Self.user.keys)
     ) throws -> ObservedPost? {
         var object = ["id": #""9""#, "text": #""text""#]
-        for (field, value) in Self.post where fields.contains(field) { object[Self.name(field, names)] = value }
+        for (field, value) in Self.post where fields.contains(field) {
+            object[Self.name(field, names)] = value
+        }
         if reader == .own, fields.contains("author_id") { object["author_id"] = #""42""# }
         var person = ["id": #""7""#]
         for (field, value) in Self.user where user.contains(field) { person[field] = value }
         let wire = try #require(JSONBody.decoded(XPost.self, Array(Wire.object(object).utf8)))
-        let users = [JSONBody.decoded(XUser.self, Array(Wire.object(person).utf8))].compactMap(\.self)
+        let users = [JSONBody.decoded(XUser.self, Array(Wire.object(person).utf8))].compactMap(
+            \.self)
         let own = Account(id: AccountID(network: .x, value: "42"), handle: "mirror", address: "42")
         let hasUsers = reader.expansions(names).contains("author_id")
         let translator = XTranslator(
@@ -48,7 +55,8 @@ import Testing
     }
 
     private func fieldsAsked(by reader: XReader, _ names: XFieldNames) -> Set<String> {
-        let fields = Set(reader.postFields(names).map { $0.replacing("note_post", with: "note_tweet") })
+        let fields = Set(
+            reader.postFields(names).map { $0.replacing("note_post", with: "note_tweet") })
         return names == .post ? fields.union(Self.named) : fields
     }
 
@@ -64,7 +72,8 @@ import Testing
         }
     }
 
-    /// What is not asked for is the thread and who may answer, of which only a reader of people knows a use.
+    /// What is not asked for is the thread and who may answer, of which only a reader of people
+    /// knows a use.
     @Test(arguments: XReader.allCases, XFieldNames.allCases)
     func eachFieldThatIsReadIsAskedFor(reader: XReader, names: XFieldNames) throws {
         let part = try #require(try read(fieldsAsked(by: reader, names), for: reader, names))
@@ -87,7 +96,8 @@ import Testing
         }
     }
 
-    /// Each account and each other post in an answer has a price, so only who reads them asks for them.
+    /// Each account and each other post in an answer has a price, so only who reads them asks for
+    /// them.
     @Test func onlyAReaderOfPeopleBuysThem() {
         #expect(XReader.own.expansions(.tweet).isEmpty)
         #expect(XReader.learned.expansions(.tweet).isEmpty)
@@ -108,7 +118,8 @@ import Testing
 
     /// Where the profile came along, it counts.
     @Test func aProtectedAuthorThatIsKnownIsNotLearnedFrom() async throws {
-        let body = XWire.list([XWire.post("9")], users: [XWire.user("7", "ann", ["protected": "true"])])
+        let body = XWire.list(
+            [XWire.post("9")], users: [XWire.user("7", "ann", ["protected": "true"])])
         let loopback = try XLoopback(options: XOptions(fieldNames: .post)) {
             $0.path == "/2/users/42/liked_tweets" ? .json(body) : nil
         }
@@ -120,7 +131,8 @@ import Testing
 
     @Test func ownPostsAreAskedForInLists() async throws {
         let problem = XWire.problem(
-            "resource-not-found", ["resource_type": #""tweet""#, "resource_id": #""9""#, "parameter": #""ids""#])
+            "resource-not-found",
+            ["resource_type": #""tweet""#, "resource_id": #""9""#, "parameter": #""ids""#])
         let post = XWire.post("8", ["author_id": #""42""#])
         let body = Wire.object(["data": "[\(post)]", "errors": "[\(problem)]"])
         let loopback = try XLoopback { $0.path == "/2/tweets" ? .json(body) : nil }
@@ -138,7 +150,8 @@ import Testing
         let book = MemoryBook(limit: Money(microdollars: 10_000 + 30_000))
         let loopback = try XLoopback(book: book) { request in
             let ids = request.query["ids"]?.split(separator: ",").map(String.init) ?? []
-            return request.path == "/2/tweets" ? .json(XWire.list(ids.map { XWire.post($0) }, users: [])) : nil
+            return request.path == "/2/tweets"
+                ? .json(XWire.list(ids.map { XWire.post($0) }, users: [])) : nil
         }
         let ids = (100..<120).map(String.init)
         let answer = try await loopback.network.ownPosts(at: ids)
@@ -148,7 +161,9 @@ import Testing
 
     /// An answer without posts that says something else is wrong is none.
     @Test func aListThatIsRefusedTellsNothing() async throws {
-        let loopback = try XLoopback { $0.path == "/2/tweets" ? XWire.refusal(503, "capacity") : nil }
+        let loopback = try XLoopback {
+            $0.path == "/2/tweets" ? XWire.refusal(503, "capacity") : nil
+        }
         await #expect(throws: NetworkError.self) { try await loopback.network.ownPosts(at: ["9"]) }
     }
 }

@@ -13,42 +13,59 @@ import Testing
     @Test(
         arguments: [
             // The short window, by the server's clock.
-            ([("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "1795208700")], 300, "rate-limited"),
+            (
+                [("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "1795208700")], 300,
+                "rate-limited"
+            ),
             // Only the exhausted windows count, and of them the last.
             (
                 [
                     ("x-rate-limit-remaining", "12"), ("x-rate-limit-reset", "1795208700"),
-                    ("x-user-limit-24hour-remaining", "0"), ("x-user-limit-24hour-reset", "1795230000"),
+                    ("x-user-limit-24hour-remaining", "0"),
+                    ("x-user-limit-24hour-reset", "1795230000"),
                 ], 21_600, "cap-reached"
             ),
             (
                 [
                     ("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "1795208700"),
-                    ("x-app-limit-24hour-remaining", "0"), ("x-app-limit-24hour-reset", "1795212000"),
-                    ("x-user-limit-24hour-remaining", "0"), ("x-user-limit-24hour-reset", "1795215600"),
+                    ("x-app-limit-24hour-remaining", "0"),
+                    ("x-app-limit-24hour-reset", "1795212000"),
+                    ("x-user-limit-24hour-remaining", "0"),
+                    ("x-user-limit-24hour-reset", "1795215600"),
                 ], 7_200, "cap-reached"
             ),
             (
                 [
                     ("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "1795209000"),
-                    ("x-app-limit-24hour-remaining", "7"), ("x-app-limit-24hour-reset", "1795212000"),
+                    ("x-app-limit-24hour-remaining", "7"),
+                    ("x-app-limit-24hour-reset", "1795212000"),
                 ], 600, "rate-limited"
             ),
             // Servers that say little, nothing or nonsense.
             ([("Retry-After", "30")], 30, "rate-limited"), ([], 900, "rate-limited"),
             ([("x-rate-limit-reset", "1795208700")], 300, "rate-limited"),
             ([("x-rate-limit-remaining", "-3"), ("x-rate-limit-reset", "1")], 5, "rate-limited"),
-            ([("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "999999999999999")], 86_400, "rate-limited"),
-            ([("x-rate-limit-remaining", "none"), ("x-rate-limit-reset", "soon")], 900, "rate-limited"),
+            (
+                [("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "999999999999999")],
+                86_400, "rate-limited"
+            ),
+            (
+                [("x-rate-limit-remaining", "none"), ("x-rate-limit-reset", "soon")], 900,
+                "rate-limited"
+            ),
         ] as [([(String, String)], TimeInterval, String)])
-    func aLimitSaysWhenToComeBack(headers: [(String, String)], seconds: TimeInterval, code: String) async throws {
+    func aLimitSaysWhenToComeBack(headers: [(String, String)], seconds: TimeInterval, code: String)
+        async throws
+    {
         let answer = Answer.json(
-            #"{"errors":[{"code":88,"message":"Rate limit exceeded"}]}"#, status: 429, headers: headers + [Self.date])
+            #"{"errors":[{"code":88,"message":"Rate limit exceeded"}]}"#, status: 429,
+            headers: headers + [Self.date])
         let error = try await XLoopback.failure(answer, .readMentions)
         #expect(error.code.rawValue == code)
         #expect(error.retryAfter == XLoopback.start.addingTimeInterval(seconds))
         // The same on a machine whose clock is an hour ahead.
-        let ahead = try await XLoopback.failure(answer, .readMentions, now: { XLoopback.start + 3_600 })
+        let ahead = try await XLoopback.failure(
+            answer, .readMentions, now: { XLoopback.start + 3_600 })
         let expected = headers.isEmpty || seconds < 86_400 ? seconds : 86_400
         #expect(ahead.retryAfter == XLoopback.start.addingTimeInterval(3_600 + expected))
     }
@@ -59,7 +76,8 @@ import Testing
         let headers = [
             ("x-rate-limit-remaining", "899"), ("x-rate-limit-reset", "1795208700"), Self.date,
         ]
-        let error = try await XLoopback.failure(.json(body, status: 429, headers: headers), .readMentions)
+        let error = try await XLoopback.failure(
+            .json(body, status: 429, headers: headers), .readMentions)
         #expect(error.code == .capReached)
         // Five minutes after midnight in UTC.
         #expect(error.retryAfter == Date(timeIntervalSince1970: 1_795_219_500))
@@ -69,9 +87,13 @@ import Testing
     }
 
     @Test(
-        arguments: [([], 3_600), ([("Retry-After", "60")], 3_600), ([("Retry-After", "7200")], 7_200)]
+        arguments: [
+            ([], 3_600), ([("Retry-After", "60")], 3_600), ([("Retry-After", "7200")], 7_200),
+        ]
             as [([(String, String)], TimeInterval)])
-    func withoutCreditsItWaitsAnHourAtLeast(headers: [(String, String)], seconds: TimeInterval) async throws {
+    func withoutCreditsItWaitsAnHourAtLeast(headers: [(String, String)], seconds: TimeInterval)
+        async throws
+    {
         let error = try await XLoopback.failure(.json("{}", status: 402, headers: headers))
         #expect(error.code == .creditsDepleted)
         #expect(error.retryAfter == XLoopback.start.addingTimeInterval(seconds))
@@ -91,8 +113,10 @@ import Testing
         let first = try await XLoopback.failure(of: loopback.network, .readMentions)
         #expect(first.outcome == .refused)
         let asked = loopback.server.requests.count
-        for operation in [NetworkError.Operation.publish, .readMentions, .readHome, .readPost, .verifyAccount, .delete]
-        {
+        for operation in [
+            NetworkError.Operation.publish, .readMentions, .readHome, .readPost, .verifyAccount,
+            .delete,
+        ] {
             let error = try await XLoopback.failure(of: loopback.network, operation)
             #expect(error.code == first.code)
             #expect(error.operation == operation)
@@ -108,33 +132,42 @@ import Testing
         #expect(loopback.server.requests.count == asked + 1)
     }
 
-    /// It may be a mistake of X, or an enrolment that is not known everywhere yet: it is asked like about other credentials.
+    /// It may be a mistake of X, or an enrolment that is not known everywhere yet: it is asked like
+    /// about other credentials.
     @Test func anAppThatIsNotEnrolledIsVerifiedAgain() async throws {
         let clock = AdjustableTime(XLoopback.start)
         let enrolled = XLoopback.start + 200
         let loopback = try XLoopback(now: { clock.now }) { request in
-            if clock.now > XLoopback.start, clock.now < enrolled || request.path == "/2/users/42/mentions" {
+            if clock.now > XLoopback.start,
+                clock.now < enrolled || request.path == "/2/users/42/mentions"
+            {
                 return clock.now < enrolled
                     ? XWire.refusal(403, "client-forbidden", ["reason": #""client-not-enrolled""#])
                     : .json(XWire.list([]))
             }
             return nil
         }
-        let gate = AccountGate(loopback.network, account: "bot", now: { clock.now }, logger: Logger(label: "test"))
+        let gate = AccountGate(
+            loopback.network, account: "bot", now: { clock.now }, logger: Logger(label: "test"))
         _ = try await gate.verifyAccount()
         clock.now += 1
         var asked = loopback.server.requests.count
-        var error = try await #require(throws: NetworkError.self) { _ = try await gate.page(.mentions, .newest) }
+        var error = try await #require(throws: NetworkError.self) {
+            _ = try await gate.page(.mentions, .newest)
+        }
         #expect(error.code == .configuration)
         #expect(error.stopsActor)
         #expect(error.description.contains("enrol it in the developer console"))
         #expect(!error.description.contains("correct the setting"))
-        // After half a minute, and after a minute and two more, each a little longer, it is verified.
+        // After half a minute, and after a minute and two more, each a little longer, it is
+        // verified.
         for _ in 0..<2 {
             clock.now = try #require(gate.pause(at: clock.now))
             #expect(loopback.server.requests.count == asked + 1)
             asked += 1
-            error = try await #require(throws: NetworkError.self) { _ = try await gate.page(.mentions, .newest) }
+            error = try await #require(throws: NetworkError.self) {
+                _ = try await gate.page(.mentions, .newest)
+            }
         }
         #expect(loopback.server.requests.count == asked + 1)
         try gate.check()
@@ -182,7 +215,8 @@ import Testing
         #expect(Set(signatures).count == 2)
     }
 
-    /// Keys whose verification died on its way are not refused, and what the first of the two answers cost is paid.
+    /// Keys whose verification died on its way are not refused, and what the first of the two
+    /// answers cost is paid.
     @Test func aVerificationThatWasNotLetInIsAskedOnceMore() async throws {
         let asked = AdjustableText("")
         let loopback = try XLoopback { _ in

@@ -17,13 +17,16 @@ import Transport
     ) {
         let server = try LoopbackServer { request, connection in
             let answer = answer(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
         return (
             server,
             try XLogin(
-                consumerKey: "key", consumerSecret: Secret(Self.consumerSecret), apiBaseURL: server.url,
+                consumerKey: "key", consumerSecret: Secret(Self.consumerSecret),
+                apiBaseURL: server.url,
                 client: client, now: { XLoopback.start })
         )
     }
@@ -31,15 +34,19 @@ import Transport
     private static func usual(_ request: LoopbackServer.Request) -> Answer {
         request.path == "/oauth/request_token"
             ? Answer(
-                body: "oauth_token=\(token)%2B&oauth_token_secret=\(tokenSecret)&oauth_callback_confirmed=true")
-            : Answer(body: "oauth_token=42-t%3D&oauth_token_secret=ts&user_id=42&screen_name=mirror")
+                body:
+                    "oauth_token=\(token)%2B&oauth_token_secret=\(tokenSecret)&oauth_callback_confirmed=true"
+            )
+            : Answer(
+                body: "oauth_token=42-t%3D&oauth_token_secret=ts&user_id=42&screen_name=mirror")
     }
 
     @Test(arguments: [true, false])
     func walksAPersonThrough(isForReadingOnly: Bool) async throws {
         let (server, login) = try login { Self.usual($0) }
         let request = try await login.begin(forReadingOnly: isForReadingOnly)
-        #expect(request.authorizeURL == "\(server.url)/oauth/authorize?oauth_token=\(Self.token)%2B")
+        #expect(
+            request.authorizeURL == "\(server.url)/oauth/authorize?oauth_token=\(Self.token)%2B")
         let credentials = try await login.finish(request, pin: " 012 3456\n")
         #expect(credentials.consumerKey == "key")
         #expect(credentials.consumerSecret.reveal() == Self.consumerSecret)
@@ -50,7 +57,8 @@ import Transport
         #expect(requests.map(\.method) == ["POST", "POST"])
         #expect(
             requests.map(\.target) == [
-                "/oauth/request_token" + (isForReadingOnly ? "?x_auth_access_type=read" : ""), "/oauth/access_token",
+                "/oauth/request_token" + (isForReadingOnly ? "?x_auth_access_type=read" : ""),
+                "/oauth/access_token",
             ])
         #expect(requests.map(\.body) == [[], []])
         let headers = requests.compactMap { $0.header("Authorization") }
@@ -59,17 +67,23 @@ import Transport
         expect(headers.last) { $0?.contains(#"oauth_verifier="0123456""#) == true }
         expect(headers.last) { $0?.contains(#"oauth_token="\#(Self.token)%2B""#) == true }
         #expect(XSignature.isRight(requests[0], at: server.url, secrets: (Self.consumerSecret, "")))
-        #expect(XSignature.isRight(requests[1], at: server.url, secrets: (Self.consumerSecret, Self.tokenSecret)))
+        #expect(
+            XSignature.isRight(
+                requests[1], at: server.url, secrets: (Self.consumerSecret, Self.tokenSecret)))
     }
 
     @Test(arguments: [
-        "", "{}", "<html>", "oauth_token=a&oauth_token_secret=b", "oauth_token=a&oauth_callback_confirmed=true",
+        "", "{}", "<html>", "oauth_token=a&oauth_token_secret=b",
+        "oauth_token=a&oauth_callback_confirmed=true",
         "oauth_token=a&oauth_token_secret=b&oauth_callback_confirmed=false",
-        "oauth_token=&oauth_token_secret=b&oauth_callback_confirmed=true", "oauth_token=%zz&oauth_token_secret=b",
+        "oauth_token=&oauth_token_secret=b&oauth_callback_confirmed=true",
+        "oauth_token=%zz&oauth_token_secret=b",
     ])
     func anAnswerWithoutATokenIsMalformed(body: String) async throws {
         let (server, login) = try login { _ in Answer(body: body) }
-        let error = try await #require(throws: NetworkError.self) { _ = try await login.begin(forReadingOnly: true) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await login.begin(forReadingOnly: true)
+        }
         #expect(error.code == .malformedResponse)
         #expect(error.operation == .logIn)
         #expect(server.requests.count == 1)
@@ -79,7 +93,9 @@ import Transport
     func whatIsNoPINIsNotSent(pin: String) async throws {
         let (server, login) = try login { Self.usual($0) }
         let request = try await login.begin(forReadingOnly: false)
-        let error = try await #require(throws: NetworkError.self) { _ = try await login.finish(request, pin: pin) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await login.finish(request, pin: pin)
+        }
         #expect(error.code == .rejected)
         #expect(error.outcome == .notSent)
         #expect(server.requests.count == 1)
@@ -87,17 +103,30 @@ import Transport
 
     @Test(arguments: [
         (Answer(status: 401, body: "Invalid consumer key."), NetworkError.Code.unauthorized),
-        (Answer.json(#"{"errors":[{"code":415,"message":"Callback URL not approved"}]}"#, status: 403), .configuration),
-        (.json(#"{"errors":[{"code":32,"message":"Could not authenticate you"}]}"#, status: 401), .unauthorized),
+        (
+            Answer.json(
+                #"{"errors":[{"code":415,"message":"Callback URL not approved"}]}"#, status: 403),
+            .configuration
+        ),
+        (
+            .json(#"{"errors":[{"code":32,"message":"Could not authenticate you"}]}"#, status: 401),
+            .unauthorized
+        ),
         (Answer(status: 503), .unavailable),
     ])
     func failuresAreTold(answer: Answer, code: NetworkError.Code) async throws {
         let (server, login) = try login { _ in answer }
-        let error = try await #require(throws: NetworkError.self) { _ = try await login.begin(forReadingOnly: false) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await login.begin(forReadingOnly: false)
+        }
         #expect(error.code == code)
         #expect(server.requests.count == 1)
-        if code == .unauthorized { #expect(error.detail == "the consumer key or the consumer secret is wrong") }
-        if code == .configuration { #expect(error.description.contains("set a callback address for the app")) }
+        if code == .unauthorized {
+            #expect(error.detail == "the consumer key or the consumer secret is wrong")
+        }
+        if code == .configuration {
+            #expect(error.description.contains("set a callback address for the app"))
+        }
     }
 
     /// A person may mend what was wrong and go on.
@@ -105,14 +134,24 @@ import Transport
         let counter = Counter()
         let (server, login) = try login { request in
             switch counter.next() {
-            case 1: .json(#"{"errors":[{"code":415,"message":"Callback URL not approved"}]}"#, status: 403)
-            case 3: Answer(status: 401, body: "Error processing your OAuth request: Invalid oauth_verifier parameter")
+            case 1:
+                .json(
+                    #"{"errors":[{"code":415,"message":"Callback URL not approved"}]}"#, status: 403
+                )
+            case 3:
+                Answer(
+                    status: 401,
+                    body: "Error processing your OAuth request: Invalid oauth_verifier parameter")
             default: Self.usual(request)
             }
         }
-        await #expect(throws: NetworkError.self) { _ = try await login.begin(forReadingOnly: false) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await login.begin(forReadingOnly: false)
+        }
         let request = try await login.begin(forReadingOnly: false)
-        let error = try await #require(throws: NetworkError.self) { _ = try await login.finish(request, pin: "1") }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await login.finish(request, pin: "1")
+        }
         #expect(error.code == .unauthorized)
         #expect(error.detail == "the PIN is wrong or too old; begin again")
         try await expect(login.finish(request, pin: "2").accessToken.reveal(), equals: "42-t=")

@@ -10,8 +10,11 @@ import Transport
 struct XLoopback {
     static let credentials = XCredentials(
         consumerKey: "planted-key-1a", consumerSecret: Secret("planted-consumer-secret-2b"),
-        accessToken: Secret("42-planted-token-3c"), accessTokenSecret: Secret("planted-token-secret-4d"))
-    static let secrets = ["planted-consumer-secret-2b", "42-planted-token-3c", "planted-token-secret-4d"]
+        accessToken: Secret("42-planted-token-3c"),
+        accessTokenSecret: Secret("planted-token-secret-4d"))
+    static let secrets = [
+        "planted-consumer-secret-2b", "42-planted-token-3c", "planted-token-secret-4d",
+    ]
     /// The instant 2026-11-20T21:00:00Z.
     static let start = Date(timeIntervalSince1970: 1_795_208_400)
 
@@ -21,35 +24,43 @@ struct XLoopback {
 
     /// Where `answer` gives nil, the account `42` and errors for all else are given.
     init(
-        options: XOptions = XOptions(mayPublish: true, homePostsPerDay: 500), book: MemoryBook = MemoryBook(),
-        credentials: XCredentials = Self.credentials, now: @escaping @Sendable () -> Date = { Self.start },
+        options: XOptions = XOptions(mayPublish: true, homePostsPerDay: 500),
+        book: MemoryBook = MemoryBook(),
+        credentials: XCredentials = Self.credentials,
+        now: @escaping @Sendable () -> Date = { Self.start },
         answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
     ) throws {
         server = try LoopbackServer { request, connection in
             let answer = answer(request) ?? Self.usual(request)
-            try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
+            try connection.respond(
+                status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         self.book = book
-        network = try Self.network(of: server, options: options, book: book, credentials: credentials, now: now)
+        network = try Self.network(
+            of: server, options: options, book: book, credentials: credentials, now: now)
     }
 
     /// An account that reads from any server.
     static func network(
-        of server: LoopbackServer, options: XOptions = XOptions(mayPublish: true, homePostsPerDay: 500),
+        of server: LoopbackServer,
+        options: XOptions = XOptions(mayPublish: true, homePostsPerDay: 500),
         book: MemoryBook = MemoryBook(), credentials: XCredentials = Self.credentials,
         now: @escaping @Sendable () -> Date = { Self.start }
     ) throws -> XNetwork {
         var options = options
         options.apiBaseURL = server.url
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
-        return try XNetwork(credentials: credentials, options: options, book: book, client: client, now: now)
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        return try XNetwork(
+            credentials: credentials, options: options, book: book, client: client, now: now)
     }
 
     /// The requests after those about the account.
     var requests: [LoopbackServer.Request] { server.requests.filter { $0.path != "/2/users/me" } }
 
     static func usual(_ request: LoopbackServer.Request) -> Answer {
-        request.path == "/2/users/me" ? .json(XWire.answer(XWire.user("42", "mirror"))) : XWire.notFound
+        request.path == "/2/users/me"
+            ? .json(XWire.answer(XWire.user("42", "mirror"))) : XWire.notFound
     }
 }
 
@@ -65,7 +76,9 @@ extension XLoopback {
         return try await failure(of: loopback.network, operation)
     }
 
-    static func failure(of network: XNetwork, _ operation: NetworkError.Operation) async throws -> NetworkError {
+    static func failure(of network: XNetwork, _ operation: NetworkError.Operation) async throws
+        -> NetworkError
+    {
         try await #require(throws: NetworkError.self) {
             switch operation {
             case .verifyAccount: _ = try await network.verifyAccount()
@@ -154,7 +167,8 @@ final class MemoryBook: SpendingBook {
     /// Takes that back.
     func open() { lock.withLock { broken = false } }
 
-    func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
+    func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
+    {
         try lock.withLock {
             if broken { throw Broken() }
             guard sum + amount <= limit else { return Self.later }
@@ -184,12 +198,14 @@ final class MemoryBook: SpendingBook {
 /// JSON in the shapes that X's interface promises.
 enum XWire {
     static let notFound = Answer.json(
-        #"{"title":"Not Found","detail":"Not Found","type":"about:blank","status":404}"#, status: 404)
+        #"{"title":"Not Found","detail":"Not Found","type":"about:blank","status":404}"#,
+        status: 404)
 
     static func user(_ id: String, _ name: String, _ overrides: [String: String] = [:]) -> String {
         Wire.object(
             [
-                "id": "\"\(id)\"", "username": "\"\(name)\"", "name": "\"Name of \(name)\"", "protected": "false",
+                "id": "\"\(id)\"", "username": "\"\(name)\"", "name": "\"Name of \(name)\"",
+                "protected": "false",
                 "description": "\"bio of \(name)\"",
             ], overrides)
     }
@@ -198,20 +214,25 @@ enum XWire {
     static func post(_ id: String, _ overrides: [String: String] = [:]) -> String {
         Wire.object(
             [
-                "id": "\"\(id)\"", "text": "\"text \(id)\"", "author_id": "\"7\"", "conversation_id": "\"\(id)\"",
-                "created_at": "\"2026-11-20T20:00:00.000Z\"", "edit_history_tweet_ids": "[\"\(id)\"]",
+                "id": "\"\(id)\"", "text": "\"text \(id)\"", "author_id": "\"7\"",
+                "conversation_id": "\"\(id)\"",
+                "created_at": "\"2026-11-20T20:00:00.000Z\"",
+                "edit_history_tweet_ids": "[\"\(id)\"]",
                 "lang": "\"en\"", "possibly_sensitive": "false", "reply_settings": "\"everyone\"",
             ], overrides)
     }
 
     /// One thing as `data`.
     static func answer(_ data: String, users: [String] = []) -> String {
-        users.isEmpty ? #"{"data":\#(data)}"# : #"{"data":\#(data),"includes":{"users":\#(Wire.list(users))}}"#
+        users.isEmpty
+            ? #"{"data":\#(data)}"#
+            : #"{"data":\#(data),"includes":{"users":\#(Wire.list(users))}}"#
     }
 
     /// A list as `data`, which is missing where there is nothing.
     static func list(
-        _ posts: [String], users: [String] = [user("7", "ann")], next: String? = nil, errors: String? = nil
+        _ posts: [String], users: [String] = [user("7", "ann")], next: String? = nil,
+        errors: String? = nil
     ) -> String {
         var fields = [
             "meta": next.map { #"{"result_count":\#(posts.count),"next_token":"\#($0)"}"# }
@@ -229,13 +250,16 @@ enum XWire {
     static func problem(_ kind: String, _ overrides: [String: String] = [:]) -> String {
         Wire.object(
             [
-                "type": "\"https://api.twitter.com/2/problems/\(kind)\"", "title": "\"Title of \(kind)\"",
+                "type": "\"https://api.twitter.com/2/problems/\(kind)\"",
+                "title": "\"Title of \(kind)\"",
                 "detail": "\"Detail of \(kind).\"",
             ], overrides)
     }
 
     /// A problem as the whole body.
-    static func refusal(_ status: Int, _ kind: String, _ overrides: [String: String] = [:]) -> Answer {
+    static func refusal(_ status: Int, _ kind: String, _ overrides: [String: String] = [:])
+        -> Answer
+    {
         .json(problem(kind, ["status": "\(status)"].merging(overrides) { $1 }), status: status)
     }
 }

@@ -9,7 +9,9 @@ import Testing
 @Suite struct XMoneyTests {
     private let prices = XPrices.current
 
-    private func dollars(_ amount: Double) -> Money { Money(microdollars: Int((amount * 1_000_000).rounded())) }
+    private func dollars(_ amount: Double) -> Money {
+        Money(microdollars: Int((amount * 1_000_000).rounded()))
+    }
 
     private func mentions(
         _ count: Int, book: MemoryBook = MemoryBook(), options: XOptions = XOptions(),
@@ -36,8 +38,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (Feed.ownPosts, false, 16.0), (.ownPosts, true, 3.2), (.mentions, false, 48.0), (.mentions, true, 35.2),
-        (.home, false, 48.0), (.home, true, 48.0), (.favorites, false, 16.0), (.favorites, true, 3.2),
+        (Feed.ownPosts, false, 16.0), (.ownPosts, true, 3.2), (.mentions, false, 48.0),
+        (.mentions, true, 35.2),
+        (.home, false, 48.0), (.home, true, 48.0), (.favorites, false, 16.0),
+        (.favorites, true, 3.2),
     ])
     func aReadingHasItsPrice(feed: Feed, ownsApp: Bool, expected: Double) throws {
         let network = try XLoopback(options: XOptions(ownsApp: ownsApp)) { _ in nil }.network
@@ -64,7 +68,9 @@ import Testing
             loopback.book.entries == [
                 .init(amount: dollars(0.010), purpose: .lookUp, isReservation: true),
                 .init(amount: dollars(20 * 0.015), purpose: .feed(.mentions), isReservation: true),
-                .init(amount: dollars(20 * 0.015 - 0.045), purpose: .feed(.mentions), isReservation: false),
+                .init(
+                    amount: dollars(20 * 0.015 - 0.045), purpose: .feed(.mentions),
+                    isReservation: false),
             ])
         paging.grow(by: 0)
         let cursor = try #require(first.newer)
@@ -89,7 +95,8 @@ import Testing
         #expect(loopback.book.spent == spent + prices.postRead)
         clock.now = Date(timeIntervalSince1970: 1_795_219_200)
         _ = try await loopback.network.page(.mentions, .newest)
-        #expect(loopback.book.spent == spent + prices.postRead + prices.postRead * 8 + prices.userRead)
+        #expect(
+            loopback.book.spent == spent + prices.postRead + prices.postRead * 8 + prices.userRead)
     }
 
     @Test func ownedReadsAreCheaper() async throws {
@@ -142,7 +149,9 @@ import Testing
         #expect(error.retryAfter == MemoryBook.later)
         #expect(!error.isPermanent)
         #expect(!error.stopsActor)
-        #expect(error.description.contains("it costs up to $0.075, which is more than is left of the budget"))
+        #expect(
+            error.description.contains(
+                "it costs up to $0.075, which is more than is left of the budget"))
         #expect(error.description.contains("raise X_BUDGET_USD_PER_MONTH, or wait"))
         #expect(loopback.requests.isEmpty)
     }
@@ -156,12 +165,18 @@ import Testing
     }
 
     @Test func everyCallAsksTheBook() async throws {
-        let (loopback, _) = try mentions(1, book: MemoryBook(limit: .zero), options: XOptions(mayPublish: true))
+        let (loopback, _) = try mentions(
+            1, book: MemoryBook(limit: .zero), options: XOptions(mayPublish: true))
         let network = loopback.network
         let calls: [@Sendable () async throws -> Void] = [
-            { _ = try await network.verifyAccount() }, { _ = try await network.page(.ownPosts, .newest) },
-            { _ = try await network.ownPosts(since: XLoopback.start) }, { try await network.delete("9") },
-            { _ = try await network.publish(Draft(text: "x", key: "k", createdAt: XLoopback.start)) },
+            { _ = try await network.verifyAccount() },
+            { _ = try await network.page(.ownPosts, .newest) },
+            { _ = try await network.ownPosts(since: XLoopback.start) },
+            { try await network.delete("9") },
+            {
+                _ = try await network.publish(
+                    Draft(text: "x", key: "k", createdAt: XLoopback.start))
+            },
             { _ = try await network.lookUp("9") },
         ]
         for call in calls {
@@ -175,7 +190,8 @@ import Testing
         let (loopback, _) = try mentions(1, options: XOptions(mayPublish: true))
         loopback.book.shut()
         let error = try await #require(throws: NetworkError.self) {
-            _ = try await loopback.network.publish(Draft(text: "x", key: "k", createdAt: XLoopback.start))
+            _ = try await loopback.network.publish(
+                Draft(text: "x", key: "k", createdAt: XLoopback.start))
         }
         #expect(error.code == .unavailable)
         #expect(error.outcome == .notSent)
@@ -189,7 +205,8 @@ import Testing
             book.shut()
             return .json(#"{"data":{"id":"9","text":"x"}}"#, status: 201)
         }
-        let published = try await loopback.network.publish(Draft(text: "a.bc", key: "k", createdAt: XLoopback.start))
+        let published = try await loopback.network.publish(
+            Draft(text: "a.bc", key: "k", createdAt: XLoopback.start))
         #expect(published.address == "9")
         #expect(book.spent == prices.postCreateWithURL)
     }
@@ -199,19 +216,24 @@ import Testing
     @Test(arguments: [400, 401, 403, 404, 429, 500, 503])
     func aRefusedReadCostsNothing(status: Int) async throws {
         let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : Answer(status: status) }
-        await #expect(throws: NetworkError.self) { _ = try await loopback.network.page(.mentions, .newest) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await loopback.network.page(.mentions, .newest)
+        }
         #expect(loopback.book.spent == prices.userRead)
     }
 
     @Test func anAnswerWithNothingCostsNothing() async throws {
         let body = #"{"errors":[\#(XWire.problem("resource-not-found"))]}"#
         let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : .json(body) }
-        await #expect(throws: NetworkError.self) { _ = try await loopback.network.page(.mentions, .newest) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await loopback.network.page(.mentions, .newest)
+        }
         #expect(loopback.book.spent == prices.userRead)
         #expect(loopback.book.entries.filter { !$0.isReservation }.count == 1)
     }
 
-    /// X may have billed what arrived here in pieces, so it stays paid, once for a day, until it arrives whole.
+    /// X may have billed what arrived here in pieces, so it stays paid, once for a day, until it
+    /// arrives whole.
     @Test(arguments: ["", "<html>", "{}", #"{"data":[{"id":"1"#])
     func anAnswerThatCannotBeReadStaysPaidUntilItIsReadAgain(body: String) async throws {
         let (clock, script) = (AdjustableTime(XLoopback.start), AdjustableText(body))
@@ -220,7 +242,9 @@ import Testing
         }
         let network = loopback.network
         for _ in 1...3 {
-            await #expect(throws: NetworkError.self) { _ = try await network.page(.mentions, .newest) }
+            await #expect(throws: NetworkError.self) {
+                _ = try await network.page(.mentions, .newest)
+            }
             #expect(loopback.book.spent == dollars(0.010 + 20 * 0.015))
         }
         script.text = XWire.list([XWire.post("9")])
@@ -229,7 +253,9 @@ import Testing
         // Another day's is another bill.
         script.text = body
         let cursor = try #require(newest.newer)
-        await #expect(throws: NetworkError.self) { _ = try await network.page(.mentions, .newer(than: cursor)) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await network.page(.mentions, .newer(than: cursor))
+        }
         clock.now += 86_400
         script.text = XWire.list([])
         _ = try await network.page(.mentions, .newer(than: cursor))
@@ -242,7 +268,9 @@ import Testing
         let loopback = try XLoopback { request in
             request.path == "/2/users/42/mentions" ? .json(script.text) : nil
         }
-        await #expect(throws: NetworkError.self) { _ = try await loopback.network.page(.mentions, .older("7")) }
+        await #expect(throws: NetworkError.self) {
+            _ = try await loopback.network.page(.mentions, .older("7"))
+        }
         script.text = XWire.list([])
         _ = try await loopback.network.page(.mentions, .newest)
         #expect(loopback.book.spent == dollars(0.010 + 100 * 0.015))
@@ -254,7 +282,9 @@ import Testing
         let book = MemoryBook()
         let server = try LoopbackServer(steps: [.awaitRequest, .reset])
         let network = try XLoopback.network(of: server, book: book)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.verifyAccount() }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.verifyAccount()
+        }
         #expect(error.code == .transport)
         #expect(book.spent == prices.userRead)
     }
@@ -284,7 +314,8 @@ import Testing
     func aWriteIsPaidUnlessItIsRefused(status: Int, expected: Double) async throws {
         let loopback = try XLoopback { _ in Answer(status: status) }
         await #expect(throws: NetworkError.self) {
-            _ = try await loopback.network.publish(Draft(text: "x", key: "k", createdAt: XLoopback.start))
+            _ = try await loopback.network.publish(
+                Draft(text: "x", key: "k", createdAt: XLoopback.start))
         }
         #expect(loopback.book.spent == dollars(expected))
     }
@@ -295,7 +326,8 @@ import Testing
         let loopback = try XLoopback(book: book) { _ in
             .json(#"{"data":{"id":"9","text":"odd https://t.co/a"}}"#, status: 201)
         }
-        _ = try await loopback.network.publish(Draft(text: "odd", key: "k", createdAt: XLoopback.start))
+        _ = try await loopback.network.publish(
+            Draft(text: "odd", key: "k", createdAt: XLoopback.start))
         #expect(book.spent == prices.postCreateWithURL)
     }
 
@@ -317,8 +349,10 @@ import Testing
     // MARK: Links
 
     @Test(arguments: [
-        ("https://example.com", true), ("example.com", true), ("see a.co now", true), ("end.Next", true),
-        ("plain", false), ("3.14", false), ("wait...what", false), ("the end. Next", false), ("", false),
+        ("https://example.com", true), ("example.com", true), ("see a.co now", true),
+        ("end.Next", true),
+        ("plain", false), ("3.14", false), ("wait...what", false), ("the end. Next", false),
+        ("", false),
     ])
     func whatMayBeALinkHasThePriceOfOne(text: String, expected: Bool) {
         let price = prices.price(ofPublishing: text, isReply: false)
@@ -334,15 +368,19 @@ import Testing
             ("end.Next", nil, #""end.Next""#, 0.015), ("end.Next", "4", #""end.Next""#, 0.010),
             ("odd", nil, #""odd https://t.co/a""#, 0.200), ("example.com", nil, "null", 0.200),
         ] as [(String, String?, String, Double)])
-    func aLinkIsPaid(text: String, replyTo: String?, answer: String, expected: Double) async throws {
-        let loopback = try XLoopback { _ in .json(#"{"data":{"id":"9","text":\#(answer)}}"#, status: 201) }
+    func aLinkIsPaid(text: String, replyTo: String?, answer: String, expected: Double) async throws
+    {
+        let loopback = try XLoopback { _ in
+            .json(#"{"data":{"id":"9","text":\#(answer)}}"#, status: 201)
+        }
         _ = try await loopback.network.publish(
             Draft(text: text, replyTo: replyTo, key: "k", createdAt: XLoopback.start))
         #expect(loopback.book.spent == dollars(expected))
         #expect(Set(loopback.book.entries.map(\.purpose)) == [.publish])
     }
 
-    /// What a call cost beyond its reservation is owed until it is written down, and nothing is bought before.
+    /// What a call cost beyond its reservation is owed until it is written down, and nothing is
+    /// bought before.
     @Test func whatCouldNotBeWrittenDownStaysOwed() async throws {
         let book = MemoryBook()
         let loopback = try XLoopback(book: book) { request in
@@ -353,11 +391,14 @@ import Testing
         }
         _ = try await loopback.network.verifyAccount()
         let before = book.spent
-        let post = try await loopback.network.publish(Draft(text: "look", key: "k", createdAt: XLoopback.start))
+        let post = try await loopback.network.publish(
+            Draft(text: "look", key: "k", createdAt: XLoopback.start))
         #expect(post.address == "99")
         #expect(book.spent == before + prices.postCreate)
         for _ in 0..<2 {
-            let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp("9") }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.lookUp("9")
+            }
             #expect(error.code == .unavailable)
             #expect(error.outcome == .notSent)
         }

@@ -63,8 +63,11 @@ final class XPagingServer: Sendable {
     private func candidates(_ query: [String: String]) -> [UInt64] {
         let top = lock.withLock { count }
         let since = habit == .ignoresSinceID ? 0 : query["since_id"].flatMap { UInt64($0) } ?? 0
-        let until = habit == .ignoresUntilID ? UInt64.max : query["until_id"].flatMap { UInt64($0) } ?? .max
-        return (0..<top).reversed().map { base + UInt64($0) + 1 }.filter { $0 > since && $0 < until }
+        let until =
+            habit == .ignoresUntilID ? UInt64.max : query["until_id"].flatMap { UInt64($0) } ?? .max
+        return (0..<top).reversed().map { base + UInt64($0) + 1 }.filter {
+            $0 > since && $0 < until
+        }
     }
 
     private func page(_ ids: [UInt64], next: String?) -> Answer {

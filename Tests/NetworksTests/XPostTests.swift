@@ -23,28 +23,36 @@ import Testing
             post
                 == ObservedPost(
                     post: Post(
-                        id: PostID(network: .x, value: "9"), author: AccountID(network: .x, value: "7"),
-                        text: "text 9", createdAt: Date(timeIntervalSince1970: 1_795_204_800), visibility: .public,
+                        id: PostID(network: .x, value: "9"),
+                        author: AccountID(network: .x, value: "7"),
+                        text: "text 9", createdAt: Date(timeIntervalSince1970: 1_795_204_800),
+                        visibility: .public,
                         language: "en", address: "9"),
                     author: Account(
-                        id: AccountID(network: .x, value: "7"), handle: "ann", displayName: "Name of ann",
+                        id: AccountID(network: .x, value: "7"), handle: "ann",
+                        displayName: "Name of ann",
                         bio: "bio of ann", address: "7"),
                     address: "9", conversation: "9"))
     }
 
     @Test func readsAReplyInBothSpellings() async throws {
-        for (references, note) in [("referenced_tweets", "note_tweet"), ("referenced_posts", "note_post")] {
+        for (references, note) in [
+            ("referenced_tweets", "note_tweet"), ("referenced_posts", "note_post"),
+        ] {
             let post = try await observed([
                 references: #"[{"type":"replied_to","id":"5"},{"type":"quoted","id":"6"}]"#,
                 "in_reply_to_user_id": #""42""#, "conversation_id": #""3""#,
-                "text": #""@mirror cut…""#, note: #"{"text":"@mirror @bob the whole &amp; full text"}"#,
-                "entities": #"{"mentions":[{"start":0,"end":7,"username":"mirror","id":"42"},{"username":"x"}]}"#,
+                "text": #""@mirror cut…""#,
+                note: #"{"text":"@mirror @bob the whole &amp; full text"}"#,
+                "entities":
+                    #"{"mentions":[{"start":0,"end":7,"username":"mirror","id":"42"},{"username":"x"}]}"#,
             ])
             #expect(post.post.text == "the whole & full text")
             #expect(
                 post.post.replyTo
                     == ReplyTarget(
-                        author: AccountID(network: .x, value: "42"), post: PostID(network: .x, value: "5")))
+                        author: AccountID(network: .x, value: "42"),
+                        post: PostID(network: .x, value: "5")))
             #expect(post.replyToAddress == "5")
             #expect(post.conversation == "3")
             #expect(post.post.mentions == [AccountID(network: .x, value: "42")])
@@ -52,7 +60,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("&amp;lt; &lt;b&gt; &amp;amp; &quot;", "&lt; <b> &amp; &quot;"), ("a\\nb", "a\nb"), ("  x  ", "x"),
+        ("&amp;lt; &lt;b&gt; &amp;amp; &quot;", "&lt; <b> &amp; &quot;"), ("a\\nb", "a\nb"),
+        ("  x  ", "x"),
         // A name at the beginning of what is no reply is part of the text.
         ("@ann hello", "@ann hello"),
     ])
@@ -61,12 +70,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("@a @b_1\\n@c hello", "hello"), ("@a", ""), ("@a, hello", "@a, hello"), ("@ hello", "@ hello"),
+        ("@a @b_1\\n@c hello", "hello"), ("@a", ""), ("@a, hello", "@a, hello"),
+        ("@ hello", "@ hello"),
         ("hello @a", "hello @a"), ("@aé b", "@aé b"), ("@a @b", ""),
     ])
     func repliesLoseTheNamesThatTheyBeginWith(raw: String, text: String) async throws {
         let reply = #"[{"type":"replied_to","id":"5"}]"#
-        try await expect(observed(["text": "\"\(raw)\"", "referenced_tweets": reply]).post.text, equals: text)
+        try await expect(
+            observed(["text": "\"\(raw)\"", "referenced_tweets": reply]).post.text, equals: text)
     }
 
     @Test func linksAreExpandedAndMediaLeftOut() async throws {
@@ -77,23 +88,27 @@ import Testing
             #"{"url":"https://t.co/m3","expanded_url":"https://example.com/pic","media_key":"3_1"}"#,
             #"{"url":"https://t.co/q1","expanded_url":"https://x.com/bob/status/5?s=20"}"#,
             #"{"url":"https://t.co/s1","expanded_url":"https://x.com/bob/status/77"}"#,
-            #"{"url":"https://t.co/j1","expanded_url":"javascript:alert(1)"}"#, #"{"url":"https://t.co/n1"}"#, "7",
+            #"{"url":"https://t.co/j1","expanded_url":"javascript:alert(1)"}"#,
+            #"{"url":"https://t.co/n1"}"#, "7",
         ])
         let post = try await observed([
             "text":
                 #""see https://t.co/a1 https://t.co/s1 https://t.co/j1 https://t.co/n1 https://t.co/q1 https://t.co/m1 https://t.co/m2 https://t.co/m3""#,
-            "entities": #"{"urls":\#(urls)}"#, "referenced_tweets": #"[{"type":"quoted","id":"5"}]"#,
+            "entities": #"{"urls":\#(urls)}"#,
+            "referenced_tweets": #"[{"type":"quoted","id":"5"}]"#,
         ])
         #expect(
             post.post.text
-                == "see https://example.com/?a=1&b=2 https://x.com/bob/status/77 https://t.co/j1 https://t.co/n1")
+                == "see https://example.com/?a=1&b=2 https://x.com/bob/status/77 https://t.co/j1 https://t.co/n1"
+        )
         #expect(post.post.hasMedia)
         #expect(post.post.replyTo == nil)
         #expect(!post.post.isRepost)
     }
 
     @Test(arguments: [
-        (#"{"media_keys":["3_1"]}"#, true), (#"{"poll_ids":["1"]}"#, true), (#"{"media_keys":[]}"#, false),
+        (#"{"media_keys":["3_1"]}"#, true), (#"{"poll_ids":["1"]}"#, true),
+        (#"{"media_keys":[]}"#, false),
         ("{}", false), ("7", false),
     ])
     func attachmentsAreMedia(attachments: String, expected: Bool) async throws {
@@ -106,7 +121,9 @@ import Testing
         // Made at 20:00:00, edited at 20:20:00.
         let first = UInt64(1_795_204_800_000 - 1_288_834_974_657) << 22
         let last = first + UInt64(1_200_000) << 22
-        var overrides = ["edit_history_tweet_ids": "", "created_at": "\"2026-11-20T20:20:00.000Z\""]
+        var overrides = [
+            "edit_history_tweet_ids": "", "created_at": "\"2026-11-20T20:20:00.000Z\"",
+        ]
         overrides[field] = #"["\#(first)","\#(last)"]"#
         let post = try await observed(overrides, id: String(last))
         #expect(post.post.id.value == String(first))
@@ -117,7 +134,8 @@ import Testing
 
     /// Who hides posts must not find them learned, and what is not known to be open is not.
     @Test(arguments: [
-        ("true", true), ("\"true\"", true), ("false", false), ("", true), ("null", true), ("\"perhaps\"", true),
+        ("true", true), ("\"true\"", true), ("false", false), ("", true), ("null", true),
+        ("\"perhaps\"", true),
     ])
     func hiddenAuthorsAreLeftAlone(flag: String, isHidden: Bool) async throws {
         let post = try await observed([:], users: [XWire.user("7", "ann", ["protected": flag])])
@@ -139,7 +157,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("und", nil), ("zxx", nil), ("qme", nil), ("qst", nil), ("ja", "ja"), ("zh-TW", "zh-TW"), ("in", "id"),
+            ("und", nil), ("zxx", nil), ("qme", nil), ("qst", nil), ("ja", "ja"),
+            ("zh-TW", "zh-TW"), ("in", "id"),
             ("iw", "he"), ("english", nil), ("", nil),
         ] as [(String, String?)])
     func languagesThatAreNoneAreLeftOut(tag: String, language: String?) async throws {
@@ -147,17 +166,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ("everyone", false, false), ("mentionedUsers", false, true), ("mentionedUsers", true, false),
+        ("everyone", false, false), ("mentionedUsers", false, true),
+        ("mentionedUsers", true, false),
         ("following", false, true), ("subscribers", false, true), ("somethingNew", false, true),
     ])
-    func replySettingsAreRespected(settings: String, isMentioned: Bool, isRefused: Bool) async throws {
+    func replySettingsAreRespected(settings: String, isMentioned: Bool, isRefused: Bool)
+        async throws
+    {
         let mentions = isMentioned ? #"{"mentions":[{"id":"42","username":"mirror"}]}"# : ""
         let post = try await observed(["reply_settings": "\"\(settings)\"", "entities": mentions])
         #expect(post.replyNeedsApproval == isRefused)
     }
 
     @Test(arguments: [
-        ["created_at": #""2026-11-20T20:00:00Z""#], ["created_at": #""2026-11-20T20:00:00.000+00:00""#],
+        ["created_at": #""2026-11-20T20:00:00Z""#],
+        ["created_at": #""2026-11-20T20:00:00.000+00:00""#],
         ["created_at": #""2026-11-21T05:00:00+09:00""#],
     ])
     func datesComeInSeveralForms(overrides: [String: String]) async throws {
@@ -179,9 +202,11 @@ import Testing
     /// What is new in the interface, or odd in one field, hides nothing else.
     @Test func unknownThingsAreNoFailure() async throws {
         let post = try await observed([
-            "referenced_tweets": #"[{"type":"reviewed","id":"5"},{"type":"quoted"},null]"#, "lang": "7",
+            "referenced_tweets": #"[{"type":"reviewed","id":"5"},{"type":"quoted"},null]"#,
+            "lang": "7",
             "possibly_sensitive": #""true""#, "entities": #"{"urls":{"a":1},"mentions":"none"}"#,
-            "edit_history_tweet_ids": "[7]", "brand_new": #"{"deep":[{"er":null}]}"#, "conversation_id": "12",
+            "edit_history_tweet_ids": "[7]", "brand_new": #"{"deep":[{"er":null}]}"#,
+            "conversation_id": "12",
         ])
         #expect(post.post.text == "text 9")
         #expect(post.post.isSensitive)
@@ -190,7 +215,9 @@ import Testing
     }
 
     /// A long text that cannot be read is not replaced by its first part.
-    @Test(arguments: [["note_tweet": "{}"], ["note_post": #"{"text":null}"#], ["text": ""], ["id": #""0x9""#]])
+    @Test(arguments: [
+        ["note_tweet": "{}"], ["note_post": #"{"text":null}"#], ["text": ""], ["id": #""0x9""#],
+    ])
     func whatLacksItsTextIsLeftOut(overrides: [String: String]) async throws {
         let body = XWire.list([XWire.post("9", overrides), XWire.post("8")])
         let loopback = try XLoopback { $0.path == "/2/users/42/mentions" ? .json(body) : nil }
@@ -218,7 +245,8 @@ import Testing
     @Test func looksUpAPost() async throws {
         let ann = [XWire.user("7", "ann")]
         for body in [
-            XWire.answer(XWire.post("9"), users: ann), XWire.answer("[\(XWire.post("9"))]", users: ann),
+            XWire.answer(XWire.post("9"), users: ann),
+            XWire.answer("[\(XWire.post("9"))]", users: ann),
         ] {
             let post = try #require(try await lookUp(.json(body)))
             #expect(post.address == "9")
@@ -230,7 +258,8 @@ import Testing
         #"{"errors":[\#(XWire.problem("resource-not-found"))]}"#,
         #"{"errors":[\#(XWire.problem("not-authorized-for-resource"))]}"#,
         #"{"errors":[\#(XWire.problem("resource-unavailable"))],"meta":{"result_count":0}}"#,
-        #"{"data":[]}"#, #"{"meta":{"result_count":0}}"#, #"{"errors":[{"code":144,"message":"No status"}]}"#,
+        #"{"data":[]}"#, #"{"meta":{"result_count":0}}"#,
+        #"{"errors":[{"code":144,"message":"No status"}]}"#,
     ])
     func aPostThatIsGoneIsNil(body: String) async throws {
         try await expect(lookUp(.json(body)), equals: nil)
@@ -240,10 +269,12 @@ import Testing
         try await expect(lookUp(XWire.notFound), equals: nil)
     }
 
-    /// A post that is not there for any other reason is not gone: what depends on it must not be forgotten.
+    /// A post that is not there for any other reason is not gone: what depends on it must not be
+    /// forgotten.
     @Test(arguments: [
         "{}", #"{"data":null}"#, #"{"data":{"id":"9"}}"#, #"{"data":7}"#, "[]",
-        #"{"errors":[\#(XWire.problem("internal-error"))]}"#, #"{"errors":[\#(XWire.problem("brand-new"))]}"#,
+        #"{"errors":[\#(XWire.problem("internal-error"))]}"#,
+        #"{"errors":[\#(XWire.problem("brand-new"))]}"#,
         #"{"errors":["odd"]}"#,
     ])
     func anOddAnswerIsNotTheEndOfAPost(body: String) async throws {
@@ -254,7 +285,9 @@ import Testing
     @Test(arguments: [404, 410]) func aProxysWordIsNotTheEndOfAPost(status: Int) async throws {
         for body in ["<html>not found</html>", "", "{}"] {
             let answer = Answer(status: status, body: body)
-            let error = try await #require(throws: NetworkError.self) { _ = try await lookUp(answer) }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await lookUp(answer)
+            }
             #expect(!error.isPermanent)
             let deleting = try await XLoopback.failure(answer, .delete)
             #expect(deleting.code == .malformedResponse)
@@ -265,7 +298,10 @@ import Testing
         let loopback = try XLoopback { request in
             switch request.path {
             case "/2/tweets/9":
-                .json(XWire.answer(XWire.post("9", ["conversation_id": #""3""#]), users: [XWire.user("7", "ann")]))
+                .json(
+                    XWire.answer(
+                        XWire.post("9", ["conversation_id": #""3""#]),
+                        users: [XWire.user("7", "ann")]))
             case "/2/tweets/8": .json(#"{"errors":[\#(XWire.problem("resource-not-found"))]}"#)
             default: nil
             }
@@ -284,7 +320,9 @@ import Testing
     @Test(arguments: ["", "..", "a b", "9/../8", "-9", "9?x=1"])
     func addressesThatAreNoIDsAreNotAskedFor(address: String) async throws {
         let loopback = try XLoopback { _ in nil }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp(address) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.lookUp(address)
+        }
         #expect(error.outcome == .notSent)
         #expect(loopback.server.requests.isEmpty)
     }

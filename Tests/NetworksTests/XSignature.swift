@@ -5,8 +5,12 @@ import TestSupport
 /// Checks a signature from nothing but what arrived, with arithmetic of its own.
 enum XSignature {
     /// Whether the request is signed with these secrets for the address where it arrived.
-    static func isRight(_ request: LoopbackServer.Request, at base: String, secrets: (String, String)) -> Bool {
-        guard let header = request.header("Authorization"), header.hasPrefix("OAuth ") else { return false }
+    static func isRight(
+        _ request: LoopbackServer.Request, at base: String, secrets: (String, String)
+    ) -> Bool {
+        guard let header = request.header("Authorization"), header.hasPrefix("OAuth ") else {
+            return false
+        }
         var pairs: [String] = []
         var signature = ""
         for part in header.dropFirst(6).components(separatedBy: ", ") {
@@ -19,7 +23,8 @@ enum XSignature {
                 pairs.append("\(pair[0])=\(value)")
             }
         }
-        // As they were sent: an encoding that differs from what was signed makes the signature wrong.
+        // As they were sent: an encoding that differs from what was signed makes the signature
+        // wrong.
         let query = request.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         pairs += query.split(separator: "&").map(String.init)
         let sorted = pairs.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
@@ -30,7 +35,8 @@ enum XSignature {
     }
 
     private static func encoded(_ text: String) -> String {
-        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        let plain = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
 
@@ -52,7 +58,9 @@ enum XSignature {
         for start in stride(from: 0, to: bytes.count, by: 64) {
             mix(Array(bytes[start..<start + 64]), into: &state)
         }
-        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
+        return state.flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+        }
     }
 
     private static func mix(_ block: [UInt8], into state: inout [UInt32]) {
@@ -60,7 +68,9 @@ enum XSignature {
             block[index * 4..<index * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         }
         for index in 16..<80 {
-            words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
+            words.append(
+                rotated(
+                    words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
         }
         var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
         for index in 0..<80 {
@@ -77,5 +87,7 @@ enum XSignature {
         for (index, word) in [a, b, c, d, e].enumerated() { state[index] = state[index] &+ word }
     }
 
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
+        word << count | word >> (32 - count)
+    }
 }

@@ -58,17 +58,21 @@ import Testing
             ], key: "xvz1evFS4wEEPTGEFPHBog", secret: "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw",
             token: "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb",
             tokenSecret: "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE", timestamp: 1_318_622_958,
-            nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg", sendsVersion: true, signature: signature)
+            nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg", sendsVersion: true,
+            signature: signature)
     }
 
     /// A request to the host of RFC 5849, section 1.2.
     private static func photos(
-        _ method: String, _ path: String, parameters: [Pair] = [], extra: [Pair] = [], token: (String, String)?,
+        _ method: String, _ path: String, parameters: [Pair] = [], extra: [Pair] = [],
+        token: (String, String)?,
         timestamp: Int64, nonce: String, _ signature: String
     ) -> Vector {
         Vector(
-            name: path, method: method, url: "https://photos.example.net\(path)", parameters: parameters, extra: extra,
-            key: "dpf43f3p2l4k3l03", secret: "kd94hf93k423kf44", token: token?.0, tokenSecret: token?.1,
+            name: path, method: method, url: "https://photos.example.net\(path)",
+            parameters: parameters, extra: extra,
+            key: "dpf43f3p2l4k3l03", secret: "kd94hf93k423kf44", token: token?.0,
+            tokenSecret: token?.1,
             timestamp: timestamp, nonce: nonce, signature: signature)
     }
 
@@ -77,19 +81,23 @@ import Testing
         _ method: String, _ path: String, _ parameters: [Pair], _ signature: String
     ) -> Vector {
         Vector(
-            name: path, method: method, url: "https://api.x.com\(path)", parameters: parameters, key: "ck",
-            secret: "cs", token: "42-at", tokenSecret: "ats", timestamp: 1_700_000_000, nonce: "abc123",
+            name: path, method: method, url: "https://api.x.com\(path)", parameters: parameters,
+            key: "ck",
+            secret: "cs", token: "42-at", tokenSecret: "ats", timestamp: 1_700_000_000,
+            nonce: "abc123",
             sendsVersion: true, signature: signature)
     }
 
     private static let initiate = photos(
-        "POST", "/initiate", extra: [Pair("oauth_callback", "http://printer.example.com/ready")], token: nil,
+        "POST", "/initiate", extra: [Pair("oauth_callback", "http://printer.example.com/ready")],
+        token: nil,
         timestamp: 137_131_200, nonce: "wIjqoS", "74KNZJeDHnMBp0EMJ9ZHt/XKycU=")
 
     private static let photo: Vector = {
         var vector = photos(
             "GET", "/photos", parameters: [Pair("file", "vacation.jpg"), Pair("size", "original")],
-            token: ("nnch734d00sl2jdk", "pfkkdhi9sl3r4s00"), timestamp: 137_131_202, nonce: "chapoH",
+            token: ("nnch734d00sl2jdk", "pfkkdhi9sl3r4s00"), timestamp: 137_131_202,
+            nonce: "chapoH",
             "MdpQcU8iPSUjWoN/UDMsK2sui9I=")
         vector.url = "http://photos.example.net/photos"
         return vector
@@ -105,22 +113,29 @@ import Testing
     private static let sorting = Vector(
         name: "RFC 5849, section 3.4.1", url: "http://example.com/request",
         parameters: [
-            Pair("b5", "=%3D"), Pair("a3", "a"), Pair("c@", ""), Pair("a2", "r b"), Pair("c2", ""), Pair("a3", "2 q"),
-        ], key: "9djdj82h48djs9d2", secret: "j49sk3j29djd", token: "kkk9d7dh3k39sjv7", tokenSecret: "dh893hdasih9",
+            Pair("b5", "=%3D"), Pair("a3", "a"), Pair("c@", ""), Pair("a2", "r b"), Pair("c2", ""),
+            Pair("a3", "2 q"),
+        ], key: "9djdj82h48djs9d2", secret: "j49sk3j29djd", token: "kkk9d7dh3k39sjv7",
+        tokenSecret: "dh893hdasih9",
         timestamp: 137_131_201, nonce: "7d8f3e4a", signature: "r6/TJjbCOr97/+UU0NsvSne7s5g=")
 
     private static let vectors = [
         documented("https://api.x.com/1.1/statuses/update.json", "Ls93hJiZbQ3akF3HF3x1Bz8/zU4="),
-        documented("https://api.twitter.com/1.1/statuses/update.json", "hCtSmYh+iHYCEqBWrE7C7hYmtUk="),
-        documented("https://api.twitter.com/1/statuses/update.json", "tnnArxj06cWHq44gCs1OSKk/jLY="),
+        documented(
+            "https://api.twitter.com/1.1/statuses/update.json", "hCtSmYh+iHYCEqBWrE7C7hYmtUk="),
+        documented(
+            "https://api.twitter.com/1/statuses/update.json", "tnnArxj06cWHq44gCs1OSKk/jLY="),
         initiate,
         photos(
             "POST", "/token", extra: [Pair("oauth_verifier", "hfdp7dh39dks9884")],
-            token: ("hh5s93j4hdidpola", "hdhd0244k9j7ao03"), timestamp: 137_131_201, nonce: "walatlh",
+            token: ("hh5s93j4hdidpola", "hdhd0244k9j7ao03"), timestamp: 137_131_201,
+            nonce: "walatlh",
             "gKgrFCywp7rO0OXSjdot/IHF7IU="),
         photo, sorting,
         current("POST", "/2/tweets", [], "huKdDGu9XVMpPERb3Ssm2Gnz2cc="), timeline,
-        current("GET", "/2/tweets/search/recent", [Pair("query", "日本語 ~*")], "6T/llpt4mKaitLoLYC+NvWkkTwI="),
+        current(
+            "GET", "/2/tweets/search/recent", [Pair("query", "日本語 ~*")],
+            "6T/llpt4mKaitLoLYC+NvWkkTwI="),
     ]
 
     @Test(arguments: vectors)
@@ -135,7 +150,8 @@ import Testing
                 == "include_entities=true&oauth_consumer_key=xvz1evFS4wEEPTGEFPHBog"
                 + "&oauth_nonce=kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg&oauth_signature_method=HMAC-SHA1"
                 + "&oauth_timestamp=1318622958&oauth_token=370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb"
-                + "&oauth_version=1.0&status=Hello%20Ladies%20%2B%20Gentlemen%2C%20a%20signed%20OAuth%20request%21")
+                + "&oauth_version=1.0&status=Hello%20Ladies%20%2B%20Gentlemen%2C%20a%20signed%20OAuth%20request%21"
+        )
         let base = vector.signer.baseString(of: vector.request)
         #expect(
             base
@@ -183,18 +199,24 @@ import Testing
 
     @Test(arguments: [
         ("HTTPS://API.X.com:443/2/Tweets", "https://api.x.com/2/Tweets"),
-        ("http://LocalHost:80/a", "http://localhost/a"), ("http://localhost:8080/a", "http://localhost:8080/a"),
-        ("https://api.x.com:80/a", "https://api.x.com:80/a"), ("https://api.x.com", "https://api.x.com/"),
-        ("https://api.x.com/a?b=c#d", "https://api.x.com/a"), ("https://api.x.com?b=c", "https://api.x.com/"),
+        ("http://LocalHost:80/a", "http://localhost/a"),
+        ("http://localhost:8080/a", "http://localhost:8080/a"),
+        ("https://api.x.com:80/a", "https://api.x.com:80/a"),
+        ("https://api.x.com", "https://api.x.com/"),
+        ("https://api.x.com/a?b=c#d", "https://api.x.com/a"),
+        ("https://api.x.com?b=c", "https://api.x.com/"),
     ])
     func theAddressIsSignedInItsPlainForm(url: String, expected: String) {
         #expect(OAuthSigner.baseURL(url) == expected)
     }
 
     @Test(arguments: [
-        ("Ladies + Gentlemen", "Ladies%20%2B%20Gentlemen"), ("An encoded string!", "An%20encoded%20string%21"),
-        ("Dogs, Cats & Mice", "Dogs%2C%20Cats%20%26%20Mice"), ("☃", "%E2%98%83"), ("aZ09-._~", "aZ09-._~"),
-        ("*'()/=%", "%2A%27%28%29%2F%3D%25"), ("日本語 ~*", "%E6%97%A5%E6%9C%AC%E8%AA%9E%20~%2A"), ("", ""),
+        ("Ladies + Gentlemen", "Ladies%20%2B%20Gentlemen"),
+        ("An encoded string!", "An%20encoded%20string%21"),
+        ("Dogs, Cats & Mice", "Dogs%2C%20Cats%20%26%20Mice"), ("☃", "%E2%98%83"),
+        ("aZ09-._~", "aZ09-._~"),
+        ("*'()/=%", "%2A%27%28%29%2F%3D%25"), ("日本語 ~*", "%E6%97%A5%E6%9C%AC%E8%AA%9E%20~%2A"),
+        ("", ""),
     ])
     func encodesAsTheProtocolDemands(text: String, expected: String) {
         #expect(PercentEncoding.encoded(text) == expected)
@@ -207,7 +229,8 @@ import Testing
         #expect(
             header.dropFirst(6).components(separatedBy: ", ") == [
                 #"oauth_consumer_key="ck""#, #"oauth_nonce="abc123""#,
-                #"oauth_signature="huKdDGu9XVMpPERb3Ssm2Gnz2cc%3D""#, #"oauth_signature_method="HMAC-SHA1""#,
+                #"oauth_signature="huKdDGu9XVMpPERb3Ssm2Gnz2cc%3D""#,
+                #"oauth_signature_method="HMAC-SHA1""#,
                 #"oauth_timestamp="1700000000""#, #"oauth_token="42-at""#, #"oauth_version="1.0""#,
             ])
     }

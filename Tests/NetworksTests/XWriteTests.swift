@@ -11,7 +11,8 @@ import Testing
         _ text: String = "text", replyTo: String? = nil, visibility: Visibility = .unlisted
     ) -> Draft {
         Draft(
-            text: text, replyTo: replyTo, visibility: visibility, language: "ja", key: "k-1", createdAt: XLoopback.start
+            text: text, replyTo: replyTo, visibility: visibility, language: "ja", key: "k-1",
+            createdAt: XLoopback.start
         )
     }
 
@@ -21,15 +22,18 @@ import Testing
 
     @Test func publishesExactlyOnceAndExactlyThis() async throws {
         let loopback = try XLoopback { $0.path == "/2/tweets" ? Self.created() : nil }
-        let published = try await loopback.network.publish(draft("line 1\n\"quoted\" / 日本語 & <b>", visibility: .public))
+        let published = try await loopback.network.publish(
+            draft("line 1\n\"quoted\" / 日本語 & <b>", visibility: .public))
         #expect(
             published
-                == PublishedPost(id: PostID(network: .x, value: "9"), address: "9", createdAt: XLoopback.start))
+                == PublishedPost(
+                    id: PostID(network: .x, value: "9"), address: "9", createdAt: XLoopback.start))
         _ = try await loopback.network.publish(draft("answer", replyTo: "4"))
         let requests = loopback.server.requests
         #expect(requests.map(\.method) == ["POST", "POST"])
         #expect(requests.map(\.target) == ["/2/tweets", "/2/tweets"])
-        #expect(requests.map { $0.header("Content-Type") } == ["application/json", "application/json"])
+        #expect(
+            requests.map { $0.header("Content-Type") } == ["application/json", "application/json"])
         #expect(
             requests.map { String(decoding: $0.body, as: UTF8.self) } == [
                 #"{"text":"line 1\n\"quoted\" / 日本語 & <b>"}"#,
@@ -39,7 +43,8 @@ import Testing
 
     /// An answer is for who asked, and not for everybody whom the question names.
     ///
-    /// The draft says who that is, and not what was read before: a process that has just begun knows it too.
+    /// The draft says who that is, and not what was read before: a process that has just begun
+    /// knows it too.
     @Test func anAnswerTellsNobodyElse() async throws {
         let loopback = try XLoopback { $0.path == "/2/tweets" ? Self.created() : nil }
         let me = try await loopback.network.verifyAccount().id
@@ -50,16 +55,21 @@ import Testing
         _ = try await loopback.network.publish(draft)
         #expect(
             loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) }
-                == #"{"reply":{"exclude_reply_user_ids":["8","9"],"in_reply_to_tweet_id":"4"},"text":"answer"}"#)
+                == #"{"reply":{"exclude_reply_user_ids":["8","9"],"in_reply_to_tweet_id":"4"},"text":"answer"}"#
+        )
         // What answers nobody has nobody to leave out.
         draft.replyTo = nil
         _ = try await loopback.network.publish(draft)
-        #expect(loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"text":"answer"}"#)
+        #expect(
+            loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) }
+                == #"{"text":"answer"}"#)
     }
 
     @Test(arguments: ["edit_history_tweet_ids", "edit_history_post_ids"])
     func thePublishedPostHasItsFirstID(field: String) async throws {
-        let loopback = try XLoopback { _ in Self.created(#""id":"9","text":"x","\#(field)":["8","9"]"#) }
+        let loopback = try XLoopback { _ in
+            Self.created(#""id":"9","text":"x","\#(field)":["8","9"]"#)
+        }
         let published = try await loopback.network.publish(draft())
         #expect(published.id.value == "8")
         #expect(published.address == "9")
@@ -67,7 +77,9 @@ import Testing
 
     @Test func nothingIsPublishedBeforeTheRulesAreAccepted() async throws {
         let loopback = try XLoopback(options: XOptions()) { _ in Self.created() }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.publish(draft()) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.publish(draft())
+        }
         #expect(error.code == .capability)
         #expect(error.outcome == .notSent)
         #expect(error.description.contains("X_ACKNOWLEDGE_POLICY=yes"))
@@ -91,18 +103,23 @@ import Testing
             _ = try await loopback.network.publish(draft(replyTo: address))
         }
         #expect(publishing.outcome == .notSent)
-        let deleting = try await #require(throws: NetworkError.self) { try await loopback.network.delete(address) }
+        let deleting = try await #require(throws: NetworkError.self) {
+            try await loopback.network.delete(address)
+        }
         #expect(deleting.outcome == .notSent)
         #expect(loopback.server.requests.isEmpty)
     }
 
     /// The post exists, but the answer does not say so.
     @Test(arguments: [
-        "", "{}", "[]", "null", "<html>", #"{"data":{}}"#, #"{"data":{"id":"x"}}"#, #"{"data":{"id":"9","#,
+        "", "{}", "[]", "null", "<html>", #"{"data":{}}"#, #"{"data":{"id":"x"}}"#,
+        #"{"data":{"id":"9","#,
     ])
     func anAnswerThatCannotBeReadLeavesTheOutcomeOpen(body: String) async throws {
         let loopback = try XLoopback { _ in .json(body, status: 201) }
-        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.publish(draft()) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.publish(draft())
+        }
         #expect(error.code == .malformedResponse)
         #expect(error.outcome == .unknown)
         #expect(!error.isPermanent)
@@ -113,13 +130,19 @@ import Testing
 
     @Test(arguments: [
         [LoopbackServer.Step.awaitRequest, .reset], [.awaitRequest, .close],
-        [.awaitRequest, .send(Array("HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{\"data\":".utf8)), .close],
+        [
+            .awaitRequest,
+            .send(Array("HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{\"data\":".utf8)),
+            .close,
+        ],
     ])
     func aLostAnswerLeavesTheOutcomeOpen(steps: [LoopbackServer.Step]) async throws {
         let server = try LoopbackServer(steps: steps)
         let book = MemoryBook()
         let network = try XLoopback.network(of: server, book: book)
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft()) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft())
+        }
         #expect(error.code == .transport)
         #expect(error.outcome == .unknown)
         #expect(server.requests.count == 1)
@@ -131,14 +154,18 @@ import Testing
         let book = MemoryBook()
         let network = try XLoopback.network(of: server, book: book)
         server.stop()
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft()) }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.publish(draft())
+        }
         #expect(error.code == .transport)
         #expect(error.outcome == .notSent)
         #expect(book.spent == .zero)
     }
 
     @Test func deletesAPost() async throws {
-        let loopback = try XLoopback { $0.path == "/2/tweets/9" ? .json(#"{"data":{"deleted":true}}"#) : nil }
+        let loopback = try XLoopback {
+            $0.path == "/2/tweets/9" ? .json(#"{"data":{"deleted":true}}"#) : nil
+        }
         try await loopback.network.delete("9")
         #expect(loopback.server.requests.map(\.method) == ["DELETE"])
         #expect(loopback.server.requests.map(\.target) == ["/2/tweets/9"])
@@ -146,7 +173,9 @@ import Testing
     }
 
     @Test func takesAFavoriteBackWhereXLetsIt() async throws {
-        let loopback = try XLoopback { $0.method == "DELETE" ? .json(#"{"data":{"liked":false}}"#) : nil }
+        let loopback = try XLoopback {
+            $0.method == "DELETE" ? .json(#"{"data":{"liked":false}}"#) : nil
+        }
         let favorite = FavoriteDraft(address: "9", key: "k", createdAt: XLoopback.start)
         let me = try await loopback.network.verifyAccount().id.value
         let before = loopback.book.spent
@@ -156,7 +185,9 @@ import Testing
     }
 
     @Test func aPostThatIsGoneIsDeleted() async throws {
-        for answer in [XWire.notFound, .json(#"{"errors":[\#(XWire.problem("resource-not-found"))]}"#)] {
+        for answer in [
+            XWire.notFound, .json(#"{"errors":[\#(XWire.problem("resource-not-found"))]}"#),
+        ] {
             let loopback = try XLoopback { _ in answer }
             try await loopback.network.delete("9")
             #expect(loopback.server.requests.count == 1)
@@ -165,7 +196,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"data":{"deleted":false}}"#, "{}", #"{"errors":[\#(XWire.problem("not-authorized-for-resource"))]}"#,
+        #"{"data":{"deleted":false}}"#, "{}",
+        #"{"errors":[\#(XWire.problem("not-authorized-for-resource"))]}"#,
     ])
     func aPostThatIsStillThereIsNotDeleted(body: String) async throws {
         let loopback = try XLoopback { _ in .json(body) }
@@ -180,10 +212,16 @@ import Testing
         }
         #expect(favoriting.code == .capability)
         #expect(favoriting.outcome == .notSent)
-        let labelling = try await #require(throws: NetworkError.self) { try await loopback.network.labelAsBot() }
+        let labelling = try await #require(throws: NetworkError.self) {
+            try await loopback.network.labelAsBot()
+        }
         #expect(labelling.code == .capability)
-        #expect(labelling.description.contains("Settings, Your account, Account information, Automation"))
-        let asking = try await #require(throws: NetworkError.self) { _ = try await loopback.network.isFavorited("9") }
+        #expect(
+            labelling.description.contains(
+                "Settings, Your account, Account information, Automation"))
+        let asking = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.isFavorited("9")
+        }
         #expect(asking.code == .capability)
         #expect(loopback.server.requests.isEmpty)
     }
@@ -202,7 +240,9 @@ import Testing
 
     // MARK: Reading back
 
-    private static func own(_ id: String, _ createdAt: String, _ overrides: [String: String] = [:]) -> String {
+    private static func own(_ id: String, _ createdAt: String, _ overrides: [String: String] = [:])
+        -> String
+    {
         XWire.post(
             id, ["author_id": #""42""#, "created_at": "\"\(createdAt)\""].merging(overrides) { $1 })
     }
@@ -220,7 +260,10 @@ import Testing
                         Self.own("9", "2026-11-20T20:59:00Z"),
                         Self.own(
                             "8", "2026-11-20T20:01:00Z",
-                            ["text": #""@ann answer""#, "referenced_tweets": #"[{"type":"replied_to","id":"3"}]"#]),
+                            [
+                                "text": #""@ann answer""#,
+                                "referenced_tweets": #"[{"type":"replied_to","id":"3"}]"#,
+                            ]),
                     ]))
             default: nil
             }
@@ -231,25 +274,36 @@ import Testing
         #expect(posts.map(\.post.text) == ["text 9", "answer"])
         #expect(posts.map(\.replyToAddress) == [nil, "3"])
         #expect(loopback.requests.map { $0.query["pagination_token"] } == [nil, "a", "b"])
-        expect(loopback.requests) { $0.allSatisfy { $0.query["start_time"] == "2026-11-20T19:50:00Z" } }
-        expect(loopback.requests) { $0.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil } }
+        expect(loopback.requests) {
+            $0.allSatisfy { $0.query["start_time"] == "2026-11-20T19:50:00Z" }
+        }
+        expect(loopback.requests) {
+            $0.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil }
+        }
     }
 
     /// What one of the bot's own replies answers may be gone; that one itself is there.
-    @Test(arguments: [("referenced_posts.id", true), ("referenced_tweets.id", true), ("ids", false)])
+    @Test(arguments: [
+        ("referenced_posts.id", true), ("referenced_tweets.id", true), ("ids", false),
+    ])
     func aPostThatIsOnlyReferredToMayBeMissing(parameter: String, isWhole: Bool) async throws {
         let loopback = try XLoopback { request in
             guard request.path == "/2/users/42/tweets" else { return nil }
             let list = XWire.list([
                 Self.own(
                     "8", "2026-11-20T20:01:00Z",
-                    ["text": #""@ann answer""#, "referenced_tweets": #"[{"type":"replied_to","id":"3"}]"#])
+                    [
+                        "text": #""@ann answer""#,
+                        "referenced_tweets": #"[{"type":"replied_to","id":"3"}]"#,
+                    ])
             ])
             let problem =
                 #"{"type":"https://api.twitter.com/2/problems/resource-not-found","title":"Not Found Error","resource_type":"post","resource_id":"3","parameter":"\#(parameter)","value":"3"}"#
             return .json(list.dropLast() + #","errors":[\#(problem)]}"#)
         }
-        let own = { try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800)) }
+        let own = {
+            try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800))
+        }
         if isWhole {
             try await expect(own().map(\.address), equals: ["8"])
         } else {
@@ -266,7 +320,8 @@ import Testing
             return .json(XWire.list(posts, next: String(page + 1)))
         }
         let error = try await #require(throws: NetworkError.self) {
-            _ = try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800))
+            _ = try await loopback.network.ownPosts(
+                since: Date(timeIntervalSince1970: 1_795_204_800))
         }
         #expect(error.code == .malformedResponse)
         #expect(loopback.requests.count < 10)
@@ -289,7 +344,8 @@ import Testing
         let last = first + UInt64(3_600_000) << 22
         let body = [
             Self.own(
-                String(last), "2026-11-20T20:00:00Z", ["edit_history_tweet_ids": #"["\#(first)","\#(last)"]"#]),
+                String(last), "2026-11-20T20:00:00Z",
+                ["edit_history_tweet_ids": #"["\#(first)","\#(last)"]"#]),
             Self.own("8", "2026-11-20T19:58:00Z"),
         ]
         let loopback = try XLoopback { request in
@@ -297,14 +353,17 @@ import Testing
             let isFirst = request.query["pagination_token"] == nil
             return .json(XWire.list([isFirst ? body[0] : body[1]], next: isFirst ? "a" : nil))
         }
-        let posts = try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800))
+        let posts = try await loopback.network.ownPosts(
+            since: Date(timeIntervalSince1970: 1_795_204_800))
         #expect(posts.map(\.address) == [String(last), "8"])
     }
 
     /// What is missing here would count as never sent.
     @Test(arguments: [
         XWire.list([own("9", "2026-11-20T20:59:00Z"), #"{"id":"8"}"#]),
-        XWire.list([own("9", "2026-11-20T20:59:00Z")], errors: "[\(XWire.problem("field-hydration-failure"))]"),
+        XWire.list(
+            [own("9", "2026-11-20T20:59:00Z")],
+            errors: "[\(XWire.problem("field-hydration-failure"))]"),
         XWire.list([own("9", "2026-11-20T20:59:00Z")], next: "again"), "{}", "<html>",
         #"{"errors":[\#(XWire.problem("not-authorized-for-resource"))]}"#,
         #"{"meta":{"result_count":0},"errors":[\#(XWire.problem("internal-error"))]}"#,
@@ -322,7 +381,9 @@ import Testing
         (Date(timeIntervalSince1970: 4_000_000_000), "2026-11-20T20:50:00Z"),
     ])
     func asksForNoTimeThatXRefuses(since: Date, start: String) async throws {
-        let loopback = try XLoopback { $0.path == "/2/users/42/tweets" ? .json(XWire.list([])) : nil }
+        let loopback = try XLoopback {
+            $0.path == "/2/users/42/tweets" ? .json(XWire.list([])) : nil
+        }
         try await expect(loopback.network.ownPosts(since: since)) { $0.isEmpty }
         #expect(loopback.requests.map { $0.query["start_time"] } == [start])
     }

@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test(arguments: [
-        Action.Payload.post(slot, wording), .post(slot, nil), .reply(OutboxFixture.answer("m")), .reply(silent),
+        Action.Payload.post(slot, wording), .post(slot, nil), .reply(OutboxFixture.answer("m")),
+        .reply(silent),
         .favorite(target), .undecidable(mention: "m"),
     ])
     func everyPayloadIsReadAsItWasStored(_ payload: Action.Payload) async throws {
@@ -32,13 +33,15 @@ import Testing
             features: [.init(name: "@ann", logOdds: 0.1), .init(name: "rain", logOdds: -1e-7)])
         why.outcome = "none"
         let intent = Intent(
-            payload, state: .skipped, due: Self.now, expires: Self.now + 60, reason: "r", explanation: why)
+            payload, state: .skipped, due: Self.now, expires: Self.now + 60, reason: "r",
+            explanation: why)
         let stored = try await outbox.store.propose(intent, now: Self.now).action
         #expect(stored == Action(intent, of: "m", at: Self.now))
         try await expect(outbox.store.recent(9), equals: [stored])
     }
 
-    /// The names that earlier versions gave, which are stored: another name would be another action.
+    /// The names that earlier versions gave, which are stored: another name would be another
+    /// action.
     @Test func namesStayWhatTheyWere() {
         let intent = Intent(.favorite(Self.target), due: Self.now, expires: Self.now)
         let action = Action(intent, of: "m", at: Self.now)
@@ -54,12 +57,24 @@ import Testing
         ("thread = 't'", .favorite(target), "favorite", "thread is not empty"),
         ("target_author = NULL", .favorite(target), "favorite", "target_author is missing"),
         ("target_address = NULL", .favorite(target), "favorite", "target_address is missing"),
-        ("target_network = 'orkut'", .favorite(target), "favorite", "target_network is an unknown word"),
-        ("target_post_id = 'other'", .favorite(target), "favorite", "target_post_id is another post than subject"),
-        ("target_author = NULL", .reply(OutboxFixture.answer("m")), "reply", "target_author is missing"),
+        (
+            "target_network = 'orkut'", .favorite(target), "favorite",
+            "target_network is an unknown word"
+        ),
+        (
+            "target_post_id = 'other'", .favorite(target), "favorite",
+            "target_post_id is another post than subject"
+        ),
+        (
+            "target_author = NULL", .reply(OutboxFixture.answer("m")), "reply",
+            "target_author is missing"
+        ),
         ("thread = NULL", .reply(OutboxFixture.answer("m")), "reply", "thread is missing"),
         ("text = NULL", .reply(OutboxFixture.answer("m")), "reply", "text is missing"),
-        ("source_network = NULL", .reply(OutboxFixture.answer("m")), "reply", "source_network is missing"),
+        (
+            "source_network = NULL", .reply(OutboxFixture.answer("m")), "reply",
+            "source_network is missing"
+        ),
         ("state = 'planned'", .undecidable(mention: "m"), "reply", "target_post_id is missing"),
         ("text = 'hello'", .undecidable(mention: "m"), "reply", "text is not empty"),
         ("subject = 'first'", .post(slot, wording), "post", "subject names no slot"),
@@ -74,13 +89,18 @@ import Testing
         let misfit = Self.misfits[index]
         let outbox = try await OutboxFixture()
         let isDecidable = if case .undecidable = misfit.of { false } else { true }
-        let intent = Intent(misfit.of, state: isDecidable ? .planned : .skipped, due: Self.now, expires: Self.now + 60)
+        let intent = Intent(
+            misfit.of, state: isDecidable ? .planned : .skipped, due: Self.now,
+            expires: Self.now + 60)
         let id = try await outbox.store.propose(intent, now: Self.now).action.id
-        let sound = try await outbox.store.propose(OutboxFixture.reply("sound"), now: Self.now).action.id
-        try await outbox.storage.lenient.execute("UPDATE actions SET \(misfit.change) WHERE id = \(id)")
+        let sound = try await outbox.store.propose(OutboxFixture.reply("sound"), now: Self.now)
+            .action.id
+        try await outbox.storage.lenient.execute(
+            "UPDATE actions SET \(misfit.change) WHERE id = \(id)")
         try await expect(outbox.store.recent(9).map(\.id), equals: [sound])
         // What has ended needs nobody.
-        let rows = try await outbox.storage.lenient.query("SELECT state FROM actions WHERE id = \(id)")
+        let rows = try await outbox.storage.lenient.query(
+            "SELECT state FROM actions WHERE id = \(id)")
         let state = try rows[0].text("state")
         try await expect(
             outbox.store.setAside(limit: 9),
@@ -99,7 +119,8 @@ import Testing
         try await expect(outbox.store.due([.reply], now: Self.now).map(\.id), equals: [sound])
     }
 
-    /// An explanation is for people: one that cannot be read keeps nothing from being done, and stays what it was.
+    /// An explanation is for people: one that cannot be read keeps nothing from being done, and
+    /// stays what it was.
     @Test func anUnreadableExplanationIsKept() async throws {
         let outbox = try await OutboxFixture()
         let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action

@@ -40,8 +40,10 @@ import Testing
         ) -> Worker {
             Worker(
                 Claims(
-                    storage: engine ?? storage, worker: name, version: version, scope: scope, timing: timing,
-                    disability: disability, now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
+                    storage: engine ?? storage, worker: name, version: version, scope: scope,
+                    timing: timing,
+                    disability: disability, now: { [clock] in clock.now },
+                    instant: { [clock] in clock.instant }))
         }
 
         /// One interval of the workers that live, one after the other.
@@ -52,8 +54,12 @@ import Testing
 
         /// Who holds each mirror in the database.
         func owners() async throws -> [String: String] {
-            let rows = try await storage.query("SELECT mirror, worker FROM leases WHERE NOT released")
-            return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("mirror"), try $0.text("worker")) })
+            let rows = try await storage.query(
+                "SELECT mirror, worker FROM leases WHERE NOT released")
+            return Dictionary(
+                uniqueKeysWithValues: try rows.map {
+                    (try $0.text("mirror"), try $0.text("worker"))
+                })
         }
 
         /// Every mirror is held by one of the workers, which knows it.
@@ -61,7 +67,8 @@ import Testing
             let owners = try await owners()
             #expect(Set(owners.keys) == Set(wanted))
             for worker in workers {
-                #expect(worker.mirrors == Set(owners.filter { $0.value == worker.claims.worker }.keys))
+                #expect(
+                    worker.mirrors == Set(owners.filter { $0.value == worker.claims.worker }.keys))
             }
             #expect(workers.map(\.mirrors.count).reduce(0, +) == wanted.count)
         }
@@ -120,14 +127,17 @@ import Testing
     /// Migrates as a newer program does, by a step that this one does not know.
     private func migrate(_ storage: any StorageEngine) async throws {
         try await storage.transaction { connection in
-            try connection.execute("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
+            try connection.execute(
+                "INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
             try LeaseTable.revokeAll(on: connection)
         }
     }
 
     /// Also one that has just seen that a mirror is free.
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func aWorkerChangesAndTakesNothingAfterANewerProgramHasMigrated(_ engine: OutboxFixture.Engine) async throws {
+    func aWorkerChangesAndTakesNothingAfterANewerProgramHasMigrated(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let office = try await Office(engine)
         let (worker, standby) = (office.worker("first", .listed), office.worker("standby", .listed))
         try await worker.turn(["m"])
@@ -135,12 +145,14 @@ import Testing
         let store = worker.store(office.storage, "m")
         try await store.requireLease()
         try await migrate(office.storage)
-        // Before its next beat: nothing can be sent, and a worker of the newer program may take the mirror.
+        // Before its next beat: nothing can be sent, and a worker of the newer program may take the
+        // mirror.
         let refusal = await outboxError { try await store.requireLease() }
         #expect(refusal?.code == .leaseLost)
         worker.claims.drop("m")
         for each in [worker, standby] {
-            // The transaction finds no row of the worker; the look after it enters one, and then knows why.
+            // The transaction finds no row of the worker; the look after it enters one, and then
+            // knows why.
             #expect(try await !each.takes("m"))
             let look = await outboxError { _ = try await each.takes("m") }
             #expect(look?.code == .outdated)
@@ -156,13 +168,17 @@ import Testing
 
     /// The next beat tells, whatever the worker holds and whatever became of the table of workers.
     @Test(arguments: OutboxFixture.Engine.allCases, [false, true])
-    func theNextBeatAfterAMigrationIsTheLast(_ engine: OutboxFixture.Engine, renamesTable: Bool) async throws {
+    func theNextBeatAfterAMigrationIsTheLast(_ engine: OutboxFixture.Engine, renamesTable: Bool)
+        async throws
+    {
         let office = try await Office(engine)
         let (worker, idle) = (office.worker("first"), office.worker("idle", .listed))
         try await worker.turn(["m", "n"])
         _ = try await idle.claims.beat()
         try await migrate(office.storage)
-        if renamesTable { try await office.storage.execute("ALTER TABLE workers RENAME TO processes") }
+        if renamesTable {
+            try await office.storage.execute("ALTER TABLE workers RENAME TO processes")
+        }
         office.clock.advance(5)
         for each in [worker, idle] {
             let error = await outboxError { _ = try await each.claims.beat() }
@@ -180,14 +196,17 @@ import Testing
         try await office.storage.execute("DELETE FROM workers")
         try await office.turn([worker], ["m", "n"])
         try await office.expectWhole([worker], ["m", "n"])
-        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["first"])
+        try await expect(
+            WorkerTable(storage: office.storage).records().map(\.worker), equals: ["first"])
         await office.storage.close()
     }
 
     // MARK: Silence
 
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func aSilentWorkerIsTakenOverAfterThePatienceAndNotBefore(_ engine: OutboxFixture.Engine) async throws {
+    func aSilentWorkerIsTakenOverAfterThePatienceAndNotBefore(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let office = try await Office(engine)
         let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
         #expect(try await first.takes("m"))
@@ -280,12 +299,16 @@ import Testing
         await office.storage.close()
     }
 
-    /// As an earlier version left it, or as it is after another observer removed the row of a silent worker.
+    /// As an earlier version left it, or as it is after another observer removed the row of a
+    /// silent worker.
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func aLeaseWhoseWorkerHasNoRowIsRespectedForThePatience(_ engine: OutboxFixture.Engine) async throws {
+    func aLeaseWhoseWorkerHasNoRowIsRespectedForThePatience(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let office = try await Office(engine)
         try await office.storage.execute(
-            "INSERT INTO leases (mirror, worker, fence, released, updated_ms) VALUES ('m', 'old', 7, FALSE, 0)")
+            "INSERT INTO leases (mirror, worker, fence, released, updated_ms) VALUES ('m', 'old', 7, FALSE, 0)"
+        )
         let (listed, shared) = (office.worker("listed", .listed), office.worker("shared"))
         for _ in 0..<6 {
             #expect(try await !listed.takes("m"))
@@ -315,7 +338,8 @@ import Testing
 
     private static let begin = Date(timeIntervalSince1970: 1_795_000_000)
 
-    /// A worker that can do nothing hands all back while another can work, and has its share again once it is able.
+    /// A worker that can do nothing hands all back while another can work, and has its share again
+    /// once it is able.
     @Test(arguments: OutboxFixture.Engine.allCases)
     func aShareIsForWhoIsAble(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
@@ -339,7 +363,9 @@ import Testing
         for _ in 0..<60 { try await office.turn([able, other], wanted) }
         #expect(other.mirrors.count >= 19)
         try await office.expectWhole([able, other], wanted)
-        try await expect(WorkerTable(storage: office.storage).records()) { $0.allSatisfy { $0.disability == nil } }
+        try await expect(WorkerTable(storage: office.storage).records()) {
+            $0.allSatisfy { $0.disability == nil }
+        }
         await office.storage.close()
     }
 
@@ -365,8 +391,8 @@ import Testing
         await office.storage.close()
     }
 
-    /// Also the only mirror goes to the worker that can do more, and one that can do a part is better than one that cannot
-    /// do anything.
+    /// Also the only mirror goes to the worker that can do more, and one that can do a part is
+    /// better than one that cannot do anything.
     @Test(arguments: OutboxFixture.Engine.allCases)
     func whoCanDoMoreHasTheMirrors(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
@@ -386,7 +412,8 @@ import Testing
         await office.storage.close()
     }
 
-    /// No mirror is handed to a worker of an older version or with a list, nor for long to a dead one.
+    /// No mirror is handed to a worker of an older version or with a list, nor for long to a dead
+    /// one.
     ///
     /// The older one may not take what a newer one held, and the one with a list does not share.
     @Test(arguments: OutboxFixture.Engine.allCases)
@@ -435,7 +462,8 @@ import Testing
     }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func theMirrorsOfADeadWorkerAreSharedAmongTheOthers(_ engine: OutboxFixture.Engine) async throws {
+    func theMirrorsOfADeadWorkerAreSharedAmongTheOthers(_ engine: OutboxFixture.Engine) async throws
+    {
         let office = try await Office(engine)
         let wanted = Self.names(900)
         let workers = ["a", "b", "c"].map { office.worker($0) }
@@ -448,7 +476,8 @@ import Testing
         for _ in 0..<2 { try await office.turn(survivors, wanted) }
         try await office.expectWhole(survivors, wanted)
         expect(survivors) { $0.allSatisfy { (428...472).contains($0.mirrors.count) } }
-        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["a", "b"])
+        try await expect(
+            WorkerTable(storage: office.storage).records().map(\.worker), equals: ["a", "b"])
         // The dead one was only frozen.
         try await office.turn(workers, wanted)
         #expect(workers[2].lost.count >= 285)
@@ -456,21 +485,32 @@ import Testing
         await office.storage.close()
     }
 
-    /// Workers that look at instants of their own: one dies right after a beat, is started again at once, and dies again.
+    /// Workers that look at instants of their own: one dies right after a beat, is started again at
+    /// once, and dies again.
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func everyMirrorOfADeadWorkerIsHeldAgainWithin35Seconds(_ engine: OutboxFixture.Engine) async throws {
+    func everyMirrorOfADeadWorkerIsHeldAgainWithin35Seconds(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let office = try await Office(engine)
         let wanted = Self.names(300)
         let timing = LeaseTiming().sharing
         let workers = ["a", "b", "c"].map { office.worker($0, timing: timing) }
         for _ in 0..<80 { try await office.turn(workers, wanted) }
         try await office.expectWhole(workers, wanted)
-        // All have looked at once for the last time: the first is dead, and the others go on out of step.
-        let (survivors, again) = (Array(workers.dropFirst()), office.worker("again", timing: timing))
-        var looks = [(at: 1.3, worker: survivors[0]), (at: 4.2, worker: survivors[1]), (at: 1.5, worker: again)]
+        // All have looked at once for the last time: the first is dead, and the others go on out of
+        // step.
+        let (survivors, again) = (
+            Array(workers.dropFirst()), office.worker("again", timing: timing)
+        )
+        var looks = [
+            (at: 1.3, worker: survivors[0]), (at: 4.2, worker: survivors[1]),
+            (at: 1.5, worker: again),
+        ]
         var passed = 0.0
         func look(until end: Double) async throws {
-            while let next = looks.indices.min(by: { looks[$0].at < looks[$1].at }), looks[next].at < end {
+            while let next = looks.indices.min(by: { looks[$0].at < looks[$1].at }),
+                looks[next].at < end
+            {
                 office.clock.advance(looks[next].at - passed)
                 passed = looks[next].at
                 try await looks[next].worker.turn(wanted)
@@ -500,12 +540,15 @@ import Testing
         try await command.end()
         try await office.turn([second], wanted)
         try await office.expectWhole([second], wanted)
-        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["second"])
+        try await expect(
+            WorkerTable(storage: office.storage).records().map(\.worker), equals: ["second"])
         await office.storage.close()
     }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func aWorkerWithAListTakesAllOfItAndCountsForNoShare(_ engine: OutboxFixture.Engine) async throws {
+    func aWorkerWithAListTakesAllOfItAndCountsForNoShare(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let office = try await Office(engine)
         let wanted = Self.names(100)
         let listed = office.worker("listed", .listed)
@@ -540,7 +583,8 @@ import Testing
     // MARK: Versions
 
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func anOlderVersionNeverGetsAMirrorWhileANewerLives(_ engine: OutboxFixture.Engine) async throws {
+    func anOlderVersionNeverGetsAMirrorWhileANewerLives(_ engine: OutboxFixture.Engine) async throws
+    {
         let office = try await Office(engine)
         let wanted = Self.names(40)
         let new = office.worker("new", version: "0.10.0")
@@ -602,15 +646,16 @@ import Testing
         let worker = office.worker("a", through: counting)
         try await office.turn([worker], wanted)
         #expect(worker.mirrors.count == 10_000)
-        // The worker is entered and looks at the tables; then come two looks, and for each of twenty portions a beat, the take
-        // and the look at what came of it.
+        // The worker is entered and looks at the tables; then come two looks, and for each of
+        // twenty portions a beat, the take and the look at what came of it.
         #expect(counting.takeStatements() == 4 + 20 * 3)
         var counts: [Int] = []
         for _ in 0..<24 {
             try await office.turn([worker], wanted)
             counts.append(counting.takeStatements())
         }
-        // A beat and the workers; now and then what is its own. One of a fleet looks for what is free besides.
+        // A beat and the workers; now and then what is its own. One of a fleet looks for what is
+        // free besides.
         #expect(counts.max() == 3)
         #expect(counts.reduce(0, +) <= 2 * 24 + 2)
         try await worker.end()
@@ -639,7 +684,8 @@ import Testing
             for name in ["a", "b", "c", "d"] {
                 let storage = try await office.again()
                 let claims = Claims(
-                    storage: storage, worker: name, version: "1", scope: .listed, now: { OutboxFixture.start })
+                    storage: storage, worker: name, version: "1", scope: .listed,
+                    now: { OutboxFixture.start })
                 group.addTask {
                     try await storage.closing { _ in
                         _ = try await claims.claim(wanted)
@@ -697,9 +743,12 @@ import Testing
         let office = try await Office(.postgres)
         let worker = office.worker("a", .listed)
         try await worker.turn(["m"])
-        let version: SQL = "SELECT CAST(xmin AS TEXT) AS made, CAST(ctid AS TEXT) AS place FROM leases"
+        let version: SQL =
+            "SELECT CAST(xmin AS TEXT) AS made, CAST(ctid AS TEXT) AS place FROM leases"
         func row() async throws -> [String] {
-            try await office.storage.query(version).map { "\(try $0.text("made")) \(try $0.text("place"))" }
+            try await office.storage.query(version).map {
+                "\(try $0.text("made")) \(try $0.text("place"))"
+            }
         }
         let before = try await row()
         let store = worker.store(office.storage, "m")
@@ -786,7 +835,8 @@ extension ClaimsTests {
             workers = try await WorkerTable(storage: office.storage).records()
                 .filter { $0.silence(at: office.clock.now) < 60 }
             let living = Set(workers.map(\.worker))
-            for (mirror, owner) in try await office.owners() where mirrors.contains(mirror) && living.contains(owner) {
+            for (mirror, owner) in try await office.owners()
+            where mirrors.contains(mirror) && living.contains(owner) {
                 owned[owner, default: 0] += 1
             }
             unowned = mirrors.count - owned.values.reduce(0, +)
@@ -850,7 +900,9 @@ private final class CountingEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await engine.scratch(of: mirror)
+    }
 
     func backup(to path: String) async throws { try await engine.backup(to: path) }
 

@@ -6,7 +6,8 @@ import Testing
 
 /// A wall clock that is set while an answer is lost.
 ///
-/// The network forgets keys after an hour, so nothing may be sent again when fifty minutes may have passed.
+/// The network forgets keys after an hour, so nothing may be sent again when fifty minutes may have
+/// passed.
 @Suite struct ClockTests {
     private let clock = SteppingClock()
 
@@ -16,15 +17,18 @@ import Testing
         Delivery(store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
     }
 
-    /// A process that stands still between the commit and the request sends nothing once its row's time
-    /// is over: whoever replaced it has looked for the request and sent it again.
+    /// A process that stands still between the commit and the request sends nothing once its row's
+    /// time is over: whoever replaced it has looked for the request and sent it again.
     @Test(arguments: [(5.0, true), (29, true), (30, false), (300, false)])
     func whatStoodStillForTooLongDoesNotLeave(seconds: TimeInterval, leaves: Bool) async throws {
         let outbox = try await OutboxFixture()
         let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: clock.now).action
         let network = FrozenDeliverer(clock: clock, seconds: seconds)
-        let delivery = Delivery(store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
-        let stored = try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
+        let delivery = Delivery(
+            store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
+        let stored = try await delivery.deliver(action, now: { [clock] in clock.now }) {
+            .ready($0)
+        }
         #expect(stored.state == (leaves ? .done : .planned))
         #expect(stored.sends == (leaves ? 1 : 0))
         #expect(network.sent.values.count == (leaves ? 1 : 0))
@@ -44,16 +48,22 @@ import Testing
             .ready(
                 PreparedRequest { mayLeave in
                     clock.advance(seconds)
-                    guard mayLeave() else { return .notSent(reason: "transport", cause: .unreachable, retryAfter: nil) }
+                    guard mayLeave() else {
+                        return .notSent(reason: "transport", cause: .unreachable, retryAfter: nil)
+                    }
                     sent.add(action.id)
                     return .delivered(remoteID: "uri", remoteAddress: "7")
                 })
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        { .absent }
     }
 
-    private func lose(_ outbox: OutboxFixture, by delivery: Delivery, expires: TimeInterval = 86_400) async throws {
+    private func lose(
+        _ outbox: OutboxFixture, by delivery: Delivery, expires: TimeInterval = 86_400
+    ) async throws {
         let lost = try await outbox.deliver("a", by: delivery, expires: expires, at: clock.now)
         #expect(lost.state == .sending)
     }
@@ -205,7 +215,8 @@ import Testing
         try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
         clock.advance(10)
         clock.set(by: -seconds)
-        let sending = try #require(try await outbox.store.action(.reply, subject: "a")?.serverSending)
+        let sending = try #require(
+            try await outbox.store.action(.reply, subject: "a")?.serverSending)
         #expect(abs(sending.timeIntervalSince(clock.now) + 10) < 1)
         let restarted = Delivery(store: outbox.store, deliverer: network)
         try await expect(settled(by: restarted).map(\.state), equals: [.done])
@@ -213,7 +224,9 @@ import Testing
     }
 
     /// So it does while the clock is wrong, for a worker that came after the request as well.
-    @Test(arguments: [-3_600, 86_400]) func aWrongClockDoesNotForbidTheResend(seconds: Double) async throws {
+    @Test(arguments: [-3_600, 86_400]) func aWrongClockDoesNotForbidTheResend(seconds: Double)
+        async throws
+    {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
         try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
@@ -276,7 +289,8 @@ import Testing
 
     /// What the network has known for too long stays forbidden, however young our clock makes it.
     @Test(arguments: [(2_900.0, 2), (3_100.0, 1)])
-    func aClockSetBackDoesNotMakeAKeyYoungForTheNextWorker(real: Double, requests: Int) async throws {
+    func aClockSetBackDoesNotMakeAKeyYoungForTheNextWorker(real: Double, requests: Int) async throws
+    {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
         try await lose(outbox, by: delivery(outbox, network))
@@ -306,7 +320,8 @@ import Testing
         if isTold { #expect(departure == sent) }
     }
 
-    /// A network whose own clock went back tells nothing; a row from the future then forbids the second request.
+    /// A network whose own clock went back tells nothing; a row from the future then forbids the
+    /// second request.
     @Test func aNetworkWhoseClockWentBackIsNotBelieved() async throws {
         let outbox = try await OutboxFixture()
         let lead = Recorded<TimeInterval>()

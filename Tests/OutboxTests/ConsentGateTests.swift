@@ -42,13 +42,17 @@ import Testing
 
     /// What was taken up before the consent ended is put back, whoever took it up.
     @Test(arguments: OutboxFixture.Engine.allCases, [true, false])
-    func nothingDepartsWithoutConsent(_ engine: OutboxFixture.Engine, _ isClaimed: Bool) async throws {
+    func nothingDepartsWithoutConsent(_ engine: OutboxFixture.Engine, _ isClaimed: Bool)
+        async throws
+    {
         let outbox = try await withoutConsent(engine)
         let network = ScriptedDeliverer(outcomes: [Self.delivered])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
         let version = isClaimed ? nil : try await outbox.store.wishVersion()
-        let kept = try await delivery.deliver(action, asOf: version, now: { Self.now }) { .ready($0) }
+        let kept = try await delivery.deliver(action, asOf: version, now: { Self.now }) {
+            .ready($0)
+        }
         #expect(kept.state == .planned)
         #expect(kept.attempts == 0)
         await expect(network.sent) { $0.isEmpty }
@@ -61,7 +65,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func nothingIsSentAgainWithoutConsent(_ engine: OutboxFixture.Engine) async throws {
         let outbox = try await OutboxFixture(engine)
-        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "transport")], sightings: [.absent])
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "transport")], sightings: [.absent])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let sent = try await outbox.deliver("a", by: delivery)
         #expect(sent.state == .sending)
@@ -77,7 +82,8 @@ import Testing
         let outbox = try await OutboxFixture()
         try await outbox.storage.execute("DELETE FROM mirrors")
         let claimed = try await outbox.store.claim(
-            try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action, now: Self.now)
+            try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action,
+            now: Self.now)
         let error = try await #require(throws: OutboxError.self) {
             try await outbox.store.beginSending(
                 claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)

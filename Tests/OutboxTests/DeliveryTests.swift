@@ -61,7 +61,9 @@ import Testing
             do { try await look(step) } catch { Issue.record(error) }
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        { .absent }
     }
 
     @Test func leavesOutWhatIsNoLongerAllowed() async throws {
@@ -79,7 +81,8 @@ import Testing
         let outbox = try await OutboxFixture()
         let retryAt = Self.now + 600
         let network = ScriptedDeliverer(outcomes: [
-            .notSent(reason: "rate-limited", retryAfter: retryAt), .delivered(remoteID: nil, remoteAddress: nil),
+            .notSent(reason: "rate-limited", retryAfter: retryAt),
+            .delivered(remoteID: nil, remoteAddress: nil),
         ])
         let waiting = try await deliver("a", outbox, network)
         #expect(waiting.state == .planned)
@@ -139,12 +142,14 @@ import Testing
 
     @Test func sendsAFewTimesMoreWithTheSameKeyWhatIsAbsent() async throws {
         let outbox = try await OutboxFixture()
-        let network = ScriptedDeliverer(outcomes: Array(repeating: .unknown(reason: "timeout"), count: 9))
+        let network = ScriptedDeliverer(
+            outcomes: Array(repeating: .unknown(reason: "timeout"), count: 9))
         let lost = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         var states: [ActionState] = []
         for look in 0..<6 {
-            states += try await delivery.reconcile(at: Self.afterLookUp + Double(91 * look)).map(\.state)
+            states += try await delivery.reconcile(at: Self.afterLookUp + Double(91 * look)).map(
+                \.state)
         }
         #expect(states == [.sending, .sending, .sending, .sending, .failed])
         let ended = try await outbox.store.recent(1).first
@@ -152,8 +157,8 @@ import Testing
         await expect(network.sent.map(\.key), equals: Array(repeating: lost.key, count: 5))
     }
 
-    /// A network where the author dates a post must get the same bytes again, and the server's window for the key began
-    /// with the first request.
+    /// A network where the author dates a post must get the same bytes again, and the server's
+    /// window for the key began with the first request.
     @Test func keepsKeyAndTimeOfTheFirstRequestUntilItIsSettled() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
@@ -190,19 +195,25 @@ import Testing
     @Test func looksAgainBeforeItRepeatsAResendThatDidNothing() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout"), .notSent(reason: "transport", retryAfter: nil)],
+            outcomes: [
+                .unknown(reason: "timeout"), .notSent(reason: "transport", retryAfter: nil),
+            ],
             sightings: [.absent, .found(remoteID: "u", remoteAddress: "7")])
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await delivery.reconcile(at: Self.afterLookUp)
-        try await expect(delivery.reconcile(at: Self.afterLookUp + 80).map(\.state), equals: [.done])
+        try await expect(
+            delivery.reconcile(at: Self.afterLookUp + 80).map(\.state), equals: [.done])
         await expect(network.sent.count, equals: 2)
     }
 
     @Test func givesAFirstRequestThatDidNothingANewTime() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
-            outcomes: [.notSent(reason: "transport", retryAfter: nil), .delivered(remoteID: nil, remoteAddress: nil)])
+            outcomes: [
+                .notSent(reason: "transport", retryAfter: nil),
+                .delivered(remoteID: nil, remoteAddress: nil),
+            ])
         let waiting = try await deliver("a", outbox, network)
         #expect(waiting.sending == nil)
         let due = try #require(try await outbox.store.due([.reply], now: Self.now + 60).first)
@@ -214,7 +225,8 @@ import Testing
     @Test(arguments: [nil, Duration.seconds(80)])
     func neverSendsAgainOutsideTheWindowOfTheKey(window: Duration?) async throws {
         let outbox = try await OutboxFixture()
-        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], resendWindow: window)
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout")], resendWindow: window)
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let ended = try await delivery.reconcile(at: Self.afterLookUp)
@@ -225,17 +237,21 @@ import Testing
     @Test func neverSendsAgainWhatHasExpired() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")])
-        let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
+        let action = try await outbox.store.propose(
+            OutboxFixture.reply("a", expires: 60), now: Self.now
+        ).action
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
-        try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.reason), equals: ["unconfirmed"])
+        try await expect(
+            delivery.reconcile(at: Self.afterLookUp).map(\.reason), equals: ["unconfirmed"])
         await expect(network.sent.count, equals: 1)
     }
 
     @Test func takesADuplicateForDeliveredOnlyIfItIsFound() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
-            outcomes: [.duplicate, .duplicate], sightings: [.found(remoteID: "uri", remoteAddress: nil), .absent])
+            outcomes: [.duplicate, .duplicate],
+            sightings: [.found(remoteID: "uri", remoteAddress: nil), .absent])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await deliver("a", outbox, network)
         try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.state), equals: [.done])
@@ -251,13 +267,15 @@ import Testing
         let network = ScriptedDeliverer(
             outcomes: [.unknown(reason: "timeout")],
             sightings: [
-                .unavailable(reason: "unavailable", retryAfter: nil), .found(remoteID: "u", remoteAddress: nil),
+                .unavailable(reason: "unavailable", retryAfter: nil),
+                .found(remoteID: "u", remoteAddress: nil),
             ])
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.state), equals: [.sending])
         try await expect(delivery.reconcile(at: Self.afterLookUp + 1)) { $0.isEmpty }
-        try await expect(delivery.reconcile(at: Self.afterLookUp + 100).map(\.state), equals: [.done])
+        try await expect(
+            delivery.reconcile(at: Self.afterLookUp + 100).map(\.state), equals: [.done])
     }
 
     @Test func takesOverWhatAnotherWorkerLeftHalfDone() async throws {
@@ -265,18 +283,22 @@ import Testing
         let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
         _ = try await outbox.store.claim(action, now: Self.now)
         let record = try await outbox.leases.record()
-        let lease = try #require(try await outbox.leases.take(owner: "second", after: record, now: 1))
+        let lease = try #require(
+            try await outbox.leases.take(owner: "second", after: record, now: 1))
         let second = OutboxStore(storage: outbox.storage, mirror: "m", lease: lease)
         let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: nil, remoteAddress: nil)])
         let due = try #require(try await second.due([.reply], now: Self.now).first)
-        let done = try await Delivery(store: second, deliverer: network).deliver(due, now: { Self.now }) { .ready($0) }
+        let done = try await Delivery(store: second, deliverer: network).deliver(
+            due, now: { Self.now }
+        ) { .ready($0) }
         #expect(done.state == .done)
     }
 
     private func deliver(
         _ subject: String, _ outbox: OutboxFixture, _ network: ScriptedDeliverer
     ) async throws -> Action {
-        let action = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
+        let action = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now)
+            .action
         return try await Delivery(store: outbox.store, deliverer: network)
             .deliver(action, now: { Self.now }) { .ready($0) }
     }

@@ -59,7 +59,9 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await engine.scratch(of: mirror)
+    }
 
     func backup(to path: String) async throws { try await engine.backup(to: path) }
 

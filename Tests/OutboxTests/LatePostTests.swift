@@ -19,7 +19,8 @@ import Testing
 
     /// Lives from `begin` on as a worker does, from one thing that wants attention to the next.
     private func live(
-        _ stores: [OutboxStore], from begin: TimeInterval = 0, until end: TimeInterval = 3_600, limit: Int = 20
+        _ stores: [OutboxStore], from begin: TimeInterval = 0, until end: TimeInterval = 3_600,
+        limit: Int = 20
     ) async throws -> Departures {
         var departures = Departures()
         var (now, turn) = (Self.start + begin, 0)
@@ -27,15 +28,19 @@ import Testing
             // Every look is another worker's, which knows only what the table says.
             let store = stores[turn % stores.count]
             turn += 1
-            let due = try await store.spreadLate(try await store.due([.post], now: now, limit: limit), now: now)
+            let due = try await store.spreadLate(
+                try await store.due([.post], now: now, limit: limit), now: now)
             departures.expired += due.expired
             if let action = due.ready.first {
                 let claimed = try await store.claim(action, now: now)
-                let sending = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
-                _ = try await store.confirm(sending, remoteID: action.subject, remoteAddress: nil, now: now)
+                let sending = try await store.beginSending(
+                    claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+                _ = try await store.confirm(
+                    sending, remoteID: action.subject, remoteAddress: nil, now: now)
                 departures.times.append(now.timeIntervalSince(Self.start))
             }
-            guard let next = try await store.nextAttention([.post], lookUpAfter: 90, now: now) else { break }
+            guard let next = try await store.nextAttention([.post], lookUpAfter: 90, now: now)
+            else { break }
             now = max(next, now + 1)
         }
         return departures
@@ -47,17 +52,24 @@ import Testing
 
     @Test(arguments: [1, 2]) func threeLeaveAfterAnOutageAMinuteApart(workers: Int) async throws {
         let outbox = try await OutboxFixture()
-        // One worker's lease, held by as many processes as there are stores: none remembers anything.
+        // One worker's lease, held by as many processes as there are stores: none remembers
+        // anything.
         let stores = (0..<workers).map { _ in
             OutboxStore(storage: outbox.storage, mirror: "m", lease: outbox.lease)
         }
         let missed = stride(from: -840.0, to: -60, by: 65).map(\.self)
-        #expect(try await outbox.store.store(OutboxFixture.plan, slots: slots(missed + [400, 402])))
+        #expect(
+            try await outbox.store.store(OutboxFixture.plan, slots: slots(missed + [400, 402])))
         let departures = try await live(stores)
-        #expect(departures.times == [0, 60, 120, 400, 402], "what is not late leaves in its minute")
+        #expect(
+            departures.times == [0, 60, 120, 400, 402], "what is not late leaves in its minute")
         #expect(departures.expired.count == missed.count - 3)
-        expect(departures.expired) { $0.allSatisfy { $0.state == .expired && $0.reason == Action.Reason.tooManyLate } }
-        try await expect(outbox.store.recent(100)) { $0.allSatisfy { $0.state == .done || $0.state == .expired } }
+        expect(departures.expired) {
+            $0.allSatisfy { $0.state == .expired && $0.reason == Action.Reason.tooManyLate }
+        }
+        try await expect(outbox.store.recent(100)) {
+            $0.allSatisfy { $0.state == .done || $0.state == .expired }
+        }
     }
 
     @Test func moreThanOneHandfulIsNoMoreThanThree() async throws {
@@ -79,7 +91,9 @@ import Testing
     @Test func anotherOutageHasItsOwnThree() async throws {
         let outbox = try await OutboxFixture()
         let missed = [-500.0, -400, -300, -200]
-        #expect(try await outbox.store.store(OutboxFixture.plan, slots: slots(missed + missed.map { $0 + 3_000 })))
+        #expect(
+            try await outbox.store.store(
+                OutboxFixture.plan, slots: slots(missed + missed.map { $0 + 3_000 })))
         try await expect(live([outbox.store], until: 600).times, equals: [0, 60, 120])
         try await expect(live([outbox.store], from: 3_000).times, equals: [3_000, 3_060, 3_120])
     }
@@ -90,7 +104,8 @@ import Testing
         let first = try #require(try await outbox.store.due([.post], now: Self.start).first)
         let ahead = Self.start + 86_400
         let claimed = try await outbox.store.claim(first, now: ahead)
-        _ = try await outbox.store.beginSending(claimed, lookUp: ahead + 90, deadline: .seconds(30), now: ahead)
+        _ = try await outbox.store.beginSending(
+            claimed, lookUp: ahead + 90, deadline: .seconds(30), now: ahead)
         try await expect(live([outbox.store]).times, equals: [0])
     }
 

@@ -13,10 +13,13 @@ import Testing
         try await expect(outbox.leases.take(owner: "second", after: nil, now: 1), equals: nil)
         let record = try #require(try await outbox.leases.record())
         #expect(record.owner == "first")
-        let second = try #require(try await outbox.leases.take(owner: "second", after: record, now: 1))
+        let second = try #require(
+            try await outbox.leases.take(owner: "second", after: record, now: 1))
         #expect(second.fence > outbox.lease.fence)
         try await expect(outbox.leases.take(owner: "third", after: record, now: 1), equals: nil)
-        await #expect(throws: OutboxError.self) { try await outbox.leases.beat(outbox.lease, now: 2) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.leases.beat(outbox.lease, now: 2)
+        }
         try await outbox.leases.beat(second, now: 2)
     }
 
@@ -34,7 +37,9 @@ import Testing
         #expect(released.beat == 0)
         #expect(released.updatedMilliseconds == 8_000)
         #expect(released.silence(at: Date(milliseconds: 9_000)) == nil)
-        await #expect(throws: OutboxError.self) { try await outbox.leases.beat(outbox.lease, now: 2) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.leases.beat(outbox.lease, now: 2)
+        }
     }
 
     // MARK: Silence
@@ -62,9 +67,11 @@ import Testing
         #expect(answers(at: looks, beats: [3, 8, 13, 18, 23, 28, 33]) == looks.map { $0 >= 65 })
     }
 
-    /// An observer that was frozen, or could not reach the database, has not seen anybody be silent.
+    /// An observer that was frozen, or could not reach the database, has not seen anybody be
+    /// silent.
     @Test func theTimeBetweenTwoLooksCountsAsTenSecondsAtMost() {
-        #expect(answers(at: [0, 3_600, 3_605, 7_200, 7_205]) == [false, false, false, false, true])
+        #expect(
+            answers(at: [0, 3_600, 3_605, 7_200, 7_205]) == [false, false, false, false, true])
     }
 
     @Test func aWorkerThatWasNotSeenForALookIsNewAgain() {

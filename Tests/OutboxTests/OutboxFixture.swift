@@ -65,11 +65,16 @@ struct OutboxFixture {
     /// When the archive's posts were last used, as it notes.
     func lastUses() async throws -> [String: Date] {
         let rows = try await storage.query(
-            "SELECT post_id, last_used_ms FROM posts WHERE mirror = 'm' AND last_used_ms IS NOT NULL")
-        return Dictionary(try rows.map { (try $0.text("post_id"), try $0.date("last_used_ms")) }) { first, _ in first }
+            "SELECT post_id, last_used_ms FROM posts WHERE mirror = 'm' AND last_used_ms IS NOT NULL"
+        )
+        return Dictionary(try rows.map { (try $0.text("post_id"), try $0.date("last_used_ms")) }) {
+            first, _ in first
+        }
     }
 
-    static func reply(_ subject: String, text: String = "hello", expires: TimeInterval = 86_400) -> Intent {
+    static func reply(_ subject: String, text: String = "hello", expires: TimeInterval = 86_400)
+        -> Intent
+    {
         Intent(.reply(answer(subject, text: text)), due: start, expires: start + expires)
     }
 
@@ -80,23 +85,28 @@ struct OutboxFixture {
                 post: subject, author: AccountID(network: .mastodon, value: "mika@example.com"),
                 address: "address-\(subject)"), thread: "thread",
             wording: Action.Wording(
-                source: PostID(network: .mastodon, value: "source-\(subject)"), text: text, language: "ja",
+                source: PostID(network: .mastodon, value: "source-\(subject)"), text: text,
+                language: "ja",
                 visibility: .unlisted))
     }
 
     /// Proposes a reply and lets it be delivered.
     func deliver(
-        _ subject: String, by delivery: Delivery, expires: TimeInterval = 86_400, at time: Date = Self.start
+        _ subject: String, by delivery: Delivery, expires: TimeInterval = 86_400,
+        at time: Date = Self.start
     ) async throws -> Action {
-        let action = try await store.propose(Self.reply(subject, expires: expires), now: time).action
+        let action = try await store.propose(Self.reply(subject, expires: expires), now: time)
+            .action
         return try await delivery.deliver(action, now: { time }) { .ready($0) }
     }
 
     static func slot(_ number: Int, due: Date = start, from source: String? = nil) -> Intent {
         let wording = Action.Wording(
-            source: PostID(network: .mastodon, value: source ?? "post-\(number)"), text: "text \(number)",
+            source: PostID(network: .mastodon, value: source ?? "post-\(number)"),
+            text: "text \(number)",
             visibility: .unlisted)
-        return Intent(.post(Slot.Name(day: day, number: number), wording), due: due, expires: due + 900)
+        return Intent(
+            .post(Slot.Name(day: day, number: number), wording), due: due, expires: due + 900)
     }
 
     static let day = LocalDay(ordinal: 20_411)
@@ -104,7 +114,8 @@ struct OutboxFixture {
     static let plan = StoredPlan(day: day, timeZone: "Asia/Tokyo", seed: "17", made: start)
 }
 
-/// A network whose answers are written down beforehand, for outcomes no server can be made to give on demand.
+/// A network whose answers are written down beforehand, for outcomes no server can be made to give
+/// on demand.
 actor ScriptedDeliverer: ImmediateDeliverer {
     nonisolated let requestDeadline: Duration = .seconds(30)
     nonisolated let resendWindow: Duration?
@@ -116,7 +127,8 @@ actor ScriptedDeliverer: ImmediateDeliverer {
     private(set) var departure: Date?
 
     init(
-        outcomes: [DeliveryOutcome], sightings: [LookUpOutcome] = [], resendWindow: Duration? = .seconds(3_000),
+        outcomes: [DeliveryOutcome], sightings: [LookUpOutcome] = [],
+        resendWindow: Duration? = .seconds(3_000),
         clockLead: @escaping @Sendable () -> TimeInterval? = { nil }
     ) {
         self.outcomes = outcomes
@@ -132,7 +144,9 @@ actor ScriptedDeliverer: ImmediateDeliverer {
         return outcomes.isEmpty ? .refused(reason: "script-ended") : outcomes.removeFirst()
     }
 
-    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+        -> LookUpOutcome
+    {
         lookUps += 1
         self.departure = departure
         return sightings.isEmpty ? .absent : sightings.removeFirst()
@@ -185,7 +199,8 @@ final class Recorded<Value: Sendable>: @unchecked Sendable {
 }
 
 extension OutboxStore {
-    /// When the next answer wants to be looked up that was lost; 90 seconds after its request if nothing else is said.
+    /// When the next answer wants to be looked up that was lost; 90 seconds after its request if
+    /// nothing else is said.
     func nextLookUp() async throws -> Date? {
         try await nextAttention([], lookUpAfter: 90, now: .distantFuture)
     }

@@ -9,7 +9,8 @@ import Testing
 @Suite struct OutboxStoreTests {
     @Test func keepsEveryFieldOfAnAction() async throws {
         let outbox = try await OutboxFixture()
-        let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
+        let stored = try await outbox.store.propose(
+            OutboxFixture.reply("a"), now: OutboxFixture.start)
         #expect(stored.isNew)
         let action = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(action == stored.action)
@@ -17,7 +18,8 @@ import Testing
         #expect(action.target?.author == AccountID(network: .mastodon, value: "mika@example.com"))
         // Of a conversation only a digest is kept.
         expect(action.payload.reply?.thread) { $0?.hasPrefix("#") == true }
-        try await expect(outbox.store.repliesInThread("thread", since: OutboxFixture.start), equals: 1)
+        try await expect(
+            outbox.store.repliesInThread("thread", since: OutboxFixture.start), equals: 1)
         #expect(action.wording?.visibility == .unlisted)
         #expect(action.wording?.language == "ja")
         #expect(action.state == .planned)
@@ -33,11 +35,16 @@ import Testing
         }
         var answer = OutboxFixture.answer("a")
         answer.bystanders = [
-            person("ann@example.com"), person("7", on: .x), person("two words"), person(""), person("bob@example.org"),
+            person("ann@example.com"), person("7", on: .x), person("two words"), person(""),
+            person("bob@example.org"),
         ]
-        let intent = Intent(.reply(answer), due: OutboxFixture.start, expires: OutboxFixture.start + 60)
+        let intent = Intent(
+            .reply(answer), due: OutboxFixture.start, expires: OutboxFixture.start + 60)
         let stored = try await outbox.store.propose(intent, now: OutboxFixture.start).action
-        #expect(stored.payload.reply?.bystanders == [person("ann@example.com"), person("bob@example.org")])
+        #expect(
+            stored.payload.reply?.bystanders == [
+                person("ann@example.com"), person("bob@example.org"),
+            ])
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
         #expect(claimed.payload == stored.payload)
     }
@@ -47,8 +54,12 @@ import Testing
         let outbox = try await OutboxFixture()
         let (store, start) = (outbox.store, OutboxFixture.start)
         let listed = try await store.propose(OutboxFixture.reply("a"), now: start).action
-        #expect(try await store.move(listed.id, to: start + 3_600, expires: start + 7_200, now: start) != nil)
-        let error = await #expect(throws: OutboxError.self) { _ = try await store.claim(listed, now: start) }
+        #expect(
+            try await store.move(listed.id, to: start + 3_600, expires: start + 7_200, now: start)
+                != nil)
+        let error = await #expect(throws: OutboxError.self) {
+            _ = try await store.claim(listed, now: start)
+        }
         #expect(error?.code == .stateChanged)
         let moved = try #require(try await store.action(.reply, subject: "a"))
         #expect(moved.state == .planned)
@@ -57,8 +68,10 @@ import Testing
 
     @Test func decidesAboutASubjectOnce() async throws {
         let outbox = try await OutboxFixture()
-        let first = try await outbox.store.propose(OutboxFixture.reply("a", text: "first"), now: OutboxFixture.start)
-        let second = try await outbox.store.propose(OutboxFixture.reply("a", text: "second"), now: OutboxFixture.start)
+        let first = try await outbox.store.propose(
+            OutboxFixture.reply("a", text: "first"), now: OutboxFixture.start)
+        let second = try await outbox.store.propose(
+            OutboxFixture.reply("a", text: "second"), now: OutboxFixture.start)
         #expect(!second.isNew)
         #expect(second.action == first.action)
     }
@@ -72,7 +85,8 @@ import Testing
         #expect(try await !outbox.store.store(other, slots: [OutboxFixture.slot(3)]))
         try await expect(outbox.store.plan(for: OutboxFixture.day), equals: OutboxFixture.plan)
         try await expect(
-            outbox.store.slots(of: OutboxFixture.day).map(\.subject), equals: ["2025-11-19#1", "2025-11-19#2"])
+            outbox.store.slots(of: OutboxFixture.day).map(\.subject),
+            equals: ["2025-11-19#1", "2025-11-19#2"])
     }
 
     @Test func storesADayWithoutSlots() async throws {
@@ -90,7 +104,8 @@ import Testing
         let due = try await outbox.store.due([.post], now: OutboxFixture.start)
         #expect(due.map(\.subject) == [onTime.payload.subject])
         _ = try await outbox.store.expire(now: OutboxFixture.start)
-        let expired = try #require(try await outbox.store.action(.post, subject: early.payload.subject))
+        let expired = try #require(
+            try await outbox.store.action(.post, subject: early.payload.subject))
         #expect(expired.state == .expired)
         #expect(expired.reason == "too-late")
         try await expect(outbox.attention([.post]), equals: onTime.due)
@@ -101,7 +116,8 @@ import Testing
         let later = OutboxFixture.start + 3_600
         for number in 0..<3 {
             let stored = try await outbox.store.propose(
-                OutboxFixture.reply("slow-\(number)", expires: 1_800 * Double(number + 1)), now: OutboxFixture.start)
+                OutboxFixture.reply("slow-\(number)", expires: 1_800 * Double(number + 1)),
+                now: OutboxFixture.start)
             let claimed = try await outbox.store.claim(stored.action, now: OutboxFixture.start)
             _ = try await outbox.store.postpone(
                 claimed, until: later, reason: "overBudget", now: OutboxFixture.start)
@@ -127,7 +143,8 @@ import Testing
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
         try await expect(outbox.attention([.reply]), equals: OutboxFixture.start)
         _ = try await outbox.store.postpone(
-            claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited", now: OutboxFixture.start)
+            claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited",
+            now: OutboxFixture.start)
         let attention = try #require(try await outbox.attention([.reply]))
         #expect(attention > OutboxFixture.start + 600)
         #expect(attention < OutboxFixture.start + 601)
@@ -153,7 +170,8 @@ import Testing
         try await expect(outbox.store.due([.reply], now: OutboxFixture.start + 600)) { $0.isEmpty }
         try await expect(outbox.store.suggestions(limit: 9), equals: [suggestion])
         // Whatever is asked for, what is over is over.
-        try await expect(outbox.store.expire(now: OutboxFixture.start + 601).map(\.subject), equals: ["a"])
+        try await expect(
+            outbox.store.expire(now: OutboxFixture.start + 601).map(\.subject), equals: ["a"])
         try await expect(outbox.store.suggestions(limit: 9)) { $0.isEmpty }
         let expired = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired.state == .expired)
@@ -165,18 +183,23 @@ import Testing
 
     @Test func marksWhatIsTooLateOnlyUnderTheLease() async throws {
         let outbox = try await OutboxFixture()
-        _ = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: OutboxFixture.start)
+        _ = try await outbox.store.propose(
+            OutboxFixture.reply("a", expires: 60), now: OutboxFixture.start)
         let record = try #require(try await outbox.leases.record())
         try await expect(outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
-        await #expect(throws: OutboxError.self) { try await outbox.store.expire(now: OutboxFixture.start + 61) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.store.expire(now: OutboxFixture.start + 61)
+        }
         try await expect(outbox.store.action(.reply, subject: "a")?.state, equals: .planned)
     }
 
-    /// A text that may have been published is not chosen again, and counts towards what is allowed a day.
+    /// A text that may have been published is not chosen again, and counts towards what is allowed
+    /// a day.
     @Test func whatIsUnconfirmedCountsAsSent() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout"), .refused(reason: "rejected")], resendWindow: nil)
+            outcomes: [.unknown(reason: "timeout"), .refused(reason: "rejected")], resendWindow: nil
+        )
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         _ = try await delivery.reconcile(at: OutboxFixture.start + 91)
@@ -201,14 +224,20 @@ import Testing
 
     @Test func refusesEveryChangeWithoutTheLease() async throws {
         let outbox = try await OutboxFixture()
-        let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start).action
+        let stored = try await outbox.store.propose(
+            OutboxFixture.reply("a"), now: OutboxFixture.start
+        ).action
         let record = try #require(try await outbox.leases.record())
         try await expect(outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
-        await #expect(throws: OutboxError.self) { try await outbox.store.claim(stored, now: OutboxFixture.start) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.store.claim(stored, now: OutboxFixture.start)
+        }
         await #expect(throws: OutboxError.self) {
             try await outbox.store.propose(OutboxFixture.reply("b"), now: OutboxFixture.start)
         }
-        await #expect(throws: OutboxError.self) { try await outbox.store.store(OutboxFixture.plan, slots: []) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.store.store(OutboxFixture.plan, slots: [])
+        }
         try await expect(outbox.store.action(.reply, subject: "a"), equals: stored)
         try await expect(outbox.store.action(.reply, subject: "b"), equals: nil)
     }
@@ -217,10 +246,12 @@ import Testing
         let outbox = try await OutboxFixture()
         try await outbox.archive(["post-1", "post-2"])
         #expect(
-            try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
+            try await outbox.store.store(
+                OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
         try await expect(outbox.lastUses().keys.sorted(), equals: ["post-1", "post-2"])
         let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
-        _ = try await outbox.store.drop(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
+        _ = try await outbox.store.drop(
+            first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
         try await expect(outbox.lastUses(), equals: ["post-2": OutboxFixture.start])
     }
 
@@ -233,25 +264,34 @@ import Testing
             var answer = OutboxFixture.answer(subject)
             answer.target.author = author
             return Intent(
-                .reply(answer), state: reason == nil ? .planned : .skipped, due: OutboxFixture.start,
+                .reply(answer), state: reason == nil ? .planned : .skipped,
+                due: OutboxFixture.start,
                 expires: OutboxFixture.start + 60, reason: reason)
         }
         let favorite = Intent(
-            .favorite(Action.Target(post: "f", author: person("liked"), address: "f")), due: OutboxFixture.start,
+            .favorite(Action.Target(post: "f", author: person("liked"), address: "f")),
+            due: OutboxFixture.start,
             expires: OutboxFixture.start)
         for intent in [
-            mention("a", by: person("answered")), mention("b", by: person("silent"), reason: "no-past-reply"),
+            mention("a", by: person("answered")),
+            mention("b", by: person("silent"), reason: "no-past-reply"),
             mention("c", by: person("weary"), reason: "asked-to-stop"),
-            mention("d", by: person("aside"), reason: "not-mentioned"), mention("e", by: person("elsewhere", .x)),
-            mention("g", by: person("both"), reason: "asked-to-stop"), mention("h", by: person("both")), favorite,
+            mention("d", by: person("aside"), reason: "not-mentioned"),
+            mention("e", by: person("elsewhere", .x)),
+            mention("g", by: person("both"), reason: "asked-to-stop"),
+            mention("h", by: person("both")), favorite,
         ] {
             _ = try await outbox.store.propose(intent, now: OutboxFixture.start)
         }
-        let names = ["answered", "silent", "weary", "aside", "elsewhere", "both", "liked", "stranger"]
+        let names = [
+            "answered", "silent", "weary", "aside", "elsewhere", "both", "liked", "stranger",
+        ]
         let strangers = (0..<1_100).map { person("stranger\($0)") }
-        let found = try await outbox.store.acquaintances(among: names.map { person($0) } + strangers)
+        let found = try await outbox.store.acquaintances(
+            among: names.map { person($0) } + strangers)
         #expect(found == [person("answered"), person("silent"), person("both")])
-        try await expect(outbox.store.acquaintances(among: [person("elsewhere", .x)]).count, equals: 1)
+        try await expect(
+            outbox.store.acquaintances(among: [person("elsewhere", .x)]).count, equals: 1)
         try await expect(outbox.store.acquaintances(among: [])) { $0.isEmpty }
         let other = OutboxStore(storage: outbox.storage, mirror: "other", lease: nil)
         try await expect(other.acquaintances(among: [person("answered")])) { $0.isEmpty }

@@ -14,7 +14,8 @@ import Testing
     @Test func aLostAnswerAfterARefusalIsSentAgain() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(outcomes: [
-            .notSent(reason: "rate-limited", cause: .tooBusy, retryAfter: nil), .unknown(reason: "timeout"),
+            .notSent(reason: "rate-limited", cause: .tooBusy, retryAfter: nil),
+            .unknown(reason: "timeout"),
             .delivered(remoteID: "u", remoteAddress: nil),
         ])
         let delivery = Delivery(store: outbox.store, deliverer: network)
@@ -38,7 +39,8 @@ import Testing
         let nothing = DeliveryOutcome.notSent(reason: "nothing", cause: cause, retryAfter: nil)
         let network = ScriptedDeliverer(
             outcomes: [
-                .unknown(reason: "timeout"), nothing, nothing, nothing, .delivered(remoteID: "u", remoteAddress: nil),
+                .unknown(reason: "timeout"), nothing, nothing, nothing,
+                .delivered(remoteID: "u", remoteAddress: nil),
             ])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
@@ -62,7 +64,8 @@ import Testing
     /// Between the look at a person and the request there may be a slow network.
     @Test func nothingLeavesToWhoIsDeniedWhileItIsPrepared() async throws {
         let outbox = try await OutboxFixture()
-        let store = OutboxStore(storage: outbox.storage, mirror: "m", lease: outbox.lease) { person, connection in
+        let store = OutboxStore(storage: outbox.storage, mirror: "m", lease: outbox.lease) {
+            person, connection in
             let denied: SQL = """
                 SELECT 1 AS found FROM people WHERE mirror = 'm' AND account_id = \(person.value) AND stance = 'deny'
                 """
@@ -95,7 +98,10 @@ import Testing
     @Test func aRefusedResendLeavesTheFirstRequestUnconfirmed() async throws {
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout"), .refused(reason: "rejected", detail: "the server answered 422")],
+            outcomes: [
+                .unknown(reason: "timeout"),
+                .refused(reason: "rejected", detail: "the server answered 422"),
+            ],
             sightings: [.absent, .found(remoteID: "u", remoteAddress: "7")])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
@@ -112,7 +118,9 @@ import Testing
 
     @Test func aRefusalSaysWhatTheNetworkSaid() async throws {
         let outbox = try await OutboxFixture()
-        let network = ScriptedDeliverer(outcomes: [.refused(reason: "rejected", detail: "the server answered \"no\"")])
+        let network = ScriptedDeliverer(outcomes: [
+            .refused(reason: "rejected", detail: "the server answered \"no\"")
+        ])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         var intent = OutboxFixture.reply("a")
         intent.explanation = Explanation("one of 3", pool: 3)
@@ -143,7 +151,9 @@ import Testing
         let outbox = try await OutboxFixture()
         let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: nil, remoteAddress: nil)])
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
+        let action = try await outbox.store.propose(
+            OutboxFixture.reply("a", expires: 60), now: Self.now
+        ).action
         let clock = SteppingClock(Self.now + 59)
         let ended = try await delivery.deliver(action, now: { clock.now }) { claimed in
             clock.advance(2)

@@ -12,7 +12,8 @@ import Testing
         _ outbox: OutboxFixture, sightings: [LookUpOutcome]
     ) async throws -> (Delivery, ScriptedDeliverer) {
         let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout")], sightings: [.absent] + sightings, resendWindow: nil)
+            outcomes: [.unknown(reason: "timeout")], sightings: [.absent] + sightings,
+            resendWindow: nil)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         let ended = try await delivery.reconcile(at: Self.now + 91)
@@ -40,10 +41,13 @@ import Testing
 
     @Test func aLookThatAnOutageCostIsMadeUpForAfterIt() async throws {
         let outbox = try await OutboxFixture()
-        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let down = LookUpOutcome.unavailable(
+            reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
         let (delivery, _) = try await unconfirmed(
             outbox, sightings: [down, down, .found(remoteID: "u", remoteAddress: nil)])
-        for time in [600.0, 3_600] { try await expect(delivery.reconcile(at: Self.now + time)) { $0.isEmpty } }
+        for time in [600.0, 3_600] {
+            try await expect(delivery.reconcile(at: Self.now + time)) { $0.isEmpty }
+        }
         try await expect(outbox.store.nextLookUp(), equals: Self.now + 7_200)
         try await expect(delivery.reconcile(at: Self.now + 7_200).map(\.state), equals: [.done])
     }
@@ -51,7 +55,8 @@ import Testing
     @Test func becomesDoneWhenItIsSeenByAnotherProcess() async throws {
         let outbox = try await OutboxFixture()
         let (_, _) = try await unconfirmed(outbox, sightings: [])
-        let network = ScriptedDeliverer(outcomes: [], sightings: [.found(remoteID: "u", remoteAddress: "7")])
+        let network = ScriptedDeliverer(
+            outcomes: [], sightings: [.found(remoteID: "u", remoteAddress: "7")])
         let later = Delivery(store: outbox.store, deliverer: network)
         let seen = try #require(try await later.reconcile(at: Self.now + 40_000).first)
         #expect(seen.state == .done)
@@ -65,8 +70,10 @@ import Testing
 
     @Test func aNetworkThatCannotBeAskedIsAskedAgainForAWhile() async throws {
         let outbox = try await OutboxFixture()
-        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
-        let (delivery, network) = try await unconfirmed(outbox, sightings: Array(repeating: down, count: 100))
+        let down = LookUpOutcome.unavailable(
+            reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let (delivery, network) = try await unconfirmed(
+            outbox, sightings: Array(repeating: down, count: 100))
         var times: [TimeInterval] = []
         while let next = try await outbox.store.nextLookUp() {
             times.append(next.timeIntervalSince(Self.now))
@@ -81,9 +88,11 @@ import Testing
     /// A day in which the network could not be asked at all ends the waiting, not the looking.
     @Test func whatCouldNotBeLookedUpForADayIsLookedForOnceMore() async throws {
         let outbox = try await OutboxFixture()
-        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let down = LookUpOutcome.unavailable(
+            reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
         let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout")], sightings: Array(repeating: down, count: 1_000))
+            outcomes: [.unknown(reason: "timeout")], sightings: Array(repeating: down, count: 1_000)
+        )
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         var time = Self.now

@@ -11,7 +11,9 @@ import Testing
     private static let now = OutboxFixture.start
     private static let delivered = DeliveryOutcome.delivered(remoteID: "u", remoteAddress: "7")
 
-    private func see(_ standing: String?, in outbox: OutboxFixture, goesOn: Bool = false) async throws {
+    private func see(_ standing: String?, in outbox: OutboxFixture, goesOn: Bool = false)
+        async throws
+    {
         try await outbox.storage.execute(
             """
             UPDATE mirrors SET standing = \(standing), standing_ms = 1, standing_goes_on_ms = \(goesOn ? 2 : nil),
@@ -23,14 +25,17 @@ import Testing
     @Test(
         arguments: OutboxFixture.Engine.allCases,
         ["memorial", "suspended", "deactivated", "deleted", "of-a-later-time"])
-    func nothingIsDueUntilSomebodySaysSo(_ engine: OutboxFixture.Engine, _ standing: String) async throws {
+    func nothingIsDueUntilSomebodySaysSo(_ engine: OutboxFixture.Engine, _ standing: String)
+        async throws
+    {
         let outbox = try await OutboxFixture(engine)
         _ = try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)])
         _ = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now)
         try await see(standing, in: outbox)
         try await expect(outbox.store.due(ActionKind.allCases, now: Self.now), equals: [])
         try await expect(
-            outbox.store.attention(ActionKind.allCases, lookUpAfter: 90, now: Self.now).post, equals: nil)
+            outbox.store.attention(ActionKind.allCases, lookUpAfter: 90, now: Self.now).post,
+            equals: nil)
         try await see(standing, in: outbox, goesOn: true)
         try await expect(outbox.store.due(ActionKind.allCases, now: Self.now).count, equals: 2)
         try await see("moved", in: outbox)

@@ -60,7 +60,9 @@ import Testing
         try await expect(bench.stored().state, equals: (failure == .before ? .claimed : .sending))
         // Whatever asks first, before the database answers again nothing else happens.
         bench.engine.setDown(true)
-        let early = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
+        let early = await Self.storageError {
+            _ = try await bench.delivery.reconcile(at: Self.now + 91)
+        }
         #expect(early != nil)
         bench.engine.setDown(false)
         let back = try await bench.delivery.reconcile(at: Self.now + 1)
@@ -87,7 +89,9 @@ import Testing
             _ = try await bench.delivery.deliver(stale, now: { Self.now + 2 }) { .ready($0) }
         }
         #expect(error?.code == .stateChanged)
-        let done = try await bench.delivery.deliver(bench.stored(), now: { Self.now + 2 }) { .ready($0) }
+        let done = try await bench.delivery.deliver(bench.stored(), now: { Self.now + 2 }) {
+            .ready($0)
+        }
         #expect(done.state == .done)
         #expect(done.attempts == 1)
         #expect(done.sends == 1)
@@ -97,13 +101,17 @@ import Testing
     }
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
-    func anAnswerIsStoredFirstThingWhenTheDatabaseIsBack(failure: FailingEngine.Failure) async throws {
+    func anAnswerIsStoredFirstThingWhenTheDatabaseIsBack(failure: FailingEngine.Failure)
+        async throws
+    {
         let bench = try await Bench([Self.delivered])
         let error = try await bench.deliver(failing: [nil, nil, failure])
         #expect(error != nil)
         bench.engine.failNext([.before, .before])
         for _ in 0..<2 {
-            let again = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 200) }
+            let again = await Self.storageError {
+                _ = try await bench.delivery.reconcile(at: Self.now + 200)
+            }
             #expect(again != nil)
         }
         let stored = try await bench.delivery.reconcile(at: Self.now + 200)
@@ -118,7 +126,8 @@ import Testing
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
     func aRefusalForNowIsStoredLater(failure: FailingEngine.Failure) async throws {
-        let busy = DeliveryOutcome.notSent(reason: "rate-limited", cause: .tooBusy, retryAfter: Self.now + 300)
+        let busy = DeliveryOutcome.notSent(
+            reason: "rate-limited", cause: .tooBusy, retryAfter: Self.now + 300)
         let bench = try await Bench([busy, Self.delivered])
         _ = try await bench.deliver(failing: [nil, nil, failure])
         _ = try await bench.delivery.reconcile(at: Self.now + 299)
@@ -138,7 +147,9 @@ import Testing
         let bench = try await Bench([Self.delivered])
         _ = try await bench.deliver(failing: [nil, nil, .before])
         let record = try #require(try await bench.outbox.leases.record())
-        try await expect(bench.outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
+        try await expect(bench.outbox.leases.take(owner: "second", after: record, now: 1)) {
+            $0 != nil
+        }
         let error = await outboxError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
         #expect(error?.code == .leaseLost)
         try await expect(bench.stored().state, equals: .sending)
@@ -149,7 +160,9 @@ import Testing
         let bench = try await Bench([.unknown(reason: "timeout"), Self.delivered])
         try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([failure])
-        let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
+        let error = await Self.storageError {
+            _ = try await bench.delivery.reconcile(at: Self.now + 91)
+        }
         #expect(error != nil)
         await expect(bench.network.sent.count, equals: 1)
         let done = try await bench.delivery.reconcile(at: Self.now + 92)
@@ -163,11 +176,16 @@ import Testing
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
     func aResendTakenBackTwiceIsTakenBackOnce(failure: FailingEngine.Failure) async throws {
-        let nothing = DeliveryOutcome.notSent(reason: "transport", cause: .unreachable, retryAfter: nil)
-        let bench = try await Bench([.unknown(reason: "timeout"), nothing, .unknown(reason: "timeout")])
+        let nothing = DeliveryOutcome.notSent(
+            reason: "transport", cause: .unreachable, retryAfter: nil)
+        let bench = try await Bench([
+            .unknown(reason: "timeout"), nothing, .unknown(reason: "timeout"),
+        ])
         try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([nil, failure])
-        let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
+        let error = await Self.storageError {
+            _ = try await bench.delivery.reconcile(at: Self.now + 91)
+        }
         #expect(error != nil)
         _ = try await bench.delivery.reconcile(at: Self.now + 92)
         let waiting = try await bench.stored()
@@ -185,7 +203,9 @@ import Testing
             [.unknown(reason: "timeout")], sightings: [.found(remoteID: "u", remoteAddress: "7")])
         try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([.before])
-        let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
+        let error = await Self.storageError {
+            _ = try await bench.delivery.reconcile(at: Self.now + 91)
+        }
         #expect(error != nil)
         try await expect(bench.delivery.reconcile(at: Self.now + 92).map(\.state), equals: [.done])
         await expect(bench.network.lookUps, equals: 1)
@@ -193,7 +213,8 @@ import Testing
 
     /// After a kill nobody remembers; the look-up takes the place of that.
     @Test func anotherProcessLooksInsteadOfRemembering() async throws {
-        let bench = try await Bench([Self.delivered], sightings: [.found(remoteID: "u", remoteAddress: "7")])
+        let bench = try await Bench(
+            [Self.delivered], sightings: [.found(remoteID: "u", remoteAddress: "7")])
         _ = try await bench.deliver(failing: [nil, nil, .before])
         let next = Delivery(store: bench.outbox.store, deliverer: bench.network)
         try await expect(next.reconcile(at: Self.now + 89)) { $0.isEmpty }
@@ -227,7 +248,8 @@ import Testing
         let network = ScriptedDeliverer(outcomes: [Self.delivered])
         let running = RunningTask()
         let delivery = Delivery(
-            store: outbox.store, deliverer: network, onStep: { step in if step == .answered { running.cancel() } })
+            store: outbox.store, deliverer: network,
+            onStep: { step in if step == .answered { running.cancel() } })
         let task = Task { try await outbox.deliver("a", by: delivery) }
         running.set(task)
         let done = try await task.value

@@ -12,7 +12,8 @@ import Testing
 
     private static func wording(_ number: Int) -> Action.Wording {
         Action.Wording(
-            source: PostID(network: .mastodon, value: "source-\(number)"), text: "part \(number)", language: "en",
+            source: PostID(network: .mastodon, value: "source-\(number)"), text: "part \(number)",
+            language: "en",
             visibility: .unlisted, pictures: number == 2 ? [Picture(alt: "a hill")] : [])
     }
 
@@ -20,12 +21,15 @@ import Testing
         var wording = Self.wording(1)
         wording.rest = [Action.Part(Self.wording(2)), Action.Part(Self.wording(3))]
         let intent = Intent(
-            .post(Slot.Name(day: OutboxFixture.day, number: 1), wording), due: Self.now, expires: Self.now + 900)
+            .post(Slot.Name(day: OutboxFixture.day, number: 1), wording), due: Self.now,
+            expires: Self.now + 900)
         return try await outbox.store.propose(intent, now: Self.now).action
     }
 
     /// Brings an action to an end as a network does.
-    private func end(_ action: Action, _ outcome: DeliveryOutcome, _ outbox: OutboxFixture) async throws -> Action {
+    private func end(_ action: Action, _ outcome: DeliveryOutcome, _ outbox: OutboxFixture)
+        async throws -> Action
+    {
         let network = ScriptedDeliverer(outcomes: [outcome])
         var ready = action
         if let wording = action.wording {
@@ -73,7 +77,8 @@ import Testing
         #expect(third.wording?.rest == [])
         _ = try await end(third, delivered(3), outbox)
         try await expect(goOn(outbox)) { $0.isEmpty }
-        try await expect(outbox.store.slots(of: OutboxFixture.day).map(\.state), equals: [.done, .done, .done])
+        try await expect(
+            outbox.store.slots(of: OutboxFixture.day).map(\.state), equals: [.done, .done, .done])
     }
 
     /// A person who saw it may change it: what its parts are stored as has one order.
@@ -105,7 +110,8 @@ import Testing
     }
 
     /// Which part is refused, of three.
-    @Test(arguments: [2, 3]) func whatCannotBeSaidWholeIsTakenBack(refused number: Int) async throws {
+    @Test(arguments: [2, 3]) func whatCannotBeSaidWholeIsTakenBack(refused number: Int) async throws
+    {
         let outbox = try await OutboxFixture()
         var part = try await begin(outbox)
         for said in 1..<number {
@@ -115,7 +121,9 @@ import Testing
         _ = try await end(part, .refused(reason: "rejected"), outbox)
         try await expect(goOn(outbox).count, equals: 3 - number)
         let due = try await outbox.store.dueUndos(now: Self.now + 120)
-        #expect(due.map(\.subject).sorted() == Array([Self.first, "\(Self.first)/2"].prefix(number - 1)))
+        #expect(
+            due.map(\.subject).sorted()
+                == Array([Self.first, "\(Self.first)/2"].prefix(number - 1)))
         expect(due) { $0.allSatisfy { $0.undo?.reason == Action.Reason.threadCut } }
         // Said once.
         for action in due { _ = try await outbox.store.undone(action.id, now: Self.now + 120) }
@@ -126,13 +134,16 @@ import Testing
     @Test func aPartThatTurnsOutToHaveArrivedIsTakenBackToo() async throws {
         let outbox = try await OutboxFixture()
         _ = try await end(try await begin(outbox), delivered(1), outbox)
-        _ = try await end(try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
+        _ = try await end(
+            try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
         let second = try #require(try await outbox.store.unresolved().first)
         _ = try await outbox.store.end(
-            second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600, now: Self.now + 90)
+            second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600,
+            now: Self.now + 90)
         try await expect(goOn(outbox).map(\.reason), equals: [Action.Reason.threadEnded])
         try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1, remembered: 1))
-        _ = try await outbox.store.confirm(second, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
+        _ = try await outbox.store.confirm(
+            second, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
         let due = try await outbox.store.dueUndos(now: Self.now + 700)
         #expect(Set(due.map(\.subject)) == [Self.first, "\(Self.first)/2"])
         try await expect(goOn(outbox)) { $0.isEmpty }
@@ -142,7 +153,8 @@ import Testing
         let outbox = try await OutboxFixture()
         let head = try await end(try await begin(outbox), delivered(1), outbox)
         _ = try #require(try await goOn(outbox).first)
-        try await expect(outbox.store.expire(now: Self.now + 2_000).map(\.state), equals: [.expired])
+        try await expect(
+            outbox.store.expire(now: Self.now + 2_000).map(\.state), equals: [.expired])
         _ = try await goOn(outbox)
         try await expect(outbox.store.dueUndos(now: Self.now + 2_000).map(\.id), equals: [head.id])
     }
@@ -178,7 +190,8 @@ import Testing
         _ = try await outbox.store.askUndos([head.id], now: Self.now + 70)
         let due = try await outbox.store.dueUndos(now: Self.now + 80)
         #expect(Set(due.map(\.id)) == [head.id, second.id])
-        try await expect(outbox.store.action(.post, subject: third.subject)?.state, equals: .skipped)
+        try await expect(
+            outbox.store.action(.post, subject: third.subject)?.state, equals: .skipped)
     }
 
     /// A wish that comes between two parts is heard before the next is made.
@@ -197,6 +210,7 @@ import Testing
         try await outbox.storage.transaction { connection in
             try OutboxStore.leaveUnsent(of: "m", on: connection, now: Self.now + 70)
         }
-        try await expect(outbox.store.action(.post, subject: second.subject)?.reason, equals: "rebound")
+        try await expect(
+            outbox.store.action(.post, subject: second.subject)?.reason, equals: "rebound")
     }
 }

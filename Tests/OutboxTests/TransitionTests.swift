@@ -6,9 +6,11 @@ import Storage
 import TestSupport
 import Testing
 
-/// Every transition of an action beside every change that somebody else may make between its reading and its writing.
+/// Every transition of an action beside every change that somebody else may make between its
+/// reading and its writing.
 ///
-/// The other writer is a plain statement on the row, so that the table does not depend on the code that it checks.
+/// The other writer is a plain statement on the row, so that the table does not depend on the code
+/// that it checks.
 struct TransitionTests {
     private static let now = OutboxFixture.start
 
@@ -29,7 +31,8 @@ struct TransitionTests {
             switch self {
             case .claim, .claimAsOf, .moveBack, .skipHeld, .drop: .planned
             case .beginSending, .noteUploads, .postpone, .withdrawDeparture, .endClaimed: .claimed
-            case .resend, .awaitLookUp, .giveBack, .withdrawResending, .confirm, .endDeparted: .sending
+            case .resend, .awaitLookUp, .giveBack, .withdrawResending, .confirm, .endDeparted:
+                .sending
             case .confirmLate, .lookAgain: .failed
             case .undoFailed: .done
             }
@@ -47,7 +50,9 @@ struct TransitionTests {
         /// Ended without a known outcome, by one change.
         case unconfirmed
 
-        static var allCases: [Row] { [.fresh, .returned, .unconfirmed] + ActionState.allCases.map { .changed($0) } }
+        static var allCases: [Row] {
+            [.fresh, .returned, .unconfirmed] + ActionState.allCases.map { .changed($0) }
+        }
 
         var description: String {
             switch self {
@@ -77,8 +82,10 @@ struct TransitionTests {
         case (_, .fresh): true
         // A confirmation is true of every action whose outcome is not known.
         case (.confirm, .unconfirmed), (.confirmLate, .unconfirmed), (.confirmLate, .returned): true
-        // It reverts the departure of this very claim, committed or not, and the same of a repeated request.
-        case (.withdrawDeparture, .changed(.sending)), (.withdrawResending, .changed(.sending)): true
+        // It reverts the departure of this very claim, committed or not, and the same of a repeated
+        // request.
+        case (.withdrawDeparture, .changed(.sending)), (.withdrawResending, .changed(.sending)):
+            true
         // Its condition is the number of requests, which no change of the state raises.
         case (.undoFailed, .returned), (.undoFailed, .changed(.done)): true
         default: false
@@ -86,14 +93,17 @@ struct TransitionTests {
     }
 
     @Test(arguments: Transition.allCases, OutboxFixture.Engine.allCases)
-    func nothingIsChangedThatIsNotAsItWasRead(_ transition: Transition, _ engine: OutboxFixture.Engine) async throws {
+    func nothingIsChangedThatIsNotAsItWasRead(
+        _ transition: Transition, _ engine: OutboxFixture.Engine
+    ) async throws {
         let outbox = try await OutboxFixture(engine)
         for (number, row) in Row.allCases.enumerated() {
             let subject = "\(transition.rawValue)-\(number)"
             let read = try await Read(subject, as: transition.origin, outbox)
             if let change = row.change(from: transition.origin) {
                 try await outbox.storage.execute(
-                    "UPDATE actions SET \(change.assignments) WHERE mirror = 'm' AND subject = \(subject)")
+                    "UPDATE actions SET \(change.assignments) WHERE mirror = 'm' AND subject = \(subject)"
+                )
             }
             let before = try await stored(subject, outbox)
             let error = await outboxError { try await perform(transition, of: read, outbox) }
@@ -112,7 +122,9 @@ struct TransitionTests {
     }
 
     /// A copy of an action in memory can be of any age.
-    @Test(arguments: ActionState.allCases) func nothingIsClaimedThatWasNotReadAsWaiting(_ state: ActionState)
+    @Test(arguments: ActionState.allCases) func nothingIsClaimedThatWasNotReadAsWaiting(
+        _ state: ActionState
+    )
         async throws
     {
         let outbox = try await OutboxFixture()
@@ -126,9 +138,12 @@ struct TransitionTests {
         #expect((inTable == nil) == (state == .planned))
     }
 
-    /// A person's wish to take back what is in flight, and whatever else is noted beside it, keeps its answer.
+    /// A person's wish to take back what is in flight, and whatever else is noted beside it, keeps
+    /// its answer.
     @Test(arguments: OutboxFixture.Engine.allCases)
-    func whatIsNotedBesideARequestInFlightKeepsItsAnswer(_ engine: OutboxFixture.Engine) async throws {
+    func whatIsNotedBesideARequestInFlightKeepsItsAnswer(_ engine: OutboxFixture.Engine)
+        async throws
+    {
         let outbox = try await OutboxFixture(engine)
         let departed = try #require(try await Read("a", as: .sending, outbox).departed)
         let person = OutboxStore(storage: outbox.storage, mirror: "m", lease: nil)
@@ -136,13 +151,16 @@ struct TransitionTests {
         try await person.proposeUndos([departed.id], reason: "source-gone")
         _ = try await person.forget(
             [AccountID(network: .mastodon, value: "mika@example.com")], now: Self.now + 2)
-        _ = try await person.awaitLookUp(departed, at: Self.now + 60, reason: "timeout", now: Self.now + 3)
-        let done = try await outbox.store.confirm(departed, remoteID: "u", remoteAddress: "7", now: Self.now + 4)
+        _ = try await person.awaitLookUp(
+            departed, at: Self.now + 60, reason: "timeout", now: Self.now + 3)
+        let done = try await outbox.store.confirm(
+            departed, remoteID: "u", remoteAddress: "7", now: Self.now + 4)
         #expect(done.state == .done)
         #expect(done.undo?.next != nil)
     }
 
-    /// The change of a person that a stale copy overlooks: the same state, the same time, another text.
+    /// The change of a person that a stale copy overlooks: the same state, the same time, another
+    /// text.
     @Test(arguments: OutboxFixture.Engine.allCases)
     func aTextThatAPersonChoseIsNotSentAsItWasRead(_ engine: OutboxFixture.Engine) async throws {
         let outbox = try await OutboxFixture(engine)
@@ -223,7 +241,9 @@ struct TransitionTests {
             return .unknown(reason: "timeout")
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        { .absent }
     }
 
     // MARK: One of each
@@ -241,17 +261,24 @@ struct TransitionTests {
             let claimed = try await store.claim(action, now: now)
             self.claimed = claimed
             guard state != .claimed else { return }
-            let departed = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+            let departed = try await store.beginSending(
+                claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
             self.departed = departed
             switch state {
             case .failed:
                 _ = try await store.end(
-                    departed, as: .failed, reason: Action.Reason.unconfirmed, sighting: now + 600, now: now)
-                self.departed = try await store.unsighted(now: now + 600).first { $0.id == departed.id }
+                    departed, as: .failed, reason: Action.Reason.unconfirmed, sighting: now + 600,
+                    now: now)
+                self.departed = try await store.unsighted(now: now + 600).first {
+                    $0.id == departed.id
+                }
             case .done:
-                action = try await store.confirm(departed, remoteID: "u", remoteAddress: "7", now: now)
+                action = try await store.confirm(
+                    departed, remoteID: "u", remoteAddress: "7", now: now)
                 _ = try await store.askUndo(action.id, now: now)
-                let wanted = try await store.dueUndos(now: now, limit: 100).first { $0.id == departed.id }
+                let wanted = try await store.dueUndos(now: now, limit: 100).first {
+                    $0.id == departed.id
+                }
                 let due = try #require(wanted)
                 action = try #require(try await store.beginUndo(due, until: now + 60, now: now))
             default: break
@@ -259,7 +286,9 @@ struct TransitionTests {
         }
     }
 
-    private func perform(_ transition: Transition, of read: Read, _ outbox: OutboxFixture) async throws {
+    private func perform(_ transition: Transition, of read: Read, _ outbox: OutboxFixture)
+        async throws
+    {
         let store = outbox.store
         let later = Self.now + 100
         func claimed() throws -> Claimed { try #require(read.claimed) }
@@ -268,26 +297,44 @@ struct TransitionTests {
         case .claim: _ = try await store.claim(read.action, now: later)
         case .claimAsOf:
             let claimed = try store.claim(read.action, asOf: try await store.wishVersion())
-            _ = try await store.beginSending(claimed, lookUp: later + 90, deadline: .seconds(30), now: later)
-        case .moveBack: _ = try await store.holdBack(read.action, until: later, reason: "human-active", now: later)
-        case .skipHeld: _ = try await store.holdBack(read.action, until: nil, reason: "human-active", now: later)
-        case .drop: _ = try await store.drop(read.action, as: .expired, reason: "too-many-late", now: later)
+            _ = try await store.beginSending(
+                claimed, lookUp: later + 90, deadline: .seconds(30), now: later)
+        case .moveBack:
+            _ = try await store.holdBack(
+                read.action, until: later, reason: "human-active", now: later)
+        case .skipHeld:
+            _ = try await store.holdBack(
+                read.action, until: nil, reason: "human-active", now: later)
+        case .drop:
+            _ = try await store.drop(read.action, as: .expired, reason: "too-many-late", now: later)
         case .beginSending:
-            _ = try await store.beginSending(try claimed(), lookUp: later + 90, deadline: .seconds(30), now: later)
+            _ = try await store.beginSending(
+                try claimed(), lookUp: later + 90, deadline: .seconds(30), now: later)
         case .noteUploads: _ = try await store.noteUploads([], of: try claimed(), now: later)
-        case .postpone: _ = try await store.postpone(try claimed(), until: later, reason: "too-busy", now: later)
+        case .postpone:
+            _ = try await store.postpone(
+                try claimed(), until: later, reason: "too-busy", now: later)
         case .withdrawDeparture: _ = try await store.withdraw(try claimed(), now: later)
-        case .endClaimed: _ = try await store.end(try claimed(), as: .skipped, reason: "denied", now: later)
+        case .endClaimed:
+            _ = try await store.end(try claimed(), as: .skipped, reason: "denied", now: later)
         case .resend:
-            _ = try await store.resend(try departed(), lookUp: later + 90, deadline: .seconds(30), now: later)
-        case .awaitLookUp: _ = try await store.awaitLookUp(try departed(), at: later, reason: "timeout", now: later)
-        case .giveBack: _ = try await store.giveBack(try departed(), until: later, reason: "too-busy", now: later)
+            _ = try await store.resend(
+                try departed(), lookUp: later + 90, deadline: .seconds(30), now: later)
+        case .awaitLookUp:
+            _ = try await store.awaitLookUp(
+                try departed(), at: later, reason: "timeout", now: later)
+        case .giveBack:
+            _ = try await store.giveBack(
+                try departed(), until: later, reason: "too-busy", now: later)
         case .withdrawResending: _ = try await store.withdraw(try departed(), now: later)
         case .confirm, .confirmLate:
-            _ = try await store.confirm(try departed(), remoteID: "v", remoteAddress: "8", now: later)
-        case .endDeparted: _ = try await store.end(try departed(), as: .failed, reason: "rejected", now: later)
+            _ = try await store.confirm(
+                try departed(), remoteID: "v", remoteAddress: "8", now: later)
+        case .endDeparted:
+            _ = try await store.end(try departed(), as: .failed, reason: "rejected", now: later)
         case .lookAgain: try await store.lookAgain(try departed(), at: later)
-        case .undoFailed: _ = try await store.undoFailed(read.action, "too-busy", next: later, now: later)
+        case .undoFailed:
+            _ = try await store.undoFailed(read.action, "too-busy", next: later, now: later)
         }
     }
 

@@ -17,7 +17,8 @@ import Testing
 
     /// Every way in which a worker changes the outbox.
     enum Change: String, CaseIterable, Sendable {
-        case storePlan, propose, claim, beginSending, withdraw, resend, confirm, postpone, awaitLookUp
+        case storePlan, propose, claim, beginSending, withdraw, resend, confirm, postpone,
+            awaitLookUp
         case end, expire, lookAgain, requireLease
     }
 
@@ -46,7 +47,8 @@ import Testing
             second = try await Storage.open(location)
             try await first.agree(to: "m")
             lease = try #require(
-                try await LeaseTable(storage: first, mirror: "m").take(owner: "first", after: nil, now: 0))
+                try await LeaseTable(storage: first, mirror: "m").take(
+                    owner: "first", after: nil, now: 0))
         }
 
         var store: OutboxStore { OutboxStore(storage: first, mirror: "m", lease: lease) }
@@ -65,7 +67,9 @@ import Testing
         }
     }
 
-    private func withOffice(_ database: Database, _ body: (Office) async throws -> Void) async throws {
+    private func withOffice(_ database: Database, _ body: (Office) async throws -> Void)
+        async throws
+    {
         let office = try await Office(database)
         let result: Result<Void, any Error>
         do {
@@ -78,7 +82,9 @@ import Testing
     }
 
     /// A process that slept through the loss of its lease finds every door closed.
-    @Test(arguments: Database.allCases) func noLateWritePassesTheFence(database: Database) async throws {
+    @Test(arguments: Database.allCases) func noLateWritePassesTheFence(database: Database)
+        async throws
+    {
         try await withOffice(database) { office in
             let old = office.store
             let claimed = try await old.claim(try await propose("claimed", old), now: Self.now)
@@ -88,16 +94,19 @@ import Testing
             let before = try await new.recent(100)
             for change in Change.allCases {
                 let error = await outboxError {
-                    try await make(change, by: old, claimed: claimed, sending: sending, planned: planned)
+                    try await make(
+                        change, by: old, claimed: claimed, sending: sending, planned: planned)
                 }
                 #expect(error?.code == .leaseLost, "\(change)")
             }
             try await expect(new.recent(100), equals: before)
             try await expect(new.plan(for: OutboxFixture.day), equals: nil)
             // The same changes are open to who holds the lease.
-            for change in Change.allCases where ![.withdraw, .postpone, .awaitLookUp].contains(change) {
+            for change in Change.allCases
+            where ![.withdraw, .postpone, .awaitLookUp].contains(change) {
                 let error = await outboxError {
-                    try await make(change, by: new, claimed: claimed, sending: sending, planned: planned)
+                    try await make(
+                        change, by: new, claimed: claimed, sending: sending, planned: planned)
                 }
                 #expect(error?.code != .leaseLost, "\(change)")
             }
@@ -105,20 +114,27 @@ import Testing
     }
 
     private func make(
-        _ change: Change, by store: OutboxStore, claimed: Claimed, sending: Departed, planned: Action
+        _ change: Change, by store: OutboxStore, claimed: Claimed, sending: Departed,
+        planned: Action
     ) async throws {
         let now = Self.now + 100
         switch change {
-        case .storePlan: _ = try await store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)])
+        case .storePlan:
+            _ = try await store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)])
         case .propose: _ = try await propose("new", store)
         case .claim: _ = try await store.claim(planned, now: now)
         case .beginSending:
-            _ = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+            _ = try await store.beginSending(
+                claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
         case .withdraw: _ = try await store.withdraw(claimed, now: now)
-        case .resend: _ = try await store.resend(sending, lookUp: now + 90, deadline: .seconds(30), now: now)
-        case .confirm: _ = try await store.confirm(sending, remoteID: "u", remoteAddress: nil, now: now)
-        case .postpone: _ = try await store.giveBack(sending, until: now, reason: "unavailable", now: now)
-        case .awaitLookUp: _ = try await store.awaitLookUp(sending, at: now, reason: "timeout", now: now)
+        case .resend:
+            _ = try await store.resend(sending, lookUp: now + 90, deadline: .seconds(30), now: now)
+        case .confirm:
+            _ = try await store.confirm(sending, remoteID: "u", remoteAddress: nil, now: now)
+        case .postpone:
+            _ = try await store.giveBack(sending, until: now, reason: "unavailable", now: now)
+        case .awaitLookUp:
+            _ = try await store.awaitLookUp(sending, at: now, reason: "timeout", now: now)
         case .end: _ = try await store.end(claimed, as: .failed, reason: "rejected", now: now)
         case .expire: _ = try await store.expire(now: now)
         case .lookAgain: try await store.lookAgain(sending, at: now)
@@ -129,15 +145,18 @@ import Testing
     private func propose(
         _ subject: String, _ store: OutboxStore, expires: TimeInterval = 86_400
     ) async throws -> Action {
-        try await store.propose(OutboxFixture.reply(subject, expires: expires), now: Self.now).action
+        try await store.propose(OutboxFixture.reply(subject, expires: expires), now: Self.now)
+            .action
     }
 
     private func begin(_ subject: String, _ store: OutboxStore) async throws -> Departed {
         let claimed = try await store.claim(try await propose(subject, store), now: Self.now)
-        return try await store.beginSending(claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
+        return try await store.beginSending(
+            claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
     }
 
-    /// The case that needs the fence: a refusal of the old worker's request that arrives when the new one has sent again.
+    /// The case that needs the fence: a refusal of the old worker's request that arrives when the
+    /// new one has sent again.
     ///
     /// Put back in line, the action would be sent a third time.
     @Test(arguments: Database.allCases) func aLateRefusalDoesNotPutBackInLineWhatWasSentAgain(
@@ -147,7 +166,8 @@ import Testing
             let action = try await propose("a", office.store)
             let network = Network()
             let late = MeetingDeliverer(
-                network, outcome: .notSent(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+                network,
+                outcome: .notSent(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
             ) {
                 let new = Delivery(store: try await office.takeOver(), deliverer: network)
                 let settled = try await new.reconcile(at: Self.now + 91)
@@ -155,7 +175,9 @@ import Testing
                 #expect(settled.map(\.sends) == [2])
             }
             let old = Delivery(store: office.store, deliverer: late)
-            let error = await outboxError { _ = try await old.deliver(action, now: { Self.now }) { .ready($0) } }
+            let error = await outboxError {
+                _ = try await old.deliver(action, now: { Self.now }) { .ready($0) }
+            }
             #expect(error?.code == .leaseLost)
             let stored = try #require(try await office.store.action(.reply, subject: "a"))
             #expect(stored.state == .done)
@@ -165,15 +187,19 @@ import Testing
     }
 
     /// The old worker stands still between the commit and its request, and asks before it sends.
-    @Test(arguments: Database.allCases) func aWorkerThatStoodStillAsksBeforeItSends(database: Database) async throws {
+    @Test(arguments: Database.allCases) func aWorkerThatStoodStillAsksBeforeItSends(
+        database: Database
+    ) async throws {
         try await withOffice(database) { office in
             let clock = SteppingClock()
             let (oldNetwork, newNetwork) = (Network(), Network())
             let action = try await propose("a", office.store)
             let engine = FailingEngine(office.first)
             let old = Delivery(
-                store: OutboxStore(storage: engine, mirror: "m", lease: office.lease), deliverer: oldNetwork,
-                onStep: { step in if step == .sendingStored { clock.advance(120) } }, uptime: { clock.instant })
+                store: OutboxStore(storage: engine, mirror: "m", lease: office.lease),
+                deliverer: oldNetwork,
+                onStep: { step in if step == .sendingStored { clock.advance(120) } },
+                uptime: { clock.instant })
             let stores = Recorded<OutboxStore>()
             let error = await outboxError {
                 _ = try await old.deliver(action, now: { clock.now }) { claimed in
@@ -185,13 +211,15 @@ import Testing
             #expect(error?.code == .leaseLost)
             await expect(oldNetwork.sent) { $0.isEmpty }
             let store = try #require(stores.values.first)
-            let settled = try await Delivery(store: store, deliverer: newNetwork).reconcile(at: clock.now)
+            let settled = try await Delivery(store: store, deliverer: newNetwork).reconcile(
+                at: clock.now)
             #expect(settled.map(\.state) == [.done])
             await expect(newNetwork.sent.count, equals: 1)
         }
     }
 
-    /// The old worker ends in order while the new one waits: nothing is sent twice and nothing is left over.
+    /// The old worker ends in order while the new one waits: nothing is sent twice and nothing is
+    /// left over.
     ///
     /// Wrong clocks are nothing to a database: one of them lives through them.
     @Test(arguments: [(Database.sqlite, -240.0), (.sqlite, 0), (.sqlite, 240), (.postgres, 0)])
@@ -241,8 +269,11 @@ import Testing
             return .delivered(remoteID: action.subject, remoteAddress: nil)
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
-            sent.contains { $0.key == action.key } ? .found(remoteID: action.subject, remoteAddress: nil) : .absent
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        {
+            sent.contains { $0.key == action.key }
+                ? .found(remoteID: action.subject, remoteAddress: nil) : .absent
         }
     }
 
@@ -252,7 +283,10 @@ import Testing
         let outcome: DeliveryOutcome
         let meanwhile: @Sendable () async throws -> Void
 
-        init(_ network: Network, outcome: DeliveryOutcome, meanwhile: @escaping @Sendable () async throws -> Void) {
+        init(
+            _ network: Network, outcome: DeliveryOutcome,
+            meanwhile: @escaping @Sendable () async throws -> Void
+        ) {
             self.network = network
             self.outcome = outcome
             self.meanwhile = meanwhile
@@ -271,7 +305,9 @@ import Testing
             return outcome
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        {
             await network.lookUp(action, since: departure, among: others)
         }
     }

@@ -23,7 +23,8 @@ import Testing
         func upload(_ place: Int, of action: Action) async -> UploadOutcome {
             asked.append(place)
             return outcomes.isEmpty
-                ? .uploaded(reference: "media-\(asked.count)", isReady: true) : outcomes.removeFirst()
+                ? .uploaded(reference: "media-\(asked.count)", isReady: true)
+                : outcomes.removeFirst()
         }
 
         func send(_ action: Action) async -> DeliveryOutcome {
@@ -31,21 +32,27 @@ import Testing
             return .delivered(remoteID: "uri", remoteAddress: "7")
         }
 
-        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+            -> LookUpOutcome
+        { .absent }
     }
 
-    private static func intent(_ pictures: Int = 2, from source: String = "source", expires: TimeInterval = 900)
+    private static func intent(
+        _ pictures: Int = 2, from source: String = "source", expires: TimeInterval = 900
+    )
         -> Intent
     {
         let wording = Action.Wording(
             source: PostID(network: .mastodon, value: source), text: "text", visibility: .unlisted,
             pictures: (0..<pictures).map { Picture(alt: "picture \($0)") })
         return Intent(
-            .post(Slot.Name(day: OutboxFixture.day, number: 1), wording), due: now, expires: now + expires)
+            .post(Slot.Name(day: OutboxFixture.day, number: 1), wording), due: now,
+            expires: now + expires)
     }
 
     private func deliver(
-        _ outbox: OutboxFixture, _ network: Gallery, _ intent: Intent = intent(), at time: Date = now,
+        _ outbox: OutboxFixture, _ network: Gallery, _ intent: Intent = intent(),
+        at time: Date = now,
         changing: @escaping @Sendable (Action) -> Action = { $0 }
     ) async throws -> Action {
         let action = try await outbox.store.propose(intent, now: time).action
@@ -69,7 +76,9 @@ import Testing
         #expect(sent.pictureUploads?.map(\.reference) == ["media-1", "media-2"])
         await expect(network.asked, equals: [0, 1])
         let uploads = ["upload-answered", "upload-stored"]
-        #expect(steps.values.starts(with: ["claimed", "prepared"] + uploads + uploads + ["sending-stored"]))
+        #expect(
+            steps.values.starts(
+                with: ["claimed", "prepared"] + uploads + uploads + ["sending-stored"]))
     }
 
     /// A worker that ends between the last picture and the post leaves both to the next one.
@@ -97,13 +106,15 @@ import Testing
             .deliver(known, now: { Self.now + 5 }) { .ready($0) }
         #expect(done.state == .done)
         await expect(second.asked) { $0.isEmpty }
-        await expect(second.sent.first?.pictureUploads?.map(\.reference), equals: ["media-1", "media-2"])
+        await expect(
+            second.sent.first?.pictureUploads?.map(\.reference), equals: ["media-1", "media-2"])
     }
 
     @Test func whatIsToldToComeLaterIsNotSentBefore() async throws {
         let outbox = try await OutboxFixture()
         let network = Gallery([
-            .uploaded(reference: "slow", isReady: false), .uploaded(reference: "slow", isReady: true),
+            .uploaded(reference: "slow", isReady: false),
+            .uploaded(reference: "slow", isReady: true),
         ])
         let waiting = try await deliver(outbox, network, Self.intent(1))
         #expect(waiting.state == .planned)
@@ -122,7 +133,9 @@ import Testing
 
     @Test func anUploadThatFailsIsTriedAgainLater() async throws {
         let outbox = try await OutboxFixture()
-        let network = Gallery([.notSent(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)])
+        let network = Gallery([
+            .notSent(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        ])
         let waiting = try await deliver(outbox, network)
         #expect(waiting.state == .planned)
         #expect(waiting.reason == "unavailable")
@@ -150,11 +163,14 @@ import Testing
 
     /// A network forgets what is in no post, and another post has other pictures.
     @Test(arguments: [(2_000.0, "source"), (-100, "source"), (60, "other")])
-    func anUploadThatIsOldOrOfAnotherPostIsOfNoUse(_ age: TimeInterval, _ source: String) async throws {
+    func anUploadThatIsOldOrOfAnotherPostIsOfNoUse(_ age: TimeInterval, _ source: String)
+        async throws
+    {
         let outbox = try await OutboxFixture()
         let network = Gallery([])
         let stale = Action.Upload(
-            source: PostID(network: .mastodon, value: source), place: 0, reference: "stale", made: Self.now - age)
+            source: PostID(network: .mastodon, value: source), place: 0, reference: "stale",
+            made: Self.now - age)
         let done = try await deliver(outbox, network, Self.intent(1)) { action in
             var action = action
             action.uploads = [stale]
@@ -175,7 +191,8 @@ import Testing
     @Test func nothingIsUploadedForAPostWhoseTimeHasPassed() async throws {
         let outbox = try await OutboxFixture()
         let network = Gallery([])
-        let late = try await deliver(outbox, network, Self.intent(1, expires: 10), at: Self.now + 11)
+        let late = try await deliver(
+            outbox, network, Self.intent(1, expires: 10), at: Self.now + 11)
         #expect(late.state == .expired)
         await expect(network.asked) { $0.isEmpty }
     }

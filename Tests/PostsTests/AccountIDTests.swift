@@ -7,15 +7,19 @@ import Testing
 /// One account has one key, however it is spelled.
 @Suite struct AccountIDTests {
     @Test(arguments: [
-        ("stadt@xn--bw-via.example", "stadt@bäw.example"), ("@Stadt@BÄW.example", "stadt@bäw.example"),
+        ("stadt@xn--bw-via.example", "stadt@bäw.example"),
+        ("@Stadt@BÄW.example", "stadt@bäw.example"),
         ("https://bäw.example/@stadt", "stadt@bäw.example"),
         ("https://xn--bw-via.example/users/stadt", "stadt@bäw.example"),
-        ("acct:stadt@bäw.example", "stadt@bäw.example"), ("stadt@ba\u{308}w.example.", "stadt@bäw.example"),
+        ("acct:stadt@bäw.example", "stadt@bäw.example"),
+        ("stadt@ba\u{308}w.example.", "stadt@bäw.example"),
         ("mastodon:stadt@bäw.example:443", "stadt@bäw.example"), ("jo@h.example.", "jo@h.example"),
-        ("@jo@H.EXAMPLE", "jo@h.example"), ("jo", "jo@home.example"), ("a_b.c@例え.jp", "a_b.c@例え.jp"),
+        ("@jo@H.EXAMPLE", "jo@h.example"), ("jo", "jo@home.example"),
+        ("a_b.c@例え.jp", "a_b.c@例え.jp"),
         ("x@faß.example", "x@faß.example"), ("x@ＥＸＡＭＰＬＥ.com", "x@example.com"),
         ("x@h.example:8443", "x@h.example:8443"),
-        ("https://h.example/@jo@far.example", "jo@far.example"), ("https://h.example/u/jo", "jo@h.example"),
+        ("https://h.example/@jo@far.example", "jo@far.example"),
+        ("https://h.example/u/jo", "jo@h.example"),
     ])
     func everySpellingIsAccepted(text: String, shown: String) throws {
         let id = try #require(AccountID(reference: text, localHost: "home.example"))
@@ -43,7 +47,9 @@ import Testing
         let letters = Array("abcxyz019äöüßéñçåøæþ例え東京日本語あアобвгдαβγδאבגعربहिन्दीไทย한국어")
         for _ in 0..<2_000 {
             let label = String(
-                (0..<Int.random(in: 1...12, using: &generator)).map { _ in letters.randomElement(using: &generator)! })
+                (0..<Int.random(in: 1...12, using: &generator)).map { _ in
+                    letters.randomElement(using: &generator)!
+                })
             let canonical = HostName.canonical("\(label).example")
             let shown = HostName.shown(canonical)
             #expect(HostName.canonical(shown) == canonical)
@@ -54,7 +60,8 @@ import Testing
 
     /// Names that look like encoded ones and are not stay what they are.
     @Test(arguments: [
-        "xn--a.example", "xn--.example", "xn--999999999.example", "xn--a-ecp.ru-.x", "xn--\u{7f}x.example",
+        "xn--a.example", "xn--.example", "xn--999999999.example", "xn--a-ecp.ru-.x",
+        "xn--\u{7f}x.example",
     ])
     func brokenPunycodeIsShownAsItIs(host: String) {
         let canonical = HostName.canonical(host)

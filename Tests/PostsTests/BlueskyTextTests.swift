@@ -16,7 +16,10 @@ import Testing
     @Test func tellsTheWordsOfLinks() {
         let text = "see this and #tag or e.org"
         let read = PlainText.read(
-            text, facets: [facet(0, 8), facet(13, 17, "https://e.org/tag"), facet(21, 26, "https://e.org/x")])
+            text,
+            facets: [
+                facet(0, 8), facet(13, 17, "https://e.org/tag"), facet(21, 26, "https://e.org/x"),
+            ])
         #expect(read.text == "see this (https://e.org/) and #tag or https://e.org/x")
         #expect(read.linkWords == ["see this"])
     }
@@ -29,7 +32,8 @@ import Testing
             text == "✨ example mentioning @atproto.com to share the URL \(Self.family) "
                 + "https://en.wikipedia.org/wiki/CBOR (https://e.org/other).")
         let words = PlainText.read(
-            "I wrote why I left, it took a year", facets: [facet(8, 18, "https://blog.example/leaving")]
+            "I wrote why I left, it took a year",
+            facets: [facet(8, 18, "https://blog.example/leaving")]
         ).text
         #expect(words == "I wrote why I left (https://blog.example/leaving), it took a year")
     }
@@ -39,24 +43,31 @@ import Testing
         ("e.org", "https://www.e.org/"), ("https://e.org/a", "https://e.org/a"),
     ])
     func aShortenedAddressIsReplacedByTheWholeOne(shown: String, address: String) {
-        #expect(PlainText.read(shown, facets: [facet(0, shown.utf8.count, address)]).text == address)
+        #expect(
+            PlainText.read(shown, facets: [facet(0, shown.utf8.count, address)]).text == address)
     }
 
     @Test func aLinkThatIsAHashtagStaysOne() {
-        #expect(PlainText.read("#cats", facets: [facet(0, 5, "https://e.org/tag/cats")]).text == "#cats")
+        #expect(
+            PlainText.read("#cats", facets: [facet(0, 5, "https://e.org/tag/cats")]).text == "#cats"
+        )
     }
 
     @Test func countsBytesNotCharacters() {
         let bytes = Array(Self.example.utf8)
         #expect(String(decoding: bytes[23..<35], as: UTF8.self) == "@atproto.com")
-        #expect(String(decoding: bytes[74..<108], as: UTF8.self) == "https://en.wikipedia.org/wiki/CBOR")
+        #expect(
+            String(decoding: bytes[74..<108], as: UTF8.self) == "https://en.wikipedia.org/wiki/CBOR"
+        )
         #expect(PlainText.read("猫e.orgと", facets: [facet(3, 8)]).text == "猫https://e.org/ と")
     }
 
     /// Other networks read on where nothing but a part of the record tells that the link is over.
     @Test(arguments: [
-        ("e.orgです", "https://e.org/ です"), ("e.org、次", "https://e.org/ 、次"), ("e.org(笑)", "https://e.org/ (笑)"),
-        ("e.org.", "https://e.org/."), ("e.org, x", "https://e.org/, x"), ("e.org.x", "https://e.org/ .x"),
+        ("e.orgです", "https://e.org/ です"), ("e.org、次", "https://e.org/ 、次"),
+        ("e.org(笑)", "https://e.org/ (笑)"),
+        ("e.org.", "https://e.org/."), ("e.org, x", "https://e.org/, x"),
+        ("e.org.x", "https://e.org/ .x"),
         ("e.org\u{3000}次", "https://e.org/\u{3000}次"), ("e.org", "https://e.org/"),
     ])
     func aLinkEndsWhereItsPartDoes(text: String, expected: String) {
@@ -65,7 +76,8 @@ import Testing
 
     @Test func sortsThePartsFirst() {
         let text = PlainText.read(
-            "a b c", facets: [facet(4, 5, "https://c.org"), facet(0, 1, "https://a.org"), facet(2, 3, nil)]
+            "a b c",
+            facets: [facet(4, 5, "https://c.org"), facet(0, 1, "https://a.org"), facet(2, 3, nil)]
         ).text
         #expect(text == "a (https://a.org) b c (https://c.org)")
     }
@@ -77,7 +89,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (-1, 3), (3, 3), (5, 2), (0, 11), (10, 11), (Int.min, 3), (0, Int.max), (Int.max, Int.max), (Int.min, Int.max),
+        (-1, 3), (3, 3), (5, 2), (0, 11), (10, 11), (Int.min, 3), (0, Int.max), (Int.max, Int.max),
+        (Int.min, Int.max),
         (1, 3), (0, 2), (2, 3), (0, 5), (5, 6), (11, 20),
     ])
     func passesOverPartsThatNameNoWholeCharacters(start: Int, end: Int) {
@@ -104,7 +117,9 @@ import Testing
         ),
     ])
     func ofOverlappingPartsTheFirstCounts(parts: [(Int, Int, String)], expected: String) {
-        #expect(PlainText.read("abcdef", facets: parts.map { facet($0.0, $0.1, $0.2) }).text == expected)
+        #expect(
+            PlainText.read("abcdef", facets: parts.map { facet($0.0, $0.1, $0.2) }).text == expected
+        )
     }
 
     @Test func aMentionHidesTheLinkThatBeginsInsideIt() {
@@ -112,7 +127,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "javascript:alert(1)", "", "at://did:plc:a/b/c", "e.org", "https:", "https://e.org/a b", "https://e.org/\n\nx",
+        "javascript:alert(1)", "", "at://did:plc:a/b/c", "e.org", "https:", "https://e.org/a b",
+        "https://e.org/\n\nx",
         "ftp://e.org", "https://" + String(repeating: "a", count: 3_000),
     ])
     func keepsTheShownTextOfWhatIsNoWebAddress(link: String) {
@@ -121,7 +137,9 @@ import Testing
 
     @Test func cleansTheResult() {
         #expect(PlainText.read(" \u{0}a\u{2028}b\u{7} \n", facets: []).text == "a\nb")
-        #expect(PlainText.read("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]).text == "x (https://e.org/)")
+        #expect(
+            PlainText.read("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]).text
+                == "x (https://e.org/)")
         #expect(PlainText.read("", facets: [facet(0, 0), facet(0, 1)]).text.isEmpty)
     }
 
@@ -135,7 +153,8 @@ import Testing
         let facets = (0..<1_000).map { facet($0 * 2, $0 * 2 + 1, link) }
         #expect(PlainText.read(text, facets: facets).text.utf8.count <= 100_000)
         #expect(
-            PlainText.read(String(repeating: "猫", count: 500_000), facets: facets).text.utf8.count <= 100_000)
+            PlainText.read(String(repeating: "猫", count: 500_000), facets: facets).text.utf8.count
+                <= 100_000)
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>)

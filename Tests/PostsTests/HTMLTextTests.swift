@@ -31,11 +31,20 @@ import Testing
             """, "News: https://www.example.org/very/long/path/that/is/cut"
         ),
         // Words with markup, white space, line breaks and pictures inside.
-        (#"see <a href="https://e.org/1"><b>my</b> <i>new</i> page</a>!"#, "see my new page (https://e.org/1)!"),
+        (
+            #"see <a href="https://e.org/1"><b>my</b> <i>new</i> page</a>!"#,
+            "see my new page (https://e.org/1)!"
+        ),
         (#"see<a href="https://e.org/1"> it </a>now"#, "see it (https://e.org/1) now"),
         (#"<a href="https://e.org/1">two<br>lines</a>"#, "two lines (https://e.org/1)"),
-        (#"<a href="https://e.org/1"><img class="emoji" alt="🐱"> cats</a>"#, "🐱 cats (https://e.org/1)"),
-        (#"<a href="https://e.org/1"><div>Title</div><div>Words</div></a>"#, "Title (https://e.org/1)\nWords"),
+        (
+            #"<a href="https://e.org/1"><img class="emoji" alt="🐱"> cats</a>"#,
+            "🐱 cats (https://e.org/1)"
+        ),
+        (
+            #"<a href="https://e.org/1"><div>Title</div><div>Words</div></a>"#,
+            "Title (https://e.org/1)\nWords"
+        ),
         (#"<ul><li><a href="https://e.org/1">one</a></li></ul>"#, "- one (https://e.org/1)"),
         // What goes on behind an address does not become a part of it.
         (#"見て<a href="https://e.org/1">e.org/1</a>です"#, "見てhttps://e.org/1 です"),
@@ -52,18 +61,25 @@ import Testing
 
     @Test(arguments: [
         ("https://example.org/a?b=1", "https://example.org/a?b=1", true),
-        ("example.org/a", "https://www.example.org/a/b", true), ("EXAMPLE.org", "https://example.org/", true),
-        ("www.example.org/a…", "http://example.org/a/b", true), ("example.org/a...", "https://example.org/a/b", true),
-        ("example.org/a…/z", "https://example.org/a/b/z", true), ("exam…", "https://example.org/", true),
-        ("https://example.org/", "https://example.org", true), ("https://exam", "https://example.org/a", true),
+        ("example.org/a", "https://www.example.org/a/b", true),
+        ("EXAMPLE.org", "https://example.org/", true),
+        ("www.example.org/a…", "http://example.org/a/b", true),
+        ("example.org/a...", "https://example.org/a/b", true),
+        ("example.org/a…/z", "https://example.org/a/b/z", true),
+        ("exam…", "https://example.org/", true),
+        ("https://example.org/", "https://example.org", true),
+        ("https://exam", "https://example.org/a", true),
         ("https://example.org/käse", "https://example.org/k%C3%A4se", true),
         ("https://müller.example/x", "https://xn--mller-kva.example/x", true),
         ("a.ex", "https://a.example/long", true), ("localhost:8080", "http://localhost:8080", true),
         ("example", "https://example.org/", false), ("e", "https://e.org/", false),
         ("blog", "https://blog.example/x", false), ("read…", "https://example.org/", false),
-        ("example.org/a…/y", "https://example.org/a/b/z", false), ("…", "https://example.org/", false),
-        ("example.com", "https://example.org/", false), ("example.org/b", "https://example.org/a", false),
-        ("bücher", "https://xn--bcher-kva.example/", false), ("100%", "https://example.org/", false),
+        ("example.org/a…/y", "https://example.org/a/b/z", false),
+        ("…", "https://example.org/", false),
+        ("example.com", "https://example.org/", false),
+        ("example.org/b", "https://example.org/a", false),
+        ("bücher", "https://xn--bcher-kva.example/", false),
+        ("100%", "https://example.org/", false),
     ])
     func aBeginningOfTheAddressStandsForIt(shown: String, address: String, expected: Bool) {
         #expect(LinkText.isBeginning(shown, of: address) == expected)
@@ -77,17 +93,35 @@ import Testing
             ##"along the river #<a href="https://f.example/search?tag=walk" class="tag" rel="tag" title="walk">walk</a>"##,
             "along the river #walk"
         ),
-        (##"#<span class="tag"><a href="https://g.example/tag/a" rel="tag">a</a></span> b"##, "#a b"),
+        (
+            ##"#<span class="tag"><a href="https://g.example/tag/a" rel="tag">a</a></span> b"##,
+            "#a b"
+        ),
         // Hubzilla, without a class.
-        (##"<p>in the <a href="https://hub.example/tag/rain">#rain</a> again</p>"##, "in the #rain again"),
+        (
+            ##"<p>in the <a href="https://hub.example/tag/rain">#rain</a> again</p>"##,
+            "in the #rain again"
+        ),
         // Misskey, Pixelfed, WordPress.
         (##"<a href="https://m.example/tags/%E7%8C%AB" rel="tag">#猫</a>です"##, "#猫です"),
-        (##"<a href="https://p.example/discover/tags/x?src=hash" class="u-url hashtag">#x</a>"##, "#x"),
-        (##"<a rel="tag" class="hashtag u-tag u-category" href="https://w.example/tag/x/">#x</a>"##, "#x"),
+        (
+            ##"<a href="https://p.example/discover/tags/x?src=hash" class="u-url hashtag">#x</a>"##,
+            "#x"
+        ),
+        (
+            ##"<a rel="tag" class="hashtag u-tag u-category" href="https://w.example/tag/x/">#x</a>"##,
+            "#x"
+        ),
         (##"<a class="hashtag" href="https://w.example/tag/x/">x</a>"##, "#x"),
         // No hashtags: a number, and several words.
-        (##"bug <a href="https://git.example/issues/12">#12</a>"##, "bug #12 (https://git.example/issues/12)"),
-        (##"bug #<a href="https://git.example/issues/12">12</a>"##, "bug #12 (https://git.example/issues/12)"),
+        (
+            ##"bug <a href="https://git.example/issues/12">#12</a>"##,
+            "bug #12 (https://git.example/issues/12)"
+        ),
+        (
+            ##"bug #<a href="https://git.example/issues/12">12</a>"##,
+            "bug #12 (https://git.example/issues/12)"
+        ),
         (##"<a href="https://e.org/1">#1 of two</a>"##, "#1 of two (https://e.org/1)"),
     ])
     func aHashtagIsOneInTheFormOfAnyProgram(html: String, expected: String) {
@@ -127,11 +161,16 @@ import Testing
         ("<ol start=\"4\"><li>fourth</li><li>fifth</li></ol>", "4. fourth\n5. fifth"),
         ("<ol><li>a</li><li value=\"7\">b</li><li>c</li></ol>", "1. a\n7. b\n8. c"),
         ("<ol start=\"-1\"><li>a<li>b<li>c</ol>", "-1. a\n0. b\n1. c"),
-        ("<ol reversed><li>a</li><li>b<ol><li>x</li></ol></li><li>c</li></ol>", "3. a\n2. b\n1. x\n1. c"),
+        (
+            "<ol reversed><li>a</li><li>b<ol><li>x</li></ol></li><li>c</li></ol>",
+            "3. a\n2. b\n1. x\n1. c"
+        ),
         ("<ol start=9 reversed><li>a</li><li>b</li></ol>", "9. a\n8. b"),
-        ("<ol type=\"a\"><li>a</li><li>b</li></ol>", "a. a\nb. b"), ("<ol type=A start=27><li>x</li></ol>", "AA. x"),
+        ("<ol type=\"a\"><li>a</li><li>b</li></ol>", "a. a\nb. b"),
+        ("<ol type=A start=27><li>x</li></ol>", "AA. x"),
         ("<ol type=\"i\" start=\"9\"><li>a</li><li>b</li></ol>", "ix. a\nx. b"),
-        ("<ol start=\"x\"><li>a</li></ol>", "1. a"), ("<ol start=99999999999999999999><li>a</li></ol>", "1. a"),
+        ("<ol start=\"x\"><li>a</li></ol>", "1. a"),
+        ("<ol start=99999999999999999999><li>a</li></ol>", "1. a"),
         ("<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>", "1. a\n- b\n2. c"),
         ("<ol><li></li><li>b</li></ol>", "2. b"), ("<li>a</li>", "- a"),
     ])
@@ -140,7 +179,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("<table><tr><td>Mon</td><td>green</td></tr><tr><td>Tue</td><td>blue</td></tr></table>", "Mon green\nTue blue"),
+        (
+            "<table><tr><td>Mon</td><td>green</td></tr><tr><td>Tue</td><td>blue</td></tr></table>",
+            "Mon green\nTue blue"
+        ),
         (
             "<p>x</p><table><thead><tr><th>a</th>\n<th>b</th></tr></thead><tbody>\n<tr><td><p>1</p><p>2</p></td>"
                 + "<td>3<br>4</td></tr></tbody></table><p>y</p>", "x\n\na b\n1 2 3 4\n\ny"
@@ -163,9 +205,16 @@ import Testing
                 + #"encoding="application/x-tex">two</annotation><annotation-xml>three</annotation-xml></semantics></math>"#,
             "two"
         ),
-        (#"<math><semantics><mi>x</mi><annotation encoding="text/plain">one</annotation></semantics></math>"#, "one"),
-        (#"<math><semantics><mi>x</mi><annotation-xml>three</annotation-xml></semantics></math>"#, "x"),
-        (#"<math alttext="x + y"><mi>x</mi></math>"#, "x + y"), ("<math><mi>x</mi><mo>+</mo></math>", "x+"),
+        (
+            #"<math><semantics><mi>x</mi><annotation encoding="text/plain">one</annotation></semantics></math>"#,
+            "one"
+        ),
+        (
+            #"<math><semantics><mi>x</mi><annotation-xml>three</annotation-xml></semantics></math>"#,
+            "x"
+        ),
+        (#"<math alttext="x + y"><mi>x</mi></math>"#, "x + y"),
+        ("<math><mi>x</mi><mo>+</mo></math>", "x+"),
         (#"a <math display="block"><mi>x</mi></math>b"#, "a\nx\nb"), ("a <math><mi>x", "a x"),
         (
             #"<span class="katex"><math><semantics><mi>x</mi><annotation encoding="application/x-tex">x</annotation>"#
@@ -173,7 +222,8 @@ import Testing
             "x y"
         ),
         // Misskey, and what the others have for powers.
-        ("<code>x^2</code>", "x^2"), ("m<sup>2</sup> H<sub>2</sub>O 10<sup>-3</sup>", "m² H₂O 10⁻³"),
+        ("<code>x^2</code>", "x^2"),
+        ("m<sup>2</sup> H<sub>2</sub>O 10<sup>-3</sup>", "m² H₂O 10⁻³"),
         ("1<sup>st</sup> x<sub>max</sub>", "1st xmax"),
     ])
     func aFormulaIsThereOnce(html: String, expected: String) {
@@ -202,7 +252,10 @@ import Testing
         ("a <video><source src=x>No video here</video> b", "a  b"), ("<audio src=x></audio>a", "a"),
         (#"a <iframe src="https://video.example/">x</iframe>"#, "a"), ("a<embed src=x>b", "ab"),
         ("<figure><img src=x><figcaption>the lake</figcaption></figure>", "the lake"),
-        (#"a<span class="original-media-link"> <a href="https://e.org/1">[Attached: 5 images]</a></span>"#, "a"),
+        (
+            #"a<span class="original-media-link"> <a href="https://e.org/1">[Attached: 5 images]</a></span>"#,
+            "a"
+        ),
     ])
     func anyOtherPictureIsMedia(html: String, expected: String) {
         let read = HTMLText(html)
@@ -215,7 +268,8 @@ import Testing
 
     @Test(arguments: [
         // Friendica: as it federates, in its own pages, by its API, and as it once federated.
-        (#"I agree<br><b><a href="https://f.example/display/9">♲ bob@other.example</a>:</b><br>"# + "\n"
+        (#"I agree<br><b><a href="https://f.example/display/9">♲ bob@other.example</a>:</b><br>"#
+            + "\n"
             + #"<blockquote class="shared_content" dir="auto">Cities</blockquote>"#),
         (#"I agree<div class="shared-wrapper"><div class="shared_header"><div><a href="https://o.example/">Bob</a>"#
             + #"</div></div><blockquote class="shared_content">Cities</blockquote></div>"#),
@@ -246,8 +300,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "<p>♲ paper goes into the blue bin</p>", "<p>RE: your letter</p>", "<p>I say: RE: https://e.org/</p>",
-        "<blockquote>Call me Ishmael.</blockquote><p>What a beginning</p>", #"<p class="my-quote">x</p>"#,
+        "<p>♲ paper goes into the blue bin</p>", "<p>RE: your letter</p>",
+        "<p>I say: RE: https://e.org/</p>",
+        "<blockquote>Call me Ishmael.</blockquote><p>What a beginning</p>",
+        #"<p class="my-quote">x</p>"#,
     ])
     func noOtherPostIsAQuote(html: String) {
         expect(HTMLText(html)) { !$0.quotesPost }
@@ -255,9 +311,13 @@ import Testing
 
     @Test(arguments: [
         ("<blockquote>a<br>b</blockquote>c", "> a\n> b\n\nc"),
-        ("<p>He said</p><blockquote><p>a</p><p>b</p></blockquote><p>c</p>", "He said\n\n> a\n\n> b\n\nc"),
+        (
+            "<p>He said</p><blockquote><p>a</p><p>b</p></blockquote><p>c</p>",
+            "He said\n\n> a\n\n> b\n\nc"
+        ),
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n\n> > b"),
-        ("<blockquote><ul><li>a</li></ul></blockquote>", "> - a"), ("he said <q>no</q>!", "he said “no”!"),
+        ("<blockquote><ul><li>a</li></ul></blockquote>", "> - a"),
+        ("he said <q>no</q>!", "he said “no”!"),
     ])
     func quotedWordsAreMarked(html: String, expected: String) {
         #expect(PlainText.fromHTML(html) == expected)
@@ -275,7 +335,8 @@ import Testing
 
     @Test(arguments: [
         ("I am <del>sure</del> not sure", "I am ~~sure~~ not sure"), ("<s>no</s>", "~~no~~"),
-        ("a <strike>b <del>c</del> d</strike> e", "a ~~b c d~~ e"), ("<p>a <s>b</p><p>c</p>", "a ~~b\n\nc\n\n~~"),
+        ("a <strike>b <del>c</del> d</strike> e", "a ~~b c d~~ e"),
+        ("<p>a <s>b</p><p>c</p>", "a ~~b\n\nc\n\n~~"),
         ("</del>a", "a"),
     ])
     func wordsThatWereStruckOutSayThatTheyWere(html: String, expected: String) {
@@ -288,10 +349,15 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "docs/html.md"), encoding: .utf8)
-        let documented = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap { line -> String? in
+        let documented = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap {
+            line -> String? in
             let cells = line.split(separator: "|").map { PlainText.trimmed(String($0)) }
             return cells.count == 3 ? cells.joined(separator: " | ") : nil
         }
-        #expect(documented == HTMLDecision.rows.map { "`\($0.name)` | \($0.decision.rawValue) | \($0.senders)" })
+        #expect(
+            documented
+                == HTMLDecision.rows.map {
+                    "`\($0.name)` | \($0.decision.rawValue) | \($0.senders)"
+                })
     }
 }

@@ -13,7 +13,9 @@ import Testing
         ("UTC", -0.001, "1969-12-31", 1_439),
         ("Asia/Kathmandu", 0.0, "1970-01-01", 330),
     ])
-    func showsWhatAClockOnTheWallShows(zone: String, seconds: Double, day: String, minute: Int) throws {
+    func showsWhatAClockOnTheWallShows(zone: String, seconds: Double, day: String, minute: Int)
+        throws
+    {
         let zone = try #require(TimeZone(identifier: zone))
         let time = LocalTime(Date(timeIntervalSince1970: seconds), in: zone)
         #expect(time.day.description == day)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What each network reads in a text, by expressions written from its sources, apart from the code under test.
+/// What each network reads in a text, by expressions written from its sources, apart from the code
+/// under test.
 enum NetworkGrammar {
     /// Where a match is, in bytes of UTF-8.
     struct Match {
@@ -25,7 +26,8 @@ enum NetworkGrammar {
         }
 
         func matches(in text: String) -> [Match] {
-            expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { found in
+            expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap {
+                found in
                 func bytes(_ group: Int) -> Range<Int>? {
                     let range = found.range(at: group)
                     guard range.location != NSNotFound else { return nil }
@@ -46,11 +48,14 @@ enum NetworkGrammar {
     /// Ruby's `[[:word:]]`.
     private static let word = #"\p{L}\p{M}\p{Nd}\p{Pc}"#
     /// Letters with accents of twitter-text.
-    private static let accents = #"\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"#
+    private static let accents =
+        #"\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"#
 
     static func mastodonMention() throws -> Pattern {
         let name = #"[a-z0-9_]+(?:[.-]+[a-z0-9_]+)*"#
-        return try Pattern("Mastodon's mention", "(?<![=/\(word)])(@(\(name))(?:@[\(word)]+(?:[.-]+[\(word)]+)*)?)")
+        return try Pattern(
+            "Mastodon's mention", "(?<![=/\(word)])(@(\(name))(?:@[\(word)]+(?:[.-]+[\(word)]+)*)?)"
+        )
     }
 
     static func xMention() throws -> Pattern {
@@ -62,7 +67,9 @@ enum NetworkGrammar {
 
     /// A handle as Bluesky's apps find it, where it ends in one of the domains that the texts have.
     static func blueskyMention() throws -> Pattern {
-        try Pattern("Bluesky's mention", #"(?:^|\s|\()(@((?![.-])[a-z0-9.-]+\.(?:example|test|jp|com))(?![a-z0-9.-]))"#)
+        try Pattern(
+            "Bluesky's mention",
+            #"(?:^|\s|\()(@((?![.-])[a-z0-9.-]+\.(?:example|test|jp|com))(?![a-z0-9.-]))"#)
     }
 
     /// A link with its scheme, whose host ends in one of the domains that the texts have.
@@ -71,7 +78,8 @@ enum NetworkGrammar {
         let last = #"[a-z\p{Cyrillic}0-9=_#/+\-"# + accents + "]"
         return try Pattern(
             "X's link",
-            #"(?:^|[^a-z0-9@＠$#＃])(https?://(?:[a-z0-9"# + accents + #"](?:[a-z0-9_-]*[a-z0-9])?\.)+(?:jp|com)"#
+            #"(?:^|[^a-z0-9@＠$#＃])(https?://(?:[a-z0-9"# + accents
+                + #"](?:[a-z0-9_-]*[a-z0-9])?\.)+(?:jp|com)"#
                 + #"(?![0-9a-z@+-])(?::[0-9]+)?(?:/(?:"# + path + "*" + last
                 + #")?)?(?:\?[a-z0-9!?*'();:&=+$/%#\[\]\-_.,~|@]*"#
                 + #"[a-z0-9_&=#/\-])?)"#)
@@ -79,16 +87,19 @@ enum NetworkGrammar {
 
     static func mastodonHashtag() throws -> Pattern {
         let signs = #"_\u00b7\u30fb\u200c"#
-        let first = "[\(word)][\(word)\(signs)]*[\\p{Alphabetic}\(signs)][\(word)\(signs)]*[\(word)]"
+        let first =
+            "[\(word)][\(word)\(signs)]*[\\p{Alphabetic}\(signs)][\(word)\(signs)]*[\(word)]"
         return try Pattern(
-            "Mastodon's hashtag", "(?:^|(?<=\\s))([#＃](\(first)|[\(word)]*\\p{Alphabetic}[\(word)]*))")
+            "Mastodon's hashtag",
+            "(?:^|(?<=\\s))([#＃](\(first)|[\(word)]*\\p{Alphabetic}[\(word)]*))")
     }
 
     static func xHashtag() throws -> Pattern {
         let body = #"\p{L}\p{M}\p{Nd}_\u200c\u200d\u30fb\u00b7"#
         return try Pattern(
             "X's hashtag",
-            #"(?:^|\ufe0e|\ufe0f|[^&"# + body + #"])([#＃](?!\ufe0f|\u20e3)(["# + body + #"]*[\p{L}\p{M}]["# + body
+            #"(?:^|\ufe0e|\ufe0f|[^&"# + body + #"])([#＃](?!\ufe0f|\u20e3)(["# + body
+                + #"]*[\p{L}\p{M}]["# + body
                 + "]*))")
     }
 }

@@ -8,7 +8,8 @@ import Testing
             ([0xFF, 0xD8, 0xFF, 0xE0], PictureFormat.jpeg),
             ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0], .png),
             (Array("RIFF....WEBPVP8 ".utf8), .webp),
-            (Array("GIF89a".utf8), nil), (Array("RIFF....WAVEfmt ".utf8), nil), (Array("<svg xmlns=".utf8), nil),
+            (Array("GIF89a".utf8), nil), (Array("RIFF....WAVEfmt ".utf8), nil),
+            (Array("<svg xmlns=".utf8), nil),
             (Array("<!DOCTYPE html>".utf8), nil), ([0xFF, 0xD8], nil), ([], nil),
         ] as [([UInt8], PictureFormat?)])
     func whatAPictureIsIsToldByItsBytes(_ bytes: [UInt8], _ format: PictureFormat?) {
@@ -24,7 +25,10 @@ import Testing
     }
 
     @Test func whatIsStoredIsReadAgain() {
-        var pictures = [Picture(url: "https://pictures.example/a?b=1&c", alt: "\"quoted\" 山\n", width: 3, height: 4)]
+        var pictures = [
+            Picture(
+                url: "https://pictures.example/a?b=1&c", alt: "\"quoted\" 山\n", width: 3, height: 4)
+        ]
         pictures.append(Picture())
         pictures[1].isSensitive = true
         #expect([Picture](stored: pictures.stored) == pictures)
@@ -34,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://pictures.example/1.jpg", true), ("javascript:alert(1)", false), ("file:///etc/passwd", false),
+        ("https://pictures.example/1.jpg", true), ("javascript:alert(1)", false),
+        ("file:///etc/passwd", false),
         ("https://pictures.example/a b", false), ("https://pictures.example/\u{7}", false),
         ("https://pictures.example/" + String(repeating: "a", count: 5_000), false),
     ])

@@ -8,12 +8,17 @@ import Testing
 /// HTML that nobody writes by accident.
 @Suite struct PlainTextHostilityTests {
     private static let pieces = [
-        "<", ">", "</", "/>", "<p>", "</p>", "<p", "<a href=\"https://e.org/", "\">", "\"", "'", "<a href='http://x'>",
-        "</a>", "<span class=\"quote-inline\">", "</span>", "<br>", "<ul>", "<li>", "</li>", "</ul>", "<pre>", "</pre>",
-        "<!--", "-->", "--", "<script>", "</script>", "<style", "&", "&amp;", "&#", "&#x41;", ";", "=", " ", "\n", "a",
-        "@", "#", "猫", "\u{0}", "é", "<?", "<!", "class=mention", "<ol reversed>", "<ol>", "<blockquote>",
+        "<", ">", "</", "/>", "<p>", "</p>", "<p", "<a href=\"https://e.org/", "\">", "\"", "'",
+        "<a href='http://x'>",
+        "</a>", "<span class=\"quote-inline\">", "</span>", "<br>", "<ul>", "<li>", "</li>",
+        "</ul>", "<pre>", "</pre>",
+        "<!--", "-->", "--", "<script>", "</script>", "<style", "&", "&amp;", "&#", "&#x41;", ";",
+        "=", " ", "\n", "a",
+        "@", "#", "猫", "\u{0}", "é", "<?", "<!", "class=mention", "<ol reversed>", "<ol>",
+        "<blockquote>",
         "</blockquote>", "<td>", "<ruby>", "<rt>",
-        "<math>", "</math>", "<annotation encoding=text/plain>", "<img alt=😀>", "<img src=x>", "<sup>", "1", "<q>",
+        "<math>", "</math>", "<annotation encoding=text/plain>", "<img alt=😀>", "<img src=x>",
+        "<sup>", "1", "<q>",
         "<video>", "</video>", "<div class=\"shared_content\">", "</div>", "♲", "\u{200D}", "👩‍👩‍👧",
     ]
 
@@ -42,12 +47,17 @@ import Testing
 
     /// Each of these makes a careless reader start over at every piece.
     @Test(arguments: [
-        "<", "<p", "<a ", "<a href=\"", "</", "<!--", "<!", "&", "&#", "&amp", "<script>", "<p>", "<ul><li>", "<pre>\n",
-        "<span class=\"quote-inline\">", "<p class=quote-inline>", "<a href=http://a>", "<a href=http://a>x</a>",
+        "<", "<p", "<a ", "<a href=\"", "</", "<!--", "<!", "&", "&#", "&amp", "<script>", "<p>",
+        "<ul><li>", "<pre>\n",
+        "<span class=\"quote-inline\">", "<p class=quote-inline>", "<a href=http://a>",
+        "<a href=http://a>x</a>",
         "</p>",
-        "<a b=c d=e ", "<br>", " ", "\n", "<div><blockquote>", "<a href=http://a><br>", "&#x41;", "x<", "<a class=\"",
-        "<ol reversed>", "<ol><li>", "<blockquote><br>", "<blockquote>a", "<td>a", "<ruby><rt>a", "<math><annotation>",
-        "<math>a", "<img alt=😀>", "<sup>1", "<q>", "<a href=http://a><img src=x>", "<a href=http://a><p>",
+        "<a b=c d=e ", "<br>", " ", "\n", "<div><blockquote>", "<a href=http://a><br>", "&#x41;",
+        "x<", "<a class=\"",
+        "<ol reversed>", "<ol><li>", "<blockquote><br>", "<blockquote>a", "<td>a", "<ruby><rt>a",
+        "<math><annotation>",
+        "<math>a", "<img alt=😀>", "<sup>1", "<q>", "<a href=http://a><img src=x>",
+        "<a href=http://a><p>",
         "<video>", "<div class=shared_content>", "♲\n", "<a href=http://a>x", "RE: ",
     ])
     func timeGrowsWithTheInputOnly(piece: String) {

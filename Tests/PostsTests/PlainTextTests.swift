@@ -32,7 +32,10 @@ import Testing
         // Entities, once.
         ("<p>1 &lt; 2 &amp;amp; x</p>", "1 < 2 &amp; x"),
         ("&quot;&#39;&apos;&#x27;&#X3042;&eacute;&hellip;&hearts;", "\"'''あé…♥"),
-        ("AT&T &unknown; &amp &; &#; &#x; &#+65; a&b;c", "AT&T &unknown; &amp &; &#; &#x; &#+65; a&b;c"),
+        (
+            "AT&T &unknown; &amp &; &#; &#x; &#+65; a&b;c",
+            "AT&T &unknown; &amp &; &#; &#x; &#+65; a&b;c"
+        ),
         ("&#128522;&#xD800;&#1114112;", "😊\u{FFFD}\u{FFFD}"),
         ("&lt;br&gt;&lt;script&gt;", "<br><script>"),
         ("a&nbsp;b", "a\u{A0}b"),
@@ -67,14 +70,20 @@ import Testing
         (#"<a href='https://e.org/'>x</a>"#, "x (https://e.org/)"),
         (#"<a href=https://e.org/a>x</a>b"#, "x (https://e.org/a) b"),
         (#"<A HREF = "HTTPS://E.ORG/">x</A>"#, "x (HTTPS://E.ORG/)"),
-        (#"<a class="u-url" href="https://e.org/1" href="https://evil.example/">x</a>"#, "x (https://e.org/1)"),
+        (
+            #"<a class="u-url" href="https://e.org/1" href="https://evil.example/">x</a>"#,
+            "x (https://e.org/1)"
+        ),
         (#"<a href="javascript:alert(1)">click</a>"#, "click"),
         (#"<a href="/relative">text</a>"#, "text"),
         (#"<a href="https://e.org/a b">text</a>"#, "text"),
         (#"<a>text</a>"#, "text"),
         // A link that is never closed ends with its paragraph, or with the next link.
         (#"<p><a href="https://e.org/1">x</p><p>y</p>"#, "x (https://e.org/1)\n\ny"),
-        (#"<a href="https://e.org/1">x <a href="https://e.org/2">y</a>"#, "x (https://e.org/1) y (https://e.org/2)"),
+        (
+            #"<a href="https://e.org/1">x <a href="https://e.org/2">y</a>"#,
+            "x (https://e.org/1) y (https://e.org/2)"
+        ),
         (#"<a href="https://e.org/1">x"#, "x (https://e.org/1)"),
         // The shapes of mentions: known, known by its text only, unknown.
         (
@@ -83,16 +92,28 @@ import Testing
         ),
         (#"<a href="https://b.example/@ann">@ann</a> hi"#, "@ann@b.example hi"),
         (#"<a href="https://b.example/@ann">her page</a>"#, "her page (https://b.example/@ann)"),
-        (#"<a href="https://c.example/@bob" class="u-url mention">@<span>bob</span></a> hi"#, "@bob hi"),
+        (
+            #"<a href="https://c.example/@bob" class="u-url mention">@<span>bob</span></a> hi"#,
+            "@bob hi"
+        ),
         // Hashtags carry the class of mentions too.
         (
             #"<a href="https://a.example/tags/cats" class="mention hashtag" rel="tag">#<span>cats</span></a>"#,
             "#cats"
         ),
-        (#"<a class="hashtag" data-tag="猫" href="https://a.example/tag/猫" rel="tag ugc">#猫</a>"#, "#猫"),
-        (#"<a href="https://blog.example/tag/x" rel="tag">category</a>"#, "category (https://blog.example/tag/x)"),
+        (
+            #"<a class="hashtag" data-tag="猫" href="https://a.example/tag/猫" rel="tag ugc">#猫</a>"#,
+            "#猫"
+        ),
+        (
+            #"<a href="https://blog.example/tag/x" rel="tag">category</a>"#,
+            "category (https://blog.example/tag/x)"
+        ),
         // The line for software that does not know quotes.
-        (#"<p class="quote-inline">RE: <a href="https://q.example/1">q</a></p><p>so true</p>"#, "so true"),
+        (
+            #"<p class="quote-inline">RE: <a href="https://q.example/1">q</a></p><p>so true</p>"#,
+            "so true"
+        ),
         (
             #"<p>so true<span class="quote-inline"><br><br>RE: <a href="https://q.example/1">q</a></span></p>"#,
             "so true"
@@ -110,10 +131,15 @@ import Testing
         ("a &amp; b &lt;3 &gt;", "a & b <3 >"),
         ("&amp;lt;&amp;amp;", "&lt;&amp;"),
         ("&quot;&#39;", "&quot;&#39;"),
-        ("see https://t.co/Ab1 and https://t.co/Ab12.", "see https://e.org/?a=1&b=2 and https://t.co/Ab12."),
+        (
+            "see https://t.co/Ab1 and https://t.co/Ab12.",
+            "see https://e.org/?a=1&b=2 and https://t.co/Ab12."
+        ),
         ("photo https://t.co/pic", "photo"),
-        ("見てhttps://t.co/oldです。", "見てhttps://o.example/ です。"), ("「https://t.co/old」", "「https://o.example/ 」"),
-        ("https://t.co/old(笑)", "https://o.example/ (笑)"), ("(https://t.co/old).", "(https://o.example/)."),
+        ("見てhttps://t.co/oldです。", "見てhttps://o.example/ です。"),
+        ("「https://t.co/old」", "「https://o.example/ 」"),
+        ("https://t.co/old(笑)", "https://o.example/ (笑)"),
+        ("(https://t.co/old).", "(https://o.example/)."),
         ("https://t.co/old).それ", "https://o.example/ ).それ"),
         ("https://t.co/old\u{3000}次", "https://o.example/\u{3000}次"),
         ("絵https://t.co/picです", "絵です"), ("https://t.co/unknownです", "https://t.co/unknown です"),
@@ -147,6 +173,8 @@ import Testing
     @Test func aLongNameOfAMentionCannotBlowUpTheText() {
         let name = String(repeating: "n", count: 1_000)
         let html = String(repeating: #"<a href="http://a">@x</a>"#, count: 10_000)
-        #expect(PlainText.fromHTML(html, mentions: ["http://a": name]).utf8.count <= PlainText.maximumOutput)
+        #expect(
+            PlainText.fromHTML(html, mentions: ["http://a": name]).utf8.count
+                <= PlainText.maximumOutput)
     }
 }

@@ -20,7 +20,9 @@ import Testing
         #expect(!zoneless.isTrusted)
     }
 
-    @Test(arguments: [nil, "", "yesterday", "0001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] as [String?])
+    @Test(
+        arguments: [nil, "", "yesterday", "0001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]
+            as [String?])
     func aTimeThatCannotBeIsThatOfTheKeyOrOfTheNotice(text: String?) {
         #expect(time(text, keyed: Self.keyed) == time(nil, keyed: Self.keyed))
         #expect(time(text, keyed: Self.keyed).date == Self.keyed)
@@ -39,12 +41,15 @@ import Testing
 
     @Test func keysHoldTimes() {
         // 109000000000000000 >> 16 is 2022-10-12.
-        let status = PostTime.keyed(mastodon: "https://social.example/users/ann/statuses/109000000000000000")
+        let status = PostTime.keyed(
+            mastodon: "https://social.example/users/ann/statuses/109000000000000000")
         #expect(status == Date(milliseconds: 109_000_000_000_000_000 >> 16))
         #expect(PostTime.keyed(mastodon: "https://social.example/users/ann/statuses/1017") == nil)
         #expect(PostTime.keyed(mastodon: "https://social.example/objects/2f0a-11") == nil)
         #expect(PostTime.keyed(mastodon: "") == nil)
-        #expect(PostTime.keyed(misskey: "9abcdefgh0") == Date(milliseconds: 946_684_800_000 + 727_731_208_780))
+        #expect(
+            PostTime.keyed(misskey: "9abcdefgh0")
+                == Date(milliseconds: 946_684_800_000 + 727_731_208_780))
         #expect(PostTime.keyed(misskey: "1") == nil)
     }
 }

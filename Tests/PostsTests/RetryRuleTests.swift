@@ -12,9 +12,12 @@ import Testing
         (.work, 5, 300, 86_400), (.opening, 2, 4, 86_400), (.databaseLogin, 5, 300, 86_400),
         (.action(.tooBusy), 60, 900, 3_600), (.action(.serverTrouble), 30, 900, 3_600),
         (.action(.unreachable), 15, 300, 3_600), (.action(.limit), 900, 21_600, 86_400),
-        (.action(.conflict), 5, 60, 300), (.action(.credentials), 30, 900, 3_600), (.action(.other), 30, 900, 3_600),
-        (.lookUp(.tooBusy), 60, 900, 3_600), (.undo(.limit), 900, 21_600, 86_400), (.item, 120, 21_600, 3_600),
-        (.notice, 60, 3_600, 3_600), (.credentials, 30, 240, 3_600), (.spareCredentials, 30, 3_600, 3_600),
+        (.action(.conflict), 5, 60, 300), (.action(.credentials), 30, 900, 3_600),
+        (.action(.other), 30, 900, 3_600),
+        (.lookUp(.tooBusy), 60, 900, 3_600), (.undo(.limit), 900, 21_600, 86_400),
+        (.item, 120, 21_600, 3_600),
+        (.notice, 60, 3_600, 3_600), (.credentials, 30, 240, 3_600),
+        (.spareCredentials, 30, 3_600, 3_600),
         (.silence, 15, 300, 3_600), (.pause, 60, 60, 86_400), (.logIn, 60, 900, 86_400),
     ]
 
@@ -30,7 +33,9 @@ import Testing
     @Test(arguments: ["", "publisher", "bot-mentions", "a1b2c3d4e5f6"])
     func growsFromTheFirstWaitToTheLongestWhateverItIsGiven(key: String) {
         for (rule, first, longest, _) in Self.table {
-            let waits = [.min, 0, 1, 2, 3, 7, 8, 40, 1_000, Int.max].map { wait(rule, $0, key: key) }
+            let waits = [.min, 0, 1, 2, 3, 7, 8, 40, 1_000, Int.max].map {
+                wait(rule, $0, key: key)
+            }
             #expect(waits == waits.sorted())
             // A failure that was never counted waits as after the first.
             #expect(waits[0] == waits[2])
@@ -47,7 +52,9 @@ import Testing
             #expect((most + 1...most * 1.1 + 5).contains(wait(rule, 1, asked: most - 1)))
             #expect((most + 2...most * 1.1 + 5).contains(wait(rule, 1, asked: 31 * 86_400)))
             // No limit lasts for longer than a month.
-            for unbelievable in [-86_400, -TimeInterval.infinity, TimeInterval.nan, 0, 3e8, TimeInterval.infinity] {
+            for unbelievable in [
+                -86_400, -TimeInterval.infinity, TimeInterval.nan, 0, 3e8, TimeInterval.infinity,
+            ] {
                 #expect(wait(rule, 1, asked: unbelievable) == ours)
             }
             #expect(wait(rule, 1, asked: 1) >= ours)
@@ -97,7 +104,8 @@ import Testing
     // MARK: The end
 
     @Test(arguments: [
-        (RetryRule.opening, 300.0), (.databaseLogin, 900), (.lookUp(.limit), 86_400), (.undo(.other), 7 * 86_400),
+        (RetryRule.opening, 300.0), (.databaseLogin, 900), (.lookUp(.limit), 86_400),
+        (.undo(.other), 7 * 86_400),
         (.item, 86_400), (.page, 1_200),
     ])
     func patienceEndsWithTime(rule: RetryRule, patience: TimeInterval) {

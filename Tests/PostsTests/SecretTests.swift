@@ -39,8 +39,10 @@ import Testing
     @Test(arguments: [
         ("a planted-token-5f1c b", "a <redacted> b"),
         ("planted-token-5f1cplanted-token-5f1c", "<redacted>"),
-        ("PLANTED-TOKEN-5F1C", "<redacted>"), ("the token planted-to… is wrong", "the token <redacted>… is wrong"),
-        ("…oken-5f1c\u{301}é", "…<redacted>\u{301}é"), ("706c616e7465642d746f6b656e2d35663163", "<redacted>"),
+        ("PLANTED-TOKEN-5F1C", "<redacted>"),
+        ("the token planted-to… is wrong", "the token <redacted>… is wrong"),
+        ("…oken-5f1c\u{301}é", "…<redacted>\u{301}é"),
+        ("706c616e7465642d746f6b656e2d35663163", "<redacted>"),
         ("planted", "planted"), ("token planted", "token planted"),
         ("nothing", "nothing"),
         ("", ""),
@@ -62,13 +64,17 @@ import Testing
     }
 
     @Test func aShortSecretIsTakenOutWhole() {
-        #expect(Secret("abc").redacted(from: "xABCx ab c abc\u{301}") == "x<redacted>x ab c <redacted>\u{301}")
+        #expect(
+            Secret("abc").redacted(from: "xABCx ab c abc\u{301}")
+                == "x<redacted>x ab c <redacted>\u{301}")
         #expect(Secret("abc").redacted(from: "ab") == "ab")
     }
 
     @Test func aPartOfOneSecretMayStandInAnother() {
         let secrets = [Secret("planted-key"), Secret("42-planted-token"), Secret("")]
-        #expect(Secret.redacted(secrets, from: "42-planted-token and planted-key") == "<redacted> and <redacted>")
+        #expect(
+            Secret.redacted(secrets, from: "42-planted-token and planted-key")
+                == "<redacted> and <redacted>")
         #expect(Secret.redacted([], from: "planted-key") == "planted-key")
     }
 

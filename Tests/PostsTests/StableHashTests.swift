@@ -3,7 +3,10 @@ import Testing
 
 @Suite struct StableHashTests {
     /// The values that the authors of the function publish.
-    @Test(arguments: [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)])
+    @Test(arguments: [
+        ("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c),
+        ("foobar", 0x8594_4171_f739_67e8),
+    ])
     func hashesAsTheAuthorsDo(_ text: String, _ hash: UInt64) {
         #expect(StableHash.fnv1a(text) == hash)
     }

@@ -7,7 +7,8 @@ import Testing
 @Suite struct TimestampIDTests {
     private static let vectors: [(microseconds: Int64, clock: Int, text: String)] = [
         (0, 0, "2222222222222"), (1_700_000_000_000_000, 0, "3ke6kg3wk2222"),
-        (1_700_000_000_000_000, 7, "3ke6kg3wk222b"), (1_700_000_000_000_000, 1_023, "3ke6kg3wk22zz"),
+        (1_700_000_000_000_000, 7, "3ke6kg3wk222b"),
+        (1_700_000_000_000_000, 1_023, "3ke6kg3wk22zz"),
         (1_767_225_600_123_456, 42, "3mbd3546cm23e"), (1_688_137_381_887_007, 6, "3jzfcijpj2z2a"),
         (1_691_386_272_411_000, 7, "3k4duaz5vfs2b"),
     ]
@@ -28,7 +29,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "3jzfcijpj2z2", "3jzfcijpj2z2aa", "3jzfcijpj2z21", "0000000000000", "3JZFCIJPJ2Z2A", "kjzfcijpj2z2a",
+        "", "3jzfcijpj2z2", "3jzfcijpj2z2aa", "3jzfcijpj2z21", "0000000000000", "3JZFCIJPJ2Z2A",
+        "kjzfcijpj2z2a",
         "zzzzzzzzzzzzz", "3jzf-cij-pj2z-2a", "3jzfcijpj2zé", " 3jzfcijpj2z2", "self",
     ])
     func refusesEverythingElse(text: String) {
@@ -36,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Int64(-1), 0), (0, -1), (0, 1_024), (1 << 53, 0), (.max, 0), (.min, 0), (0, .max), (0, .min),
+        (Int64(-1), 0), (0, -1), (0, 1_024), (1 << 53, 0), (.max, 0), (.min, 0), (0, .max),
+        (0, .min),
     ])
     func refusesNumbersThatDoNotFit(microseconds: Int64, clock: Int) {
         #expect(TimestampID(microseconds: microseconds, clock: clock) == nil)
@@ -53,7 +56,8 @@ import Testing
         #expect(ids.sorted().map(\.description) == Self.vectors.map(\.text).sorted())
     }
 
-    /// What another program would compute from the same draft: SHA-256 of the key, seven bytes, ten bits for the clock.
+    /// What another program would compute from the same draft: SHA-256 of the key, seven bytes, ten
+    /// bits for the clock.
     @Test func followsFromTheDraft() throws {
         let time = Date(timeIntervalSince1970: 1_700_000_000.123)
         let id = TimestampID(createdAt: time, key: "k-1")

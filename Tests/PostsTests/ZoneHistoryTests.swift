@@ -5,20 +5,25 @@ import Testing
 
 /// By which clock somebody lived when.
 @Suite struct ZoneHistoryTests {
-    private static func zone(_ name: String) throws -> TimeZone { try #require(TimeZone(identifier: name)) }
+    private static func zone(_ name: String) throws -> TimeZone {
+        try #require(TimeZone(identifier: name))
+    }
 
     private static func span(_ from: String, _ to: String, _ name: String) throws -> ZoneSpan {
         ZoneSpan(
             try #require(LocalDay(from))...(try #require(LocalDay(to))), in: try zone(name))
     }
 
-    private static func shown(_ instant: String, _ history: ZoneHistory, offset: Int? = nil) throws -> String {
+    private static func shown(_ instant: String, _ history: ZoneHistory, offset: Int? = nil) throws
+        -> String
+    {
         history.time(of: try #require(Date(rfc3339: instant)), utcOffset: offset).description
     }
 
     @Test func aMorningStaysAMorning() throws {
         let history = ZoneHistory(
-            home: try Self.zone("Europe/Berlin"), spans: [try Self.span("2019-03-01", "2020-06-30", "Asia/Tokyo")])
+            home: try Self.zone("Europe/Berlin"),
+            spans: [try Self.span("2019-03-01", "2020-06-30", "Asia/Tokyo")])
         try expect(Self.shown("2019-05-05T23:00:00Z", history), equals: "2019-05-06 08:00")
         try expect(Self.shown("2018-05-06T06:00:00Z", history), equals: "2018-05-06 08:00")
         try expect(Self.shown("2021-01-06T07:00:00Z", history), equals: "2021-01-06 08:00")
@@ -32,12 +37,16 @@ import Testing
     @Test func aPersonsWordCountsMoreThanAPostsAndThatMoreThanTheUsualZone() throws {
         let history = ZoneHistory(
             home: .gmt, spans: [try Self.span("2019-03-01", "9999-12-31", "Asia/Tokyo")])
-        try expect(Self.shown("2026-05-05T23:00:00Z", history, offset: -300), equals: "2026-05-06 08:00")
-        try expect(Self.shown("2016-05-05T23:00:00Z", history, offset: -300), equals: "2016-05-05 18:00")
+        try expect(
+            Self.shown("2026-05-05T23:00:00Z", history, offset: -300), equals: "2026-05-06 08:00")
+        try expect(
+            Self.shown("2016-05-05T23:00:00Z", history, offset: -300), equals: "2016-05-05 18:00")
         try expect(Self.shown("2016-05-05T23:00:00Z", history), equals: "2016-05-05 23:00")
         // No clock is further ahead than a day, whatever somebody writes.
-        try expect(Self.shown("2016-05-05T23:00:00Z", history, offset: .max), equals: "2016-05-06 23:00")
-        try expect(Self.shown("2016-05-05T23:00:00Z", history, offset: .min), equals: "2016-05-04 23:00")
+        try expect(
+            Self.shown("2016-05-05T23:00:00Z", history, offset: .max), equals: "2016-05-06 23:00")
+        try expect(
+            Self.shown("2016-05-05T23:00:00Z", history, offset: .min), equals: "2016-05-04 23:00")
     }
 
     @Test func aJourneyEastCutsTheDayOfDepartureShort() throws {
@@ -68,15 +77,18 @@ import Testing
 
     /// Zones that skip a day, change by half an hour, at midnight or on the day of the journey.
     @Test(arguments: [
-        ("Pacific/Apia", "2011-12-30"), ("Africa/Cairo", "2026-04-24"), ("Australia/Lord_Howe", "2026-04-05"),
-        ("America/New_York", "2026-03-08"), ("America/New_York", "2026-11-01"), ("Asia/Kathmandu", "2026-01-01"),
+        ("Pacific/Apia", "2011-12-30"), ("Africa/Cairo", "2026-04-24"),
+        ("Australia/Lord_Howe", "2026-04-05"),
+        ("America/New_York", "2026-03-08"), ("America/New_York", "2026-11-01"),
+        ("Asia/Kathmandu", "2026-01-01"),
     ])
     func everyMinuteHasATimeWhateverClocksDo(name: String, change: String) throws {
         let day = try #require(LocalDay(change))
         let zone = try Self.zone(name)
         for home in ["Asia/Tokyo", "Pacific/Honolulu", name] {
             for days in [day...day, LocalDay.earliest...day, day...LocalDay.latest] {
-                let history = ZoneHistory(home: try Self.zone(home), spans: [ZoneSpan(days, in: zone)])
+                let history = ZoneHistory(
+                    home: try Self.zone(home), spans: [ZoneSpan(days, in: zone)])
                 let noon = Double(day.ordinal) * 86_400 + 43_200
                 for minute in stride(from: -3 * 1_440, through: 3 * 1_440, by: 7) {
                     let date = Date(timeIntervalSince1970: noon + Double(minute) * 60)
@@ -89,8 +101,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("2026-11-20T08:15:30+09:00", 540), ("2026-11-20T08:15:30.25-03:30", -210), ("2026-11-20t08:15:30Z", nil),
-        ("2026-11-20T08:15:30+00:00", nil), ("2026-11-20T08:15:30-00:00", nil), ("2026-11-20T08:15:30", nil),
+        ("2026-11-20T08:15:30+09:00", 540), ("2026-11-20T08:15:30.25-03:30", -210),
+        ("2026-11-20t08:15:30Z", nil),
+        ("2026-11-20T08:15:30+00:00", nil), ("2026-11-20T08:15:30-00:00", nil),
+        ("2026-11-20T08:15:30", nil),
         ("+09:00", nil), ("", nil), ("2026-11-20T08:15:30+9:00", nil),
     ])
     func onlyAnOffsetThatSaysSomethingIsTold(text: String, minutes: Int?) {

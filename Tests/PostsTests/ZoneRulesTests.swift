@@ -5,9 +5,11 @@ import Testing
 @testable import Posts
 
 @Suite struct ZoneRulesTests {
-    /// A compiled zone file with transitions by their seconds, as `zic` writes it: an empty first part, and 8-byte times.
+    /// A compiled zone file with transitions by their seconds, as `zic` writes it: an empty first
+    /// part, and 8-byte times.
     private static func file(
-        _ transitions: [(at: Int, type: Int)], types: [Int], footer: String, version: Character = "2"
+        _ transitions: [(at: Int, type: Int)], types: [Int], footer: String,
+        version: Character = "2"
     ) -> [UInt8] {
         func number(_ value: Int, _ width: Int) -> [UInt8] {
             (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -26,15 +28,20 @@ import Testing
 
     private static func date(_ text: String) throws -> Date { try #require(Date(rfc3339: text)) }
 
-    private func folder(_ files: [String: [UInt8]], table: String? = "# version 2099z\n") throws -> TemporaryDirectory {
+    private func folder(_ files: [String: [UInt8]], table: String? = "# version 2099z\n") throws
+        -> TemporaryDirectory
+    {
         let folder = try TemporaryDirectory()
         for (name, bytes) in files {
             let path = folder.path(name)
             try FileManager.default.createDirectory(
-                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+                atPath: (path as NSString).deletingLastPathComponent,
+                withIntermediateDirectories: true)
             try Data(bytes).write(to: URL(fileURLWithPath: path))
         }
-        if let table { try Data(table.utf8).write(to: URL(fileURLWithPath: folder.path("tzdata.zi"))) }
+        if let table {
+            try Data(table.utf8).write(to: URL(fileURLWithPath: folder.path("tzdata.zi")))
+        }
         return folder
     }
 
@@ -74,7 +81,8 @@ import Testing
 
     @Test func aSecondNameIsThatOfItsZone() throws {
         let made = Self.file([], types: [3_600], footer: "XXX-1")
-        let folder = try folder(["Asia/Kolkata": made], table: "# version 2099z\nL Asia/Kolkata Asia/Calcutta\n")
+        let folder = try folder(
+            ["Asia/Kolkata": made], table: "# version 2099z\nL Asia/Kolkata Asia/Calcutta\n")
         let zone = try #require(TimeZone(identifier: "Asia/Calcutta"))
         #expect(ZoneRules(folder: folder.path).offset(of: zone, at: Date(milliseconds: 0)) == 3_600)
     }
@@ -109,12 +117,18 @@ import Testing
     @Test func whatCannotBeReadIsNoFile() throws {
         let good = Self.file([(10, 0), (20, 1)], types: [3_600, 7_200], footer: "XXX-1")
         #expect(ZoneFile(good) != nil)
-        for length in 0..<(good.count - 7) { #expect(ZoneFile(Array(good.prefix(length))) == nil, "\(length)") }
+        for length in 0..<(good.count - 7) {
+            #expect(ZoneFile(Array(good.prefix(length))) == nil, "\(length)")
+        }
         #expect(ZoneFile(Self.file([(20, 0), (10, 0)], types: [0], footer: "")) == nil)
         #expect(ZoneFile(Self.file([(10, 1)], types: [0], footer: "")) == nil)
         #expect(ZoneFile(Self.file([(10, 0)], types: [90_000], footer: "")) == nil)
-        for footer in ["", "XX", "XXX", "XXX-1YYY,M13.1.0,M1.1.0", "XXX-1YYY,M3.1", "<A-1", "XXX-1YYY", "XXX-99"] {
-            let file = try #require(ZoneFile(Self.file([(10, 1)], types: [0, 3_600], footer: footer)))
+        for footer in [
+            "", "XX", "XXX", "XXX-1YYY,M13.1.0,M1.1.0", "XXX-1YYY,M3.1", "<A-1", "XXX-1YYY",
+            "XXX-99",
+        ] {
+            let file = try #require(
+                ZoneFile(Self.file([(10, 1)], types: [0, 3_600], footer: footer)))
             #expect(file.offset(at: 5_000_000) == 3_600, "\(footer)")
         }
     }
@@ -131,7 +145,8 @@ import Testing
     /// The reader and the built-in rules agree about what has not changed for long.
     @Test(
         arguments: [
-            "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu",
+            "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Australia/Lord_Howe",
+            "Asia/Kathmandu",
             "Pacific/Apia", "America/St_Johns",
         ])
     func theFilesOfTheSystemAreRead(name: String) throws {

@@ -14,7 +14,8 @@ import Testing
         let replies = try await client.pipeline([
             RedisCommand("SET", key, "5"), RedisCommand("INCR", key), RedisCommand("GET", key),
             RedisCommand("GET", key + "missing"), RedisCommand("LPUSH", key, "x"),
-            RedisCommand("MGET", key, key + "missing"), RedisCommand("LRANGE", key + "missing", "0", "-1"),
+            RedisCommand("MGET", key, key + "missing"),
+            RedisCommand("LRANGE", key + "missing", "0", "-1"),
             RedisCommand("EVAL", "return {1, {'a', {}}, false}", "0"),
         ])
         #expect(replies.count == 8)
@@ -23,11 +24,15 @@ import Testing
         #expect(replies[2] == .bulk(Array("6".utf8)))
         #expect(replies[2].integer == 6)
         #expect(replies[3] == .null)
-        guard case .error(let text) = replies[4] else { return #expect(Bool(false), "\(replies[4])") }
+        guard case .error(let text) = replies[4] else {
+            return #expect(Bool(false), "\(replies[4])")
+        }
         #expect(text.hasPrefix("WRONGTYPE "))
         #expect(replies[5] == .array([.bulk(Array("6".utf8)), .null]))
         #expect(replies[6] == .array([]))
-        #expect(replies[7] == .array([.integer(1), .array([.bulk(Array("a".utf8)), .array([])]), .null]))
+        #expect(
+            replies[7]
+                == .array([.integer(1), .array([.bulk(Array("a".utf8)), .array([])]), .null]))
         await client.close()
     }
 
@@ -68,7 +73,9 @@ import Testing
     @Test(arguments: [[], [""], ["", "GET"]] as [[RedisArgument]])
     func refusesACommandWithoutAName(parts: [RedisArgument]) async throws {
         let client = try makeClient(port: 1)
-        let error = try await failure { try await client.pipeline([RedisCommand("PING"), RedisCommand(parts)]) }
+        let error = try await failure {
+            try await client.pipeline([RedisCommand("PING"), RedisCommand(parts)])
+        }
         #expect(error.code == .invalidCommand)
         #expect(!error.mayHaveRun)
     }
@@ -76,7 +83,8 @@ import Testing
     @Test func carriesPipelinesLargerThanAllBuffers() async throws {
         let client = try await makeClient()
         let value = RedisArgument([UInt8](repeating: 7, count: 65_536))
-        let replies = try await client.pipeline(Array(repeating: RedisCommand(["ECHO", value]), count: 600))
+        let replies = try await client.pipeline(
+            Array(repeating: RedisCommand(["ECHO", value]), count: 600))
         #expect(replies.count == 600)
         expect(replies) { $0.allSatisfy { $0 == .bulk(value.bytes) } }
         await client.close()
@@ -85,7 +93,8 @@ import Testing
     @Test func carriesPipelinesOfManyCommands() async throws {
         let client = try await makeClient()
         let key = prefix + "many"
-        let replies = try await client.pipeline(Array(repeating: RedisCommand("INCR", key), count: 50_000))
+        let replies = try await client.pipeline(
+            Array(repeating: RedisCommand("INCR", key), count: 50_000))
         #expect(replies.map(\.integer) == (1...50_000).map { Int64($0) })
         await client.close()
     }
@@ -94,7 +103,10 @@ import Testing
         let client = try await makeClient()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<500 {
-                group.addTask { try await client.command(RedisCommand("ECHO", "\(number)")).string == "\(number)" }
+                group.addTask {
+                    try await client.command(RedisCommand("ECHO", "\(number)")).string
+                        == "\(number)"
+                }
             }
             for try await isRight in group { #expect(isRight) }
         }
@@ -107,7 +119,8 @@ import Testing
         let exists = RedisCommand("SCRIPT", "EXISTS", script.digest)
         try await expect(client.command(exists), equals: .array([.integer(0)]))
         for _ in 0..<2 {
-            let reply = try await client.script(script, keys: [prefix + "script"], arguments: ["v", RedisArgument(42)])
+            let reply = try await client.script(
+                script, keys: [prefix + "script"], arguments: ["v", RedisArgument(42)])
             #expect(reply.integer == 42)
             try await expect(client.command(exists), equals: .array([.integer(1)]))
         }
@@ -127,9 +140,12 @@ import Testing
         let client = try await makeClient()
         // Every length around the borders of a block.
         let scripts = (0...130).map {
-            RedisScript("--" + String(repeating: "é", count: $0 / 2) + String(repeating: "x", count: $0 % 2))
+            RedisScript(
+                "--" + String(repeating: "é", count: $0 / 2) + String(repeating: "x", count: $0 % 2)
+            )
         }
-        let replies = try await client.pipeline(scripts.map { RedisCommand("SCRIPT", "LOAD", $0.source) })
+        let replies = try await client.pipeline(
+            scripts.map { RedisCommand("SCRIPT", "LOAD", $0.source) })
         #expect(replies.map(\.string) == scripts.map(\.digest))
         await client.close()
     }
@@ -151,7 +167,9 @@ import Testing
         var configuration = try RedisConfiguration(url: try await RedisServer.shared().url)
         configuration.commandTimeout = .milliseconds(50)
         let client = RedisClient(configuration: configuration)
-        let error = try await failure { try await client.command(RedisCommand("BLPOP", prefix + "slow", "0")) }
+        let error = try await failure {
+            try await client.command(RedisCommand("BLPOP", prefix + "slow", "0"))
+        }
         #expect(error.code == .timeout)
         #expect(error.mayHaveRun)
         try await expect(client.answer(to: RedisCommand("PING")), equals: .status("PONG"))
@@ -161,7 +179,8 @@ import Testing
         let client = try await makeClient()
         let sleep = RedisCommand("EVAL", Self.slowScript, "0")
         for number in 0..<3 {
-            try await expect(client.command(RedisCommand("ECHO", "\(number)")).string, equals: "\(number)")
+            try await expect(
+                client.command(RedisCommand("ECHO", "\(number)")).string, equals: "\(number)")
             try await expect(client.command(sleep), equals: .integer(1))
         }
         await client.close()
@@ -170,13 +189,15 @@ import Testing
     @Test func anAnswerThatNobodyWaitsForIsNotTakenForAnothers() async throws {
         let client = try await makeClient()
         for number in 0..<20 {
-            try await expect(client.command(RedisCommand("ECHO", "\(number)")).string, equals: "\(number)")
+            try await expect(
+                client.command(RedisCommand("ECHO", "\(number)")).string, equals: "\(number)")
             let task = Task { try await client.command(RedisCommand("EVAL", Self.slowScript, "0")) }
             // At once, while it is being sent, or while it is waited for.
             for _ in 0..<number { await Task.yield() }
             task.cancel()
             _ = await task.result
-            try await expect(client.command(RedisCommand("ECHO", "-\(number)")).string, equals: "-\(number)")
+            try await expect(
+                client.command(RedisCommand("ECHO", "-\(number)")).string, equals: "-\(number)")
         }
         await client.close()
     }
@@ -210,11 +231,13 @@ import Testing
 }
 
 extension RedisClient {
-    /// The reply to a command that changes nothing, from a client that is given little time: as long as a busy machine
-    /// cannot answer in that time, it is asked again.
+    /// The reply to a command that changes nothing, from a client that is given little time: as
+    /// long as a busy machine cannot answer in that time, it is asked again.
     func answer(to question: RedisCommand) async throws -> RedisReply {
         while true {
-            do { return try await command(question) } catch let error as RedisError where error.code == .timeout {}
+            do { return try await command(question) } catch let error as RedisError
+                where error.code == .timeout
+            {}
         }
     }
 

@@ -29,11 +29,14 @@ import Testing
             for server in [cluster.servers[0], cluster.servers[5]] {
                 let client = try client(server.url)
                 let keys = (0..<200).map { "\(prefix):\(server.port):\($0)" }
-                let all = keys.flatMap { [RedisCommand("SET", $0, "v" + $0), RedisCommand("GET", $0)] }
+                let all = keys.flatMap {
+                    [RedisCommand("SET", $0, "v" + $0), RedisCommand("GET", $0)]
+                }
                 let replies = try await client.pipeline(all)
                 #expect(replies == keys.flatMap { [.status("OK"), .bulk(Array(("v" + $0).utf8))] })
                 for key in keys.prefix(20) {
-                    try await expect(client.command(RedisCommand("GET", key)).string, equals: "v" + key)
+                    try await expect(
+                        client.command(RedisCommand("GET", key)).string, equals: "v" + key)
                 }
                 try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
                 await client.close()
@@ -44,7 +47,10 @@ import Testing
     @Test func slotsAreWhatTheServersCallThem() async throws {
         let client = try client(try await RedisCluster.shared().url)
         let keys =
-            ["", "a", "123456789", "{", "{}", "{}a", "a{b", "a{}{b}", "a{b}c", "a{{b}}c", "}{a}", "{a}{b}", "猫{犬}"]
+            [
+                "", "a", "123456789", "{", "{}", "{}a", "a{b", "a{}{b}", "a{b}c", "a{{b}}c", "}{a}",
+                "{a}{b}", "猫{犬}",
+            ]
             + (0..<50).map { "\(prefix)\($0)" }
         let replies = try await client.pipeline(keys.map { RedisCommand("CLUSTER", "KEYSLOT", $0) })
         #expect(replies.map(\.integer) == keys.map { Int64(RedisArgument($0).slot) })
@@ -58,8 +64,10 @@ import Testing
         try await cluster.exclusively { () async throws in
             for number in 0..<12 {
                 let key = "{\(prefix)\(number)}:count"
-                try await expect(client.script(script, keys: [key], arguments: ["3"]), equals: .integer(3))
-                try await expect(client.script(script, keys: [key], arguments: ["4"]), equals: .integer(7))
+                try await expect(
+                    client.script(script, keys: [key], arguments: ["3"]), equals: .integer(3))
+                try await expect(
+                    client.script(script, keys: [key], arguments: ["4"]), equals: .integer(7))
             }
         }
         let error = try await failure {
@@ -76,7 +84,8 @@ import Testing
         let port = try LoopbackPort()
         let gone = port.number
         let client = try client("redis://127.0.0.1:\(gone),127.0.0.1:\(cluster.servers[1].port)")
-        try await expect(client.command(RedisCommand("SET", try tag(of: 0), "1")), equals: .status("OK"))
+        try await expect(
+            client.command(RedisCommand("SET", try tag(of: 0), "1")), equals: .status("OK"))
         await client.close()
         let lost = try self.client("redis://127.0.0.1:\(gone),127.0.0.1:\(gone)")
         let error = try await failure { try await lost.command(RedisCommand("GET", prefix)) }
@@ -108,11 +117,14 @@ import Testing
             // The map is new.
             try await expect(client.command(RedisCommand("INCR", tags[1])), equals: .integer(2))
             try await expect(
-                client.pipeline(tags.map { RedisCommand("INCR", $0) }), equals: [.integer(3), .integer(3)])
+                client.pipeline(tags.map { RedisCommand("INCR", $0) }),
+                equals: [.integer(3), .integer(3)])
             try await expect(cluster.errors("MOVED", of: source), equals: before + 1)
             for slot in slots { try await cluster.move(slot, from: target, to: source) }
         }
-        try await expect(client.pipeline(tags.map { RedisCommand("INCR", $0) }), equals: [.integer(4), .integer(4)])
+        try await expect(
+            client.pipeline(tags.map { RedisCommand("INCR", $0) }),
+            equals: [.integer(4), .integer(4)])
         await client.close()
     }
 
@@ -133,7 +145,8 @@ import Testing
             // A new key is made where the slot goes to, in order.
             let new = tag + "new"
             let replies = try await client.pipeline([
-                RedisCommand("SET", new, "7"), RedisCommand("INCR", new), RedisCommand("INCR", keys[0]),
+                RedisCommand("SET", new, "7"), RedisCommand("INCR", new),
+                RedisCommand("INCR", keys[0]),
             ])
             #expect(replies == [.status("OK"), .integer(8), .integer(2)])
             try await expect(cluster.errors("ASK", of: source)) { $0 > asked }
@@ -156,7 +169,9 @@ import Testing
         let cluster = try await RedisCluster.shared()
         let tag = try tag(of: 1)
         let slot = "\(RedisArgument(tag).slot)"
-        let (patient, hasty) = (try client(cluster.url), try client(cluster.url, patience: .milliseconds(50)))
+        let (patient, hasty) = (
+            try client(cluster.url), try client(cluster.url, patience: .milliseconds(50))
+        )
         try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))
         try await cluster.exclusively {
             let server = cluster.servers[1]
@@ -170,7 +185,8 @@ import Testing
             let well = try self.tag(of: 0)
             try await expect(hasty.command(RedisCommand("INCR", well)), equals: .integer(1))
             async let answer = patient.command(RedisCommand("INCR", tag))
-            try await cluster.waitForErrors("CLUSTERDOWN", above: try await cluster.errors("CLUSTERDOWN"))
+            try await cluster.waitForErrors(
+                "CLUSTERDOWN", above: try await cluster.errors("CLUSTERDOWN"))
             try await server.run("CLUSTER", "ADDSLOTS", slot)
             try await expect(answer, equals: .integer(2))
             try await cluster.settle()
@@ -183,11 +199,15 @@ import Testing
         let cluster = try await RedisCluster.shared()
         let tag = try tag(of: 2)
         let slot = RedisArgument(tag).slot
-        let (patient, hasty) = (try client(cluster.url), try client(cluster.url, patience: .milliseconds(50)))
+        let (patient, hasty) = (
+            try client(cluster.url), try client(cluster.url, patience: .milliseconds(50))
+        )
         try await cluster.exclusively {
             let master = try await cluster.master(of: slot)
             try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))
-            try await expect(patient.command(RedisCommand("WAIT", "1", "5000")).integer) { $0 != nil }
+            try await expect(patient.command(RedisCommand("WAIT", "1", "5000")).integer) {
+                $0 != nil
+            }
             await master.kill()
             let error = try await failure { try await hasty.command(RedisCommand("GET", tag)) }
             #expect(error.code == .unavailable)

@@ -18,28 +18,37 @@ import Transport
         #expect(configuration.description == expected)
         var dumped = ""
         dump(configuration, to: &dumped)
-        #expect(!"\(configuration) \(String(reflecting: configuration)) \(dumped)".contains("s3cr3t"))
+        #expect(
+            !"\(configuration) \(String(reflecting: configuration)) \(dumped)".contains("s3cr3t"))
     }
 
     @Test(arguments: [
         ("", "does not begin with redis://"), ("localhost:6379", "does not begin with redis://"),
-        ("http://localhost", "begins with http://"), ("ftp://localhost", "does not begin with redis://"),
+        ("http://localhost", "begins with http://"),
+        ("ftp://localhost", "does not begin with redis://"),
         ("redis:/localhost", "does not begin with redis://"),
-        ("redis://", "has no host"), ("redis://:s3cr3t@", "has no host"), ("redis://:6379", "has no host"),
-        ("redis:///0", "has no host"), ("redis://a,,b", "has no host"), ("redis://a,", "has no host"),
+        ("redis://", "has no host"), ("redis://:s3cr3t@", "has no host"),
+        ("redis://:6379", "has no host"),
+        ("redis:///0", "has no host"), ("redis://a,,b", "has no host"),
+        ("redis://a,", "has no host"),
         ("redis://a,b:x", "has a port"),
-        ("redis://host:", "has a port"), ("redis://host:0", "has a port"), ("redis://host:65536", "has a port"),
+        ("redis://host:", "has a port"), ("redis://host:0", "has a port"),
+        ("redis://host:65536", "has a port"),
         ("redis://host:6379x", "has a port"), ("redis://host:99999999999999999999", "has a port"),
-        ("redis://[::1]x", "has a port"), ("redis://[::1", "malformed address"), ("redis://[]", "malformed address"),
+        ("redis://[::1]x", "has a port"), ("redis://[::1", "malformed address"),
+        ("redis://[]", "malformed address"),
         ("redis://[fe80::1%25lo]", "malformed address"), ("redis://host/x", "database number"),
-        ("redis://host/-1", "database number"), ("redis://host/99999999999999999999", "database number"),
+        ("redis://host/-1", "database number"),
+        ("redis://host/99999999999999999999", "database number"),
         ("redis://host/0/1", "database number"), ("redis://host?s3cr3t", "has parameters"),
         ("redis://host?ssl=1", "parameter ssl; leave it out and begin the URL with rediss://"),
-        ("rediss://h?ssl_cert_reqs=none", "set REDIS_TLS_VERIFY, as none"), ("redis://h?db=s3cr3t", "redis://host/1"),
+        ("rediss://h?ssl_cert_reqs=none", "set REDIS_TLS_VERIFY, as none"),
+        ("redis://h?db=s3cr3t", "redis://host/1"),
         ("redis://h/0?timeout=s3cr3t", "has the parameter timeout; leave it out"),
         ("redis://h?password=s3cr3t", "write user and password before the host"),
         ("redis://:s3cr3t#s3cr3t@host", "has a # in its user name or password; write it as %23"),
-        ("redis://:s3cr3t?s3cr3t=1@host", "write it as %3F"), ("redis://:s3cr3t/1@host", "write it as %2F"),
+        ("redis://:s3cr3t?s3cr3t=1@host", "write it as %3F"),
+        ("redis://:s3cr3t/1@host", "write it as %2F"),
         ("redis+tls://:s3cr3t@h", "redis+tls://; write rediss://"),
         ("https://:s3cr3t@h", "Upstash"), ("redis-sentinel://:s3cr3t@h", "name the server itself"),
         ("redis://host/0#f", "has a # behind its host"), ("redis://ho st", "percent-encode"),
@@ -63,14 +72,19 @@ import Transport
         try expect(RedisTLSVerification(parsing: "full", isSelfSignedHost: true), equals: .full)
         try expect(RedisTLSVerification(parsing: "none", isSelfSignedHost: false), equals: .none)
         let expected = try #require(PublicKeyPin(pin))
-        try expect(RedisTLSVerification(parsing: "pin:" + pin, isSelfSignedHost: false), equals: .pinned(expected))
+        try expect(
+            RedisTLSVerification(parsing: "pin:" + pin, isSelfSignedHost: false),
+            equals: .pinned(expected))
         for text in ["", "yes", "pin", "pin:", "pin:/etc/passwd", "FULL"] {
-            #expect(throws: RedisError.self) { try RedisTLSVerification(parsing: text, isSelfSignedHost: false) }
+            #expect(throws: RedisError.self) {
+                try RedisTLSVerification(parsing: text, isSelfSignedHost: false)
+            }
         }
     }
 
     @Test(arguments: [
-        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+        ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
     ])
     func namesScriptsBySHA1(source: String, digest: String) {
         #expect(RedisScript(source).digest == digest)

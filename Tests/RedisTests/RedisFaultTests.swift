@@ -57,16 +57,24 @@ import Testing
     /// The server knows the user: another password would not help.
     @Test func aUserWithoutARightHearsWhichOne() async throws {
         let server = try await RedisServer.start()
-        try await server.run("ACL", "SETUSER", "app", "on", ">s3cret", "~mirror-bot:*", "+@read", "+@write")
+        try await server.run(
+            "ACL", "SETUSER", "app", "on", ">s3cret", "~mirror-bot:*", "+@read", "+@write")
         let url = "redis://app:s3cret@127.0.0.1:\(server.port)"
-        let greeting = try await failure { try await client(url).command(RedisCommand("GET", "mirror-bot:key")) }
+        let greeting = try await failure {
+            try await client(url).command(RedisCommand("GET", "mirror-bot:key"))
+        }
         #expect(greeting.code == .authentication)
-        #expect(greeting.message == "the server answered NOPERM; its user may not run the command ping")
+        #expect(
+            greeting.message == "the server answered NOPERM; its user may not run the command ping")
         try await server.run("ACL", "SETUSER", "app", "+ping")
         let key = try await failure { try await client(url).command(RedisCommand("GET", "s3cret")) }
-        #expect(key.message == "the server answered NOPERM; its user may not use the keys mirror-bot:*")
-        let script = try await failure { try await client(url).command(RedisCommand("EVAL", "return 1", "0")) }
-        #expect(script.message == "the server answered NOPERM; its user may not run the command eval")
+        #expect(
+            key.message == "the server answered NOPERM; its user may not use the keys mirror-bot:*")
+        let script = try await failure {
+            try await client(url).command(RedisCommand("EVAL", "return 1", "0"))
+        }
+        #expect(
+            script.message == "the server answered NOPERM; its user may not run the command eval")
         try await expect(client(url).command(RedisCommand("GET", "mirror-bot:key")), equals: .null)
     }
 
@@ -74,10 +82,15 @@ import Testing
         let server = try await RedisServer.start(arguments: ["--databases", "2"])
         let port = server.port
         for (url, cause) in [
-            ("redis://:s3cret@127.0.0.1:\(port)", "the server has no password; leave user name and password out"),
+            (
+                "redis://:s3cret@127.0.0.1:\(port)",
+                "the server has no password; leave user name and password out"
+            ),
             ("redis://127.0.0.1:\(port)/2", "the server has no database of that number"),
         ] {
-            let error = try await failure { try await client(url).command(RedisCommand("GET", "key")) }
+            let error = try await failure {
+                try await client(url).command(RedisCommand("GET", "key"))
+            }
             #expect(error.message.hasPrefix(cause), "\(error)")
         }
     }
@@ -87,7 +100,9 @@ import Testing
         let client = try client(server.url)
         try await expect(client.command(RedisCommand("SET", "key", "value")), equals: .status("OK"))
         try await server.run("CONFIG", "SET", "maxmemory", "1")
-        let error = try await failure { try await client.command(RedisCommand("SET", "key", "other")) }
+        let error = try await failure {
+            try await client.command(RedisCommand("SET", "key", "other"))
+        }
         #expect(error.serverCode == "OOM")
         #expect(error.description.contains("raise maxmemory"))
         try await expect(client.command(RedisCommand("GET", "key")).string, equals: "value")
@@ -144,8 +159,14 @@ import Testing
         ("LOADING Redis is loading the dataset in memory", "LOADING", "still reading"),
         ("NOAUTH Authentication required.", "NOAUTH", "needs a password"),
         ("MISCONF Redis is configured to save RDB snapshots", "MISCONF", "room on its disk"),
-        ("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed", "OOM", "maxmemory"),
-        ("ERR Error running script: @user_script: 1: -READONLY You can't write", "READONLY", "replica"),
+        (
+            "ERR Error running script (call to f_1): @user_script:1: OOM command not allowed",
+            "OOM", "maxmemory"
+        ),
+        (
+            "ERR Error running script: @user_script: 1: -READONLY You can't write", "READONLY",
+            "replica"
+        ),
         ("ERR unknown command 's3cret'", "ERR", "ERR"),
     ])
     func theServersWordSaysWhatToDo(_ reply: String, _ word: String, _ advice: String) {

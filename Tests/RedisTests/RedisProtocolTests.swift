@@ -7,7 +7,8 @@ import Testing
 /// What a broken or hostile server can send.
 @Suite struct RedisProtocolTests {
     @Test(arguments: [
-        "HTTP/1.1 400 Bad Request\r\n\r\n", "$-2\r\n", "*-2\r\n", ":12a\r\n", ":99999999999999999999\r\n",
+        "HTTP/1.1 400 Bad Request\r\n\r\n", "$-2\r\n", "*-2\r\n", ":12a\r\n",
+        ":99999999999999999999\r\n",
         "$99999999999999999999\r\n", "*99999999999999999999\r\n", "?\r\n", "\0\0\0\0",
         String(repeating: "*1\r\n", count: 100_000), "+one\r\n+two\r\n", ",1.5\r\n", "#t\r\n",
     ])
@@ -30,7 +31,8 @@ import Testing
     @Test func writesCommandsInRedisOwnWay() {
         let long = String(repeating: "x", count: 1_234)
         let commands = [
-            RedisCommand("PING"), RedisCommand(["SET", "key", RedisArgument([0, 13, 10, 255]), ""]),
+            RedisCommand("PING"),
+            RedisCommand(["SET", "key", RedisArgument([0, 13, 10, 255]), ""]),
             RedisCommand((0..<12).map { RedisArgument($0 + 1) }), RedisCommand("GET", long),
         ]
         var expected = Array("*1\r\n$4\r\nPING\r\n*4\r\n$3\r\nSET\r\n$3\r\nkey\r\n$4\r\n".utf8)
@@ -68,8 +70,11 @@ import Testing
         ("220 smtp.example ESMTP\r\n", .protocolViolation),
     ])
     func reportsAGreetingThatFails(greeting: String, code: RedisError.Code) async throws {
-        let server = try LoopbackServer(steps: [.awaitText("PING\r\n"), .send(Array(greeting.utf8)), .hang])
-        let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
+        let server = try LoopbackServer(steps: [
+            .awaitText("PING\r\n"), .send(Array(greeting.utf8)), .hang,
+        ])
+        let client = RedisClient(
+            configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
         let error = try await failure { try await client.command(RedisCommand("GET")) }
         #expect(error.code == code)
         #expect(!error.mayHaveRun)
@@ -82,7 +87,9 @@ import Testing
                 .awaitText("$1\r\nh\r\n$6\r\ns3cr3t\r\n"),
                 .send(Array("-ERR wrong number of arguments for 'auth' command\r\n".utf8)),
                 .awaitText("*2\r\n$4\r\nAUTH\r\n$6\r\ns3cr3t\r\n"), .send(Array("+OK\r\n".utf8)),
-            ] + LoopbackServer.redisGreeting + [.awaitText("GET\r\n"), .send(Array("+yes\r\n".utf8)), .hang])
+            ] + LoopbackServer.redisGreeting + [
+                .awaitText("GET\r\n"), .send(Array("+yes\r\n".utf8)), .hang,
+            ])
         let client = RedisClient(
             configuration: try RedisConfiguration(url: "redis://h:s3cr3t@127.0.0.1:\(server.port)"))
         try await expect(client.command(RedisCommand("GET")), equals: .status("yes"))
@@ -91,8 +98,11 @@ import Testing
     /// Asks a server that greets as it should and then sends `answer` and closes.
     private func ask(answering answer: String) async throws -> RedisReply {
         let server = try LoopbackServer(
-            steps: LoopbackServer.redisGreeting + [.awaitText("GET\r\n"), .send(Array(answer.utf8))])
-        let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
+            steps: LoopbackServer.redisGreeting + [
+                .awaitText("GET\r\n"), .send(Array(answer.utf8)),
+            ])
+        let client = RedisClient(
+            configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
         return try await client.command(RedisCommand("GET"))
     }
 }

@@ -11,7 +11,8 @@ import Testing
         let client = RedisClient(configuration: try RedisConfiguration(url: server.url))
         let other = RedisClient(configuration: try RedisConfiguration(url: server.url))
         for number in 1...3 {
-            try await expect(client.command(RedisCommand("INCR", "count")), equals: .integer(Int64(number)))
+            try await expect(
+                client.command(RedisCommand("INCR", "count")), equals: .integer(Int64(number)))
             let killed = try await other.command(RedisCommand("CLIENT", "KILL", "TYPE", "normal"))
             #expect(killed == .integer(1))
         }
@@ -23,7 +24,9 @@ import Testing
         let other = RedisClient(configuration: try RedisConfiguration(url: server.url))
         _ = try await client.command(RedisCommand("CLIENT", "SETNAME", "victim"))
         let task = Task {
-            try await client.pipeline([RedisCommand("INCR", "count"), RedisCommand("BLPOP", "list", "0")])
+            try await client.pipeline([
+                RedisCommand("INCR", "count"), RedisCommand("BLPOP", "list", "0"),
+            ])
         }
         try await other.waitUntilClientIsBlocked("victim")
         _ = try await other.command(RedisCommand("CLIENT", "KILL", "TYPE", "normal"))
@@ -87,7 +90,9 @@ import Testing
     }
 
     @Test func givesUserAndPasswordAfterDecodingThem() async throws {
-        let server = try await RedisServer.start(arguments: ["--user", "ro:b", "on", ">p@ss/:%", "~*", "+@all"])
+        let server = try await RedisServer.start(arguments: [
+            "--user", "ro:b", "on", ">p@ss/:%", "~*", "+@all",
+        ])
         let url = "redis://ro%3Ab:p%40ss%2f%3A%25@127.0.0.1:\(server.port)/3"
         let client = RedisClient(configuration: try RedisConfiguration(url: url))
         try await expect(client.command(RedisCommand("ACL", "WHOAMI")).string, equals: "ro:b")

@@ -13,7 +13,8 @@ import Transport
         #expect(error.message.contains("certificate"))
         #expect(
             error.message.hasSuffix(
-                "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none"))
+                "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none"
+            ))
     }
 
     @Test func acceptsAKnownAuthority() async throws {
@@ -22,7 +23,9 @@ import Transport
     }
 
     @Test func refusesAKnownAuthorityForAnotherName() async throws {
-        let (server, certificate) = try await makeServer(arguments: ["--bind", "127.0.0.1", "127.0.0.2"])
+        let (server, certificate) = try await makeServer(arguments: [
+            "--bind", "127.0.0.1", "127.0.0.2",
+        ])
         let error = try await failure {
             try await ping(server, .full, authority: certificate.certificatePath, host: "127.0.0.2")
         }
@@ -66,9 +69,11 @@ import Transport
     @Test func carriesLargePipelinesOverTLS() async throws {
         let (server, _) = try await makeServer()
         let client = RedisClient(
-            configuration: try RedisConfiguration(url: "rediss://localhost:\(server.port)", tlsVerification: .none))
+            configuration: try RedisConfiguration(
+                url: "rediss://localhost:\(server.port)", tlsVerification: .none))
         let value = RedisArgument([UInt8](repeating: 7, count: 65_536))
-        let replies = try await client.pipeline(Array(repeating: RedisCommand(["ECHO", value]), count: 300))
+        let replies = try await client.pipeline(
+            Array(repeating: RedisCommand(["ECHO", value]), count: 300))
         #expect(replies.count == 300)
         expect(replies) { $0.allSatisfy { $0 == .bulk(value.bytes) } }
     }
@@ -94,7 +99,10 @@ import Transport
             "--tls-cert-file", certificate.certificatePath, "--tls-key-file", certificate.keyPath,
             "--tls-ca-cert-file", certificate.certificatePath,
         ]
-        return (try await RedisServer.start(onPortOf: other, arguments: settings + arguments), certificate)
+        return (
+            try await RedisServer.start(onPortOf: other, arguments: settings + arguments),
+            certificate
+        )
     }
 
     private func ping(
@@ -104,7 +112,8 @@ import Transport
         var configuration = try RedisConfiguration(
             url: "rediss://\(host):\(server.port)", tlsVerification: verification)
         configuration.caBundlePath = authority
-        let reply = try await RedisClient(configuration: configuration).command(RedisCommand("PING"))
+        let reply = try await RedisClient(configuration: configuration).command(
+            RedisCommand("PING"))
         #expect(reply == .status("PONG"))
     }
 }

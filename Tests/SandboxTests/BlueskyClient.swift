@@ -25,10 +25,12 @@ struct BlueskyClient {
         }
     }
 
-    static func logIn(_ role: SandboxRole, to fixture: SandboxFixture) async throws -> BlueskyClient {
+    static func logIn(_ role: SandboxRole, to fixture: SandboxFixture) async throws -> BlueskyClient
+    {
         let login = fixture.sandbox.blueskyLogin(role)
         let reply = try await fixture.call(
-            "com.atproto.server.createSession", ["identifier": login.handle, "password": login.appPassword])
+            "com.atproto.server.createSession",
+            ["identifier": login.handle, "password": login.appPassword])
         return BlueskyClient(
             fixture: fixture, did: try #require(reply.object["did"] as? String),
             access: try #require(reply.object["accessJwt"] as? String),
@@ -56,23 +58,29 @@ struct BlueskyClient {
 
     /// Puts a record where none must be.
     func put(
-        _ record: [String: Any], key: String = "3ke6kg3wk2222", in collection: String = posts, swap: Any? = NSNull()
+        _ record: [String: Any], key: String = "3ke6kg3wk2222", in collection: String = posts,
+        swap: Any? = NSNull()
     )
         async throws -> Reply
     {
-        var body: [String: Any] = ["repo": did, "collection": collection, "rkey": key, "record": record]
+        var body: [String: Any] = [
+            "repo": did, "collection": collection, "rkey": key, "record": record,
+        ]
         body["swapRecord"] = swap
         return try await post("com.atproto.repo.putRecord", body)
     }
 
     /// Publishes and gives address and identifier.
-    func publish(_ text: String, key: String = "3ke6kg3wk2222", answering parent: [String: Any]? = nil) async throws
+    func publish(
+        _ text: String, key: String = "3ke6kg3wk2222", answering parent: [String: Any]? = nil
+    ) async throws
         -> [String: String]
     {
         let reply = try await put(
             record(text, try parent.map { ["reply": try Self.reply(to: $0)] } ?? [:]), key: key)
         guard reply.status == 200 else {
-            throw LoopbackConnection.Failure(description: "not published: \(reply.status) \(reply.text)")
+            throw LoopbackConnection.Failure(
+                description: "not published: \(reply.status) \(reply.text)")
         }
         return Self.reference(reply.object)
     }
@@ -109,13 +117,17 @@ struct BlueskyClient {
 extension SandboxFixture {
     func ask(_ name: String, _ query: String = "", token: String? = nil) async throws -> Reply {
         try await send(
-            "GET", "/xrpc/" + name + (query.isEmpty ? "" : "?" + query), as: token.map { .token($0) } ?? .nobody)
+            "GET", "/xrpc/" + name + (query.isEmpty ? "" : "?" + query),
+            as: token.map { .token($0) } ?? .nobody)
     }
 
     /// Calls a procedure; without a body if `body` is nil.
     func call(_ name: String, _ body: [String: Any]?, token: String? = nil) async throws -> Reply {
-        let json = try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) }
-        return try await send("POST", "/xrpc/" + name, as: token.map { .token($0) } ?? .nobody, json: json)
+        let json = try body.map {
+            String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self)
+        }
+        return try await send(
+            "POST", "/xrpc/" + name, as: token.map { .token($0) } ?? .nobody, json: json)
     }
 
     /// All pages of a list, as guest or with a token.
@@ -126,7 +138,8 @@ extension SandboxFixture {
             let more = cursor.map { "&cursor=\($0)" } ?? ""
             let page = try await ask(name, query + more, token: token)
             guard page.status == 200 else {
-                throw LoopbackConnection.Failure(description: "no page: \(page.status) \(page.text)")
+                throw LoopbackConnection.Failure(
+                    description: "no page: \(page.status) \(page.text)")
             }
             pages.append(page)
             cursor = page.object["cursor"] as? String
@@ -156,5 +169,7 @@ extension [String: Any] {
     var cid: String { self["cid"] as? String ?? "" }
 
     /// The values of the labels.
-    var labels: [String] { (self["labels"] as? [[String: Any]] ?? []).compactMap { $0["val"] as? String } }
+    var labels: [String] {
+        (self["labels"] as? [[String: Any]] ?? []).compactMap { $0["val"] as? String }
+    }
 }

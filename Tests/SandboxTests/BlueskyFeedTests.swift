@@ -21,13 +21,19 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let query = "repo=\(fixture.humanDID)&collection=app.bsky.feed.post&limit=100"
             let newest = try await fixture.pages(Self.list, query).flatMap { $0.items("records") }
-            let wanted = Self.past.count { $0.author == SandboxPopulation.human && $0.repostOf == nil }
+            let wanted = Self.past.count {
+                $0.author == SandboxPopulation.human && $0.repostOf == nil
+            }
             #expect(newest.count == wanted)
             let uris = newest.map(\.uri)
             #expect(uris == uris.sorted(by: >))
             #expect(Set(uris).count == uris.count)
-            expect(uris) { $0.allSatisfy { $0.hasPrefix("at://\(fixture.humanDID)/app.bsky.feed.post/") } }
-            let oldest = try await fixture.pages(Self.list, query + "&reverse=true").flatMap { $0.items("records") }
+            expect(uris) {
+                $0.allSatisfy { $0.hasPrefix("at://\(fixture.humanDID)/app.bsky.feed.post/") }
+            }
+            let oldest = try await fixture.pages(Self.list, query + "&reverse=true").flatMap {
+                $0.items("records")
+            }
             #expect(oldest.map(\.uri) == uris.reversed())
             #expect(oldest.map(\.cid) == newest.map(\.cid).reversed())
             let values = newest.compactMap { $0["value"] as? [String: Any] }
@@ -41,7 +47,8 @@ import Testing
         let archive = SandboxScript.samplePosts(before: SandboxFixture.origin)
         let carried = Set(archive.map { SandboxIdentity.carried($0, to: .bluesky).id.value })
         try await SandboxFixture.run { (fixture) async throws in
-            let page = try await fixture.ask(Self.list, "repo=\(fixture.humanDID)&collection=app.bsky.feed.post")
+            let page = try await fixture.ask(
+                Self.list, "repo=\(fixture.humanDID)&collection=app.bsky.feed.post")
             #expect(page.items("records").count == 50)
             expect(page.items("records")) { $0.allSatisfy { carried.contains($0.uri) } }
         }
@@ -53,29 +60,37 @@ import Testing
             let likes = try await fixture.pages(Self.list, query).flatMap { $0.items("records") }
             #expect(likes.count > 30)
             #expect(likes.map(\.uri) == likes.map(\.uri).sorted(by: >))
-            let subjects = likes.compactMap { ($0["value"] as? [String: Any])?["subject"] as? [String: Any] }
+            let subjects = likes.compactMap {
+                ($0["value"] as? [String: Any])?["subject"] as? [String: Any]
+            }
             let uris = subjects.prefix(25).map { "uris=\($0.uri)" }
-            let posts = try await fixture.ask("app.bsky.feed.getPosts", uris.joined(separator: "&")).items("posts")
+            let posts = try await fixture.ask("app.bsky.feed.getPosts", uris.joined(separator: "&"))
+                .items("posts")
             #expect(posts.map(\.cid) == subjects.prefix(25).map(\.cid))
             expect(posts) { $0.allSatisfy { $0["viewer"] == nil } }
             let human = try await BlueskyClient.logIn(.human, to: fixture)
-            let own = try await human.get("app.bsky.feed.getPosts", uris.joined(separator: "&")).items("posts")
+            let own = try await human.get("app.bsky.feed.getPosts", uris.joined(separator: "&"))
+                .items("posts")
             #expect(own.map { $0.viewer["like"] as? String } == likes.prefix(25).map(\.uri))
         }
     }
 
     @Test func showsTheTimelineNewestFirstToItsEnd() async throws {
         try await BlueskyClient.run { (bot) async throws in
-            let pages = try await bot.fixture.pages("app.bsky.feed.getTimeline", "limit=100", token: bot.access)
+            let pages = try await bot.fixture.pages(
+                "app.bsky.feed.getTimeline", "limit=100", token: bot.access)
             let items = pages.flatMap { $0.items("feed") }
             let dates = items.map { item in
-                (item["reason"] as? [String: Any])?["indexedAt"] as? String ?? item.post["indexedAt"] as? String ?? ""
+                (item["reason"] as? [String: Any])?["indexedAt"] as? String ?? item.post[
+                    "indexedAt"] as? String ?? ""
             }
             #expect(dates == dates.sorted(by: >))
             #expect(items.count > 200)
             let reposts = items.compactMap { $0["reason"] as? [String: Any] }
             #expect(!reposts.isEmpty)
-            expect(reposts) { $0.allSatisfy { $0["$type"] as? String == "app.bsky.feed.defs#reasonRepost" } }
+            expect(reposts) {
+                $0.allSatisfy { $0["$type"] as? String == "app.bsky.feed.defs#reasonRepost" }
+            }
             expect(items) { $0.contains { $0["reply"] != nil } }
             let parts = items.map(\.post.record).flatMap(Self.markedParts)
             #expect(parts.count > 10)
@@ -91,7 +106,8 @@ import Testing
                 let end = index["byteEnd"], start < end, end <= bytes.count,
                 let feature = (facet["features"] as? [[String: Any]])?.first
             else { return ("", "out of bounds") }
-            let sign = feature["did"] != nil ? "@" : feature["tag"] != nil ? "#" : "elsewhere.example/"
+            let sign =
+                feature["did"] != nil ? "@" : feature["tag"] != nil ? "#" : "elsewhere.example/"
             return (String(decoding: bytes[start..<end], as: UTF8.self), sign)
         }
     }
@@ -102,7 +118,8 @@ import Testing
             let bot = try await BlueskyClient.logIn(.bot, to: bot.fixture)
             let world = bot.fixture.sandbox.world
             let closed = world.events.compactMap { event -> (Date, Int)? in
-                guard case .post(let post) = event.action, !post.visibility.isOpen, post.repostOf == nil,
+                guard case .post(let post) = event.action, !post.visibility.isOpen,
+                    post.repostOf == nil,
                     post.author > SandboxPopulation.bot
                 else { return nil }
                 return (event.date, post.author)
@@ -113,9 +130,13 @@ import Testing
                 Self.list, "repo=\(did)&collection=app.bsky.feed.post&limit=100"
             ).flatMap { $0.items("records") }
             #expect(!records.isEmpty)
-            let dates = records.compactMap { ($0["value"] as? [String: Any])?["createdAt"] as? String }
+            let dates = records.compactMap {
+                ($0["value"] as? [String: Any])?["createdAt"] as? String
+            }
             #expect(!dates.contains(date.rfc3339))
-            try await expect(bot.newestMention(by: "densha-bot.sandbox.example").uri) { $0.hasPrefix("at://") }
+            try await expect(bot.newestMention(by: "densha-bot.sandbox.example").uri) {
+                $0.hasPrefix("at://")
+            }
         }
     }
 
@@ -129,9 +150,11 @@ import Testing
             #expect(pinned.dropFirst().map(\.post.uri) == plain.map(\.post.uri))
             let reason = pinned.first?["reason"] as? [String: Any]
             #expect(reason?["$type"] as? String == "app.bsky.feed.defs#reasonPin")
-            let profile = try await fixture.ask("app.bsky.actor.getProfile", "actor=haruka.sandbox.example")
+            let profile = try await fixture.ask(
+                "app.bsky.actor.getProfile", "actor=haruka.sandbox.example")
             #expect((profile.object["pinnedPost"] as? [String: Any])?.uri == pinned.first?.post.uri)
-            let roots = try await fixture.ask(feed, actor + "&filter=posts_no_replies").items("feed")
+            let roots = try await fixture.ask(feed, actor + "&filter=posts_no_replies").items(
+                "feed")
             expect(roots) { $0.allSatisfy { $0.post.record["reply"] == nil } }
         }
     }
@@ -143,15 +166,21 @@ import Testing
             _ = try await bot.put(bot.record("answer", ["reply": answer]), key: "3ke6kg3wk2223")
             let uri = "at://\(bot.did)/app.bsky.feed.post/"
             let thread = "app.bsky.feed.getPostThread"
-            let down = try await bot.get(thread, "uri=\(uri)3ke6kg3wk2222").object["thread"] as? [String: Any]
+            let down =
+                try await bot.get(thread, "uri=\(uri)3ke6kg3wk2222").object["thread"]
+                as? [String: Any]
             let replies = down?["replies"] as? [[String: Any]] ?? []
             #expect(replies.map(\.post.record).map { $0["text"] as? String } == ["answer"])
-            let up = try await bot.get(thread, "uri=\(uri)3ke6kg3wk2223").object["thread"] as? [String: Any]
+            let up =
+                try await bot.get(thread, "uri=\(uri)3ke6kg3wk2223").object["thread"]
+                as? [String: Any]
             #expect((up?["parent"] as? [String: Any])?.post.uri == first["uri"])
             _ = try await bot.post(
                 "com.atproto.repo.deleteRecord",
                 ["repo": bot.did, "collection": BlueskyClient.posts, "rkey": "3ke6kg3wk2222"])
-            let orphan = try await bot.get(thread, "uri=\(uri)3ke6kg3wk2223").object["thread"] as? [String: Any]
+            let orphan =
+                try await bot.get(thread, "uri=\(uri)3ke6kg3wk2223").object["thread"]
+                as? [String: Any]
             #expect((orphan?["parent"] as? [String: Any])?["notFound"] as? Bool == true)
             #expect((orphan?["post"] as? [String: Any])?.record["reply"] is [String: Any])
             let gone = try await bot.get(thread, "uri=\(uri)3ke6kg3wk2222")
@@ -164,12 +193,14 @@ import Testing
         try await BlueskyClient.run { (bot) async throws in
             let actors = ["densha-bot", "shizuka", "aoi"].map { "actors=\($0).sandbox.example" }
             let reply = try await bot.fixture.ask(
-                "app.bsky.actor.getProfiles", actors.joined(separator: "&") + "&actors=nobody.example")
+                "app.bsky.actor.getProfiles",
+                actors.joined(separator: "&") + "&actors=nobody.example")
             let profiles = reply.items("profiles")
             #expect(profiles.map(\.labels) == [["bot"], ["!no-unauthenticated"], []])
             expect((profiles[1]["description"] as? String)) { $0?.contains("#nobot") == true }
             expect(profiles) { $0.allSatisfy { $0["viewer"] == nil } }
-            let stranger = try await bot.get("app.bsky.actor.getProfile", "actor=umi.elsewhere.example")
+            let stranger = try await bot.get(
+                "app.bsky.actor.getProfile", "actor=umi.elsewhere.example")
             #expect(stranger.object.labels == ["!no-unauthenticated"])
             #expect(stranger.object.viewer["blockedBy"] as? Bool == false)
         }
@@ -177,9 +208,13 @@ import Testing
 
     @Test func saysWhereAnswersAreNotWelcome() async throws {
         try await BlueskyClient.run { (bot) async throws in
-            let feed = try await bot.get("app.bsky.feed.getAuthorFeed", "actor=shizuka.sandbox.example")
+            let feed = try await bot.get(
+                "app.bsky.feed.getAuthorFeed", "actor=shizuka.sandbox.example")
             let posts = feed.items("feed").map(\.post)
-                .filter { $0.author["handle"] as? String == "shizuka.sandbox.example" && $0.record["reply"] == nil }
+                .filter {
+                    $0.author["handle"] as? String == "shizuka.sandbox.example"
+                        && $0.record["reply"] == nil
+                }
             let disabled = posts.map { $0.viewer["replyDisabled"] as? Bool }
             #expect(Set(disabled) == [true])
             let open = try await bot.get("app.bsky.feed.getAuthorFeed", "actor=aoi.sandbox.example")

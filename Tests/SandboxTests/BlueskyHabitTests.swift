@@ -8,7 +8,10 @@ import Testing
     private static let timeline = "app.bsky.feed.getTimeline"
 
     private static let refusals: [(form: BlueskyHabits.ErrorForm, type: String?, body: String)] = [
-        (.xrpc, "application/json; charset=utf-8", #"{"error":"AuthMissing","message":"Authentication Required"}"#),
+        (
+            .xrpc, "application/json; charset=utf-8",
+            #"{"error":"AuthMissing","message":"Authentication Required"}"#
+        ),
         (.plainText, "text/plain; charset=utf-8", "AuthMissing: Authentication Required"),
         (.html, "text/html", "<html><body><h1>401</h1></body></html>"), (.empty, nil, ""),
     ]
@@ -27,9 +30,13 @@ import Testing
     }
 
     private static let lists: [(name: String, list: String, query: String)] = [
-        (timeline, "feed", "limit=40"), ("app.bsky.notification.listNotifications", "notifications", "limit=2"),
+        (timeline, "feed", "limit=40"),
+        ("app.bsky.notification.listNotifications", "notifications", "limit=2"),
         ("app.bsky.feed.getAuthorFeed", "feed", "actor=aoi.sandbox.example&limit=20"),
-        ("com.atproto.repo.listRecords", "records", "repo=aoi.sandbox.example&collection=app.bsky.feed.post&limit=20"),
+        (
+            "com.atproto.repo.listRecords", "records",
+            "repo=aoi.sandbox.example&collection=app.bsky.feed.post&limit=20"
+        ),
     ]
 
     @Test func maySendEmptyPagesWithACursor() async throws {
@@ -64,7 +71,9 @@ import Testing
             #expect(rest.items("feed").map(\.post.uri) == Array(good.dropFirst(10)))
             bot.fixture.sandbox.faults.bluesky.shortensTimeline = false
             bot.fixture.sandbox.faults.bluesky.repeatsTimelineItems = true
-            try await expect(bot.get(Self.timeline, "limit=30").items("feed").map(\.post.uri), equals: good + good)
+            try await expect(
+                bot.get(Self.timeline, "limit=30").items("feed").map(\.post.uri),
+                equals: good + good)
         }
     }
 
@@ -85,7 +94,8 @@ import Testing
             // A record that was shown stays as it is.
             bot.fixture.sandbox.faults.clear()
             let post = try #require(old.first)
-            let again = try await bot.get("app.bsky.feed.getPosts", "uris=\(post.uri)").items("posts")
+            let again = try await bot.get("app.bsky.feed.getPosts", "uris=\(post.uri)").items(
+                "posts")
             #expect(again.map(\.cid) == [post.cid])
             #expect(again.map { dates($0).0 } == [dates(post).0])
         }
@@ -94,7 +104,8 @@ import Testing
     @Test func mayLeavePostsOut() async throws {
         try await BlueskyClient.run { (bot) async throws in
             let uris = try await bot.get(Self.timeline, "limit=100").items("feed").map(\.post.uri)
-            let query = Array(Set(uris)).sorted().prefix(25).map { "uris=\($0)" }.joined(separator: "&")
+            let query = Array(Set(uris)).sorted().prefix(25).map { "uris=\($0)" }.joined(
+                separator: "&")
             let all = try await bot.get("app.bsky.feed.getPosts", query).items("posts").map(\.uri)
             #expect(all.count == 25)
             bot.fixture.sandbox.faults.bluesky.omitsPosts = true

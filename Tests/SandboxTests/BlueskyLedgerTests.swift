@@ -7,10 +7,13 @@ import Testing
 
 @Suite struct BlueskyLedgerTests {
     /// What `user@host` is called on Bluesky.
-    private static func handle(_ handle: String) -> String { SandboxIdentity.handle(handle, on: .bluesky) }
+    private static func handle(_ handle: String) -> String {
+        SandboxIdentity.handle(handle, on: .bluesky)
+    }
 
     /// The bot, logged in anew: the clock may have gone on for days.
-    private static func bot(at date: Date, in fixture: SandboxFixture) async throws -> BlueskyClient {
+    private static func bot(at date: Date, in fixture: SandboxFixture) async throws -> BlueskyClient
+    {
         fixture.clock.now = date
         return try await BlueskyClient.logIn(.bot, to: fixture)
     }
@@ -19,7 +22,8 @@ import Testing
     @Test func findsNothingWrongWithACourteousBot() async throws {
         var configuration = SandboxFixture.standard.configuration
         configuration.botNetwork = .bluesky
-        try await SandboxFixture.run(world: SandboxWorld(configuration: configuration)) { (fixture) async throws in
+        try await SandboxFixture.run(world: SandboxWorld(configuration: configuration)) {
+            (fixture) async throws in
             let world = fixture.sandbox.world
             _ = try await Self.bot(at: SandboxFixture.origin, in: fixture).publish("good morning")
             for (number, entry) in world.mentions.enumerated() where entry.mention.deservesReply {
@@ -51,7 +55,8 @@ import Testing
         ] as [(SandboxMention.Kind, String)])
     func objectsToAnswers(kind: SandboxMention.Kind, objection: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == kind })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.kind == kind })
             let bot = try await Self.bot(at: entry.date, in: fixture)
             let mention = try await bot.newestMention(by: Self.handle(entry.handle))
             _ = try await bot.publish("hello", answering: mention)
@@ -70,7 +75,8 @@ import Testing
                 "index": ["byteStart": 6, "byteEnd": 10],
                 "features": [["$type": "app.bsky.richtext.facet#mention", "did": aoi]],
             ]
-            let reply = try await bot.put(bot.record("hello @aoi", ["facets": [facet]]), key: "3ke6kg3wk2223")
+            let reply = try await bot.put(
+                bot.record("hello @aoi", ["facets": [facet]]), key: "3ke6kg3wk2223")
             #expect(reply.status == 200)
             let ledger = await bot.fixture.sandbox.ledger
             #expect(ledger.notifications.map(\.recipient) == ["aoi@sandbox.example"])
@@ -99,11 +105,15 @@ import Testing
             #expect((reply["parent"] as? [String: Any])?.cid == answer["cid"])
             #expect((reply["root"] as? [String: Any])?.uri == first.uri)
             let name = "app.bsky.notification.listNotifications"
-            let mentions = try await bot.get(name, "reasons=mention&limit=100").items("notifications")
+            let mentions = try await bot.get(name, "reasons=mention&limit=100").items(
+                "notifications")
             #expect(!mentions.isEmpty)
             expect(mentions) { $0.allSatisfy { $0["reason"] as? String == "mention" } }
             let all = try await bot.get(name, "limit=100").items("notifications")
-            #expect(Set(all.compactMap { $0["reason"] as? String }).isSuperset(of: ["mention", "reply", "follow"]))
+            #expect(
+                Set(all.compactMap { $0["reason"] as? String }).isSuperset(of: [
+                    "mention", "reply", "follow",
+                ]))
         }
     }
 
@@ -123,26 +133,36 @@ import Testing
             #expect(updated.status == 200)
             let after = try await bot.get(name, "limit=5")
             #expect(after.object["seenAt"] as? String == seen)
-            #expect(after.items("notifications").map { $0["isRead"] as? Bool } == [false, false, true, true, true])
+            #expect(
+                after.items("notifications").map { $0["isRead"] as? Bool } == [
+                    false, false, true, true, true,
+                ])
         }
     }
 
     @Test func judgesFavoritesAndNoticesASecondOne() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let bot = try await Self.bot(at: fixture.sandbox.world.end, in: fixture)
-            let items = try await fixture.pages("app.bsky.feed.getTimeline", "limit=100", token: bot.access)
-                .flatMap { $0.items("feed") }.filter { $0["reason"] == nil }.map(\.post)
-            let loved = try #require(items.first { $0.author["handle"] as? String == "aoi.sandbox.example" })
+            let items = try await fixture.pages(
+                "app.bsky.feed.getTimeline", "limit=100", token: bot.access
+            )
+            .flatMap { $0.items("feed") }.filter { $0["reason"] == nil }.map(\.post)
+            let loved = try #require(
+                items.first { $0.author["handle"] as? String == "aoi.sandbox.example" })
             let machine = try #require(items.first { $0.author.labels == ["bot"] })
-            try await expect(bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222").status, equals: 200)
-            try await expect(bot.like(BlueskyClient.reference(machine), key: "3ke6kg3wk2223").status, equals: 200)
+            try await expect(
+                bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222").status, equals: 200)
+            try await expect(
+                bot.like(BlueskyClient.reference(machine), key: "3ke6kg3wk2223").status, equals: 200
+            )
             let same = try await bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222")
             #expect(same.object["commit"] == nil)
             var ledger = await fixture.sandbox.ledger
             #expect(ledger.favorites.map(\.objection) == [nil, "automated account"])
             #expect(ledger.duplicates.isEmpty)
             // Another record of the same like is another like.
-            try await expect(bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2224").status, equals: 200)
+            try await expect(
+                bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2224").status, equals: 200)
             ledger = await fixture.sandbox.ledger
             #expect(ledger.duplicates.map(\.kind) == [.favorite])
             let likes = try await fixture.ask(
@@ -188,8 +208,14 @@ import Testing
             let post = try await bot.publish("mine")
             let wrong: [[String: String]] = [
                 ["uri": post["uri"] ?? "", "cid": ContentID(of: "x").text],
-                ["uri": "at://\(bot.did)/app.bsky.feed.post/3ke6kg3wk2227", "cid": post["cid"] ?? ""],
-                ["uri": "at://mirror.sandbox.example/app.bsky.feed.post/3ke6kg3wk2222", "cid": post["cid"] ?? ""],
+                [
+                    "uri": "at://\(bot.did)/app.bsky.feed.post/3ke6kg3wk2227",
+                    "cid": post["cid"] ?? "",
+                ],
+                [
+                    "uri": "at://mirror.sandbox.example/app.bsky.feed.post/3ke6kg3wk2222",
+                    "cid": post["cid"] ?? "",
+                ],
                 ["uri": post["uri"] ?? ""], ["uri": post["uri"] ?? "", "cid": "bafy"],
             ]
             for subject in wrong {

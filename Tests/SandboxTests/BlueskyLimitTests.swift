@@ -22,7 +22,8 @@ import Testing
         try await SandboxFixture.run(rateLimits: .mastodon) { (fixture) async throws in
             let login = ["identifier": "mirror.sandbox.example", "password": "wrong"]
             for _ in 0..<30 {
-                try await expect(fixture.call("com.atproto.server.createSession", login).status, equals: 401)
+                try await expect(
+                    fixture.call("com.atproto.server.createSession", login).status, equals: 401)
             }
             let limited = try await fixture.call("com.atproto.server.createSession", login)
             #expect(limited.status == 429)
@@ -31,7 +32,8 @@ import Testing
             #expect(limited.headers["ratelimit-remaining"] == "0")
             let wait = try #require(limited.headers["retry-after"].flatMap { Double($0) })
             fixture.clock.advance(hours: wait / 3_600)
-            try await expect(fixture.call("com.atproto.server.createSession", login).status, equals: 401)
+            try await expect(
+                fixture.call("com.atproto.server.createSession", login).status, equals: 401)
         }
     }
 
@@ -41,7 +43,9 @@ import Testing
             let put = try await bot.put(bot.record("one"))
             #expect(put.headers["ratelimit-limit"] == "6")
             #expect(put.headers["ratelimit-remaining"] == "4")
-            let body: [String: Any] = ["repo": bot.did, "collection": BlueskyClient.posts, "record": bot.record("two")]
+            let body: [String: Any] = [
+                "repo": bot.did, "collection": BlueskyClient.posts, "record": bot.record("two"),
+            ]
             let created = try await bot.post("com.atproto.repo.createRecord", body)
             #expect(created.headers["ratelimit-remaining"] == "1")
             let refused = try await bot.put(bot.record("three"), key: "3ke6kg3wk2223")
@@ -58,7 +62,8 @@ import Testing
         try await SandboxFixture.run(rateLimits: limits) { (fixture) async throws in
             let question = "com.atproto.identity.resolveHandle"
             for _ in 0..<3 {
-                try await expect(fixture.ask(question, "handle=haruka.sandbox.example").status, equals: 200)
+                try await expect(
+                    fixture.ask(question, "handle=haruka.sandbox.example").status, equals: 200)
             }
             let limited = try await fixture.ask(question, "handle=haruka.sandbox.example")
             #expect(limited.status == 429)

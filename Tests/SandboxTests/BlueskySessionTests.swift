@@ -14,7 +14,8 @@ import Testing
             #expect(login.handle == "mirror.sandbox.example")
             for identifier in [login.handle.uppercased(), bot.did] {
                 let reply = try await fixture.call(
-                    "\(Self.server).createSession", ["identifier": identifier, "password": login.appPassword])
+                    "\(Self.server).createSession",
+                    ["identifier": identifier, "password": login.appPassword])
                 #expect(reply.status == 200)
                 #expect(reply.object["did"] as? String == bot.did)
                 #expect(reply.object["handle"] as? String == login.handle)
@@ -32,11 +33,13 @@ import Testing
     @Test func refusesAWrongLogin() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let logins = [
-                ("mirror.sandbox.example", "no"), ("nobody.sandbox.example", "no"), ("aoi.sandbox.example", ""),
+                ("mirror.sandbox.example", "no"), ("nobody.sandbox.example", "no"),
+                ("aoi.sandbox.example", ""),
             ]
             for (identifier, password) in logins {
                 let reply = try await fixture.call(
-                    "\(Self.server).createSession", ["identifier": identifier, "password": password])
+                    "\(Self.server).createSession",
+                    ["identifier": identifier, "password": password])
                 #expect(reply.status == 401)
                 #expect(reply.error == "AuthenticationRequired")
             }
@@ -55,9 +58,11 @@ import Testing
                 #expect(bad.error == "InvalidToken")
             }
             // A guest would be served, but not with a bad token.
-            let guest = try await bot.fixture.ask("app.bsky.actor.getProfile", "actor=\(bot.did)", token: "nonsense")
+            let guest = try await bot.fixture.ask(
+                "app.bsky.actor.getProfile", "actor=\(bot.did)", token: "nonsense")
             #expect(guest.error == "InvalidToken")
-            let swapped = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.access)
+            let swapped = try await bot.fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.access)
             #expect(swapped.error == "InvalidToken")
         }
     }
@@ -81,29 +86,36 @@ import Testing
         try await BlueskyClient.run { (bot) async throws in
             let fixture = bot.fixture
             fixture.clock.advance(hours: 3)
-            let first = try await fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let first = try await fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(first.status == 200)
             #expect(first.object["did"] as? String == bot.did)
             let access = try #require(first.object["accessJwt"] as? String)
             let refresh = try #require(first.object["refreshJwt"] as? String)
             #expect(refresh != bot.refresh)
-            try await expect(fixture.ask("\(Self.server).getSession", token: access).status, equals: 200)
+            try await expect(
+                fixture.ask("\(Self.server).getSession", token: access).status, equals: 200)
             // The old one still works for two hours and leads to the same successor.
             fixture.clock.advance(hours: 1.9)
-            let again = try await fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let again = try await fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(again.object["refreshJwt"] as? String == refresh)
             fixture.clock.advance(hours: 0.2)
-            let late = try await fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let late = try await fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(late.status == 400)
             #expect(late.error == "ExpiredToken")
-            try await expect(fixture.call("\(Self.server).refreshSession", nil, token: refresh).status, equals: 200)
+            try await expect(
+                fixture.call("\(Self.server).refreshSession", nil, token: refresh).status,
+                equals: 200)
         }
     }
 
     @Test func keepsARefreshTokenForNinetyDays() async throws {
         try await BlueskyClient.run { (bot) async throws in
             bot.fixture.clock.advance(hours: 24 * 90 + 1)
-            let late = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let late = try await bot.fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(late.error == "ExpiredToken")
         }
     }
@@ -111,9 +123,11 @@ import Testing
     @Test func mayRevokeTheOldPairAtOnce() async throws {
         try await BlueskyClient.run { (bot) async throws in
             bot.fixture.sandbox.faults.bluesky.revokesOldTokens = true
-            let new = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let new = try await bot.fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(new.status == 200)
-            let again = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+            let again = try await bot.fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(again.error == "ExpiredToken")
             try await expect(bot.get("\(Self.server).getSession").error, equals: "ExpiredToken")
         }
@@ -122,8 +136,10 @@ import Testing
     @Test func endsASession() async throws {
         try await BlueskyClient.run { (bot) async throws in
             try await expect(
-                bot.fixture.call("\(Self.server).deleteSession", nil, token: bot.refresh).status, equals: 200)
-            let after = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
+                bot.fixture.call("\(Self.server).deleteSession", nil, token: bot.refresh).status,
+                equals: 200)
+            let after = try await bot.fixture.call(
+                "\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(after.error == "ExpiredToken")
         }
     }
@@ -133,14 +149,18 @@ import Testing
             let resolved = try await fixture.ask(
                 "com.atproto.identity.resolveHandle", "handle=haruka.sandbox.example")
             #expect(resolved.object["did"] as? String == fixture.humanDID)
-            let missing = try await fixture.ask("com.atproto.identity.resolveHandle", "handle=nobody.example")
+            let missing = try await fixture.ask(
+                "com.atproto.identity.resolveHandle", "handle=nobody.example")
             #expect(missing.status == 400)
             #expect(missing.error == "InvalidRequest")
             let document = try await fixture.send("GET", "/" + fixture.humanDID, as: .nobody)
             #expect(document.object["id"] as? String == fixture.humanDID)
             #expect(document.object["alsoKnownAs"] as? [String] == ["at://haruka.sandbox.example"])
-            expect(document.headers["content-type"]) { $0?.hasPrefix("application/did+ld+json") == true }
-            let nobody = try await fixture.send("GET", "/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", as: .nobody)
+            expect(document.headers["content-type"]) {
+                $0?.hasPrefix("application/did+ld+json") == true
+            }
+            let nobody = try await fixture.send(
+                "GET", "/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", as: .nobody)
             #expect(nobody.status == 404)
             let server = try await fixture.send("GET", "/.well-known/did.json", as: .nobody)
             #expect(server.object["id"] as? String == "did:web:127.0.0.1%3A\(fixture.sandbox.port)")

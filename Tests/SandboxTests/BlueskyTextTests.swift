@@ -24,7 +24,9 @@ import Testing
                 == "✨ @aoi.sandbox.example, @ferry.elsewhere.example: e.org/long/path?a=1 #猫 👨‍👩‍👧")
         #expect(
             parts(of: rendered)
-                == ["@aoi.sandbox.example", "@ferry.elsewhere.example", "e.org/long/path?a=1", "#猫"])
+                == [
+                    "@aoi.sandbox.example", "@ferry.elsewhere.example", "e.org/long/path?a=1", "#猫",
+                ])
         let aoi = try #require(Self.population.index(of: "aoi"))
         let ferry = try #require(Self.population.index(of: "ferry@elsewhere.example"))
         #expect(
@@ -50,7 +52,8 @@ import Testing
     }
 
     @Test func endsWhatIsTooLong() {
-        let long = text(String(repeating: "a ", count: 140) + "@aoi " + String(repeating: "b", count: 30))
+        let long = text(
+            String(repeating: "a ", count: 140) + "@aoi " + String(repeating: "b", count: 30))
         #expect(long.text.count == 300)
         #expect(long.text.hasSuffix("…"))
         #expect(long.facets.isEmpty)

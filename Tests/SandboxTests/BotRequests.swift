@@ -34,12 +34,14 @@ struct BotRequests {
     static func run<Value>(
         _ network: NetworkName, _ body: (BotRequests) async throws -> Value
     ) async throws -> Value {
-        // To write a world takes seconds, in which the other sandboxes need the threads of the cooperative pool.
+        // To write a world takes seconds, in which the other sandboxes need the threads of the
+        // cooperative pool.
         let world = try await SandboxFixture.onThread { Self.world(network) }
         return try await SandboxFixture.run(world: world) { fixture in
             // The tests go on for days without logging in again.
             fixture.sandbox.faults.bluesky.accessTokenLifetime = 30 * 86_400
-            let token = network == .bluesky ? try await BlueskyClient.logIn(.bot, to: fixture).access : ""
+            let token =
+                network == .bluesky ? try await BlueskyClient.logIn(.bot, to: fixture).access : ""
             return try await body(BotRequests(fixture: fixture, network: network, token: token))
         }
     }
@@ -63,11 +65,15 @@ struct BotRequests {
         switch network {
         case .mastodon: "key-\(number)"
         case .x: nil
-        default: SandboxIdentity.recordKey(microseconds: 1_795_100_400_000_000 + UInt64(number), clock: 1)
+        default:
+            SandboxIdentity.recordKey(
+                microseconds: 1_795_100_400_000_000 + UInt64(number), clock: 1)
         }
     }
 
-    func publishing(_ text: String, key number: Int = 1, answering parent: Target? = nil) throws -> [UInt8] {
+    func publishing(_ text: String, key number: Int = 1, answering parent: Target? = nil) throws
+        -> [UInt8]
+    {
         switch network {
         case .mastodon:
             var body: [String: Any] = ["status": text, "visibility": "unlisted"]
@@ -90,22 +96,28 @@ struct BotRequests {
     func favoriting(_ post: Target, key number: Int = 1) throws -> [UInt8] {
         switch network {
         case .mastodon: return try request("POST", "\(publishPath)/\(post.id)/favourite", nil)
-        case .x: return try request("POST", "/2/users/\(fixture.xID(.bot))/likes", ["tweet_id": post.id])
+        case .x:
+            return try request("POST", "/2/users/\(fixture.xID(.bot))/likes", ["tweet_id": post.id])
         default:
             return try putting(
-                ["subject": ["uri": post.identity, "cid": post.cid]], in: BlueskyClient.likes, key: number)
+                ["subject": ["uri": post.identity, "cid": post.cid]], in: BlueskyClient.likes,
+                key: number)
         }
     }
 
-    private func putting(_ record: [String: Any], in collection: String, key number: Int) throws -> [UInt8] {
+    private func putting(_ record: [String: Any], in collection: String, key number: Int) throws
+        -> [UInt8]
+    {
         var record = record
         record["$type"] = collection
         record["createdAt"] = "2026-11-20T00:00:00.000Z"
         return try request(
             "POST", publishPath,
             [
-                "repo": sandbox.world.population.people[SandboxPopulation.bot].id(on: .bluesky).value,
-                "collection": collection, "rkey": key(number) ?? "", "record": record, "swapRecord": NSNull(),
+                "repo": sandbox.world.population.people[SandboxPopulation.bot].id(on: .bluesky)
+                    .value,
+                "collection": collection, "rkey": key(number) ?? "", "record": record,
+                "swapRecord": NSNull(),
             ])
     }
 
@@ -113,7 +125,8 @@ struct BotRequests {
     func newestMention() async throws -> Target {
         let mention = try #require(await sandbox.ledger.mentions.last { $0.kind == .friend })
         guard network == .bluesky else { return Target(id: mention.id, identity: mention.identity) }
-        let uri = try #require(mention.identity.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let uri = try #require(
+            mention.identity.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
         let reply = try await fixture.ask("app.bsky.feed.getPosts", "uris=\(uri)")
         let post = try #require(reply.items("posts").first)
         return Target(id: mention.id, identity: mention.identity, cid: post.cid)
@@ -122,7 +135,9 @@ struct BotRequests {
     private func request(
         _ method: String, _ target: String, _ body: [String: Any]?, key: String? = nil
     ) throws -> [UInt8] {
-        let json = try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) }
+        let json = try body.map {
+            String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self)
+        }
         var headers = ["User-Agent": "tests/1", "Content-Type": "application/json"]
         if json == nil { headers["Content-Type"] = nil }
         headers["Idempotency-Key"] = key
@@ -133,7 +148,8 @@ struct BotRequests {
                 .header(fixture.wireRequest(method, target, json: json, form: nil))
         default: headers["Authorization"] = "Bearer \(token)"
         }
-        return SandboxFixture.bytes(method, target, port: sandbox.port, headers: headers, body: json)
+        return SandboxFixture.bytes(
+            method, target, port: sandbox.port, headers: headers, body: json)
     }
 
     /// Sends a request on a connection of its own; nil if the server hangs up without an answer.
@@ -147,7 +163,9 @@ struct BotRequests {
     }
 
     /// Sends a request and takes everything that comes until the connection ends.
-    func drain(_ bytes: [UInt8]) async throws -> (bytes: [UInt8], ending: LoopbackConnection.Ending?) {
+    func drain(_ bytes: [UInt8]) async throws -> (
+        bytes: [UInt8], ending: LoopbackConnection.Ending?
+    ) {
         let port = sandbox.port
         return try await SandboxFixture.onThread {
             let connection = try LoopbackConnection(port: port)

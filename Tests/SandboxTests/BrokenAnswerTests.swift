@@ -10,7 +10,9 @@ import Testing
     @Test(
         arguments: NetworkName.allCases,
         [(SandboxFault.dropRequest, LoopbackConnection.Ending.closed), (.resetRequest, .reset)])
-    func endsBeforeActing(network: NetworkName, end: (fault: SandboxFault, ending: LoopbackConnection.Ending))
+    func endsBeforeActing(
+        network: NetworkName, end: (fault: SandboxFault, ending: LoopbackConnection.Ending)
+    )
         async throws
     {
         try await BotRequests.run(network) { bot in
@@ -36,7 +38,9 @@ import Testing
     @Test(
         arguments: NetworkName.allCases,
         [(SandboxFault.dropAnswer, LoopbackConnection.Ending.closed), (.resetAnswer, .reset)])
-    func endsAfterActing(network: NetworkName, end: (fault: SandboxFault, ending: LoopbackConnection.Ending))
+    func endsAfterActing(
+        network: NetworkName, end: (fault: SandboxFault, ending: LoopbackConnection.Ending)
+    )
         async throws
     {
         try await BotRequests.run(network) { bot in
@@ -62,7 +66,8 @@ import Testing
             bot.fail(.truncateAnswer)
             let part = try await bot.drain(bot.publishing("acted"))
             let (head, body) = try Self.split(part.bytes)
-            let promised = try #require(head.first { $0.hasPrefix("content-length: ") }?.split(separator: " ").last)
+            let promised = try #require(
+                head.first { $0.hasPrefix("content-length: ") }?.split(separator: " ").last)
             #expect(!body.isEmpty)
             #expect(body.count < (Int(promised) ?? 0))
             #expect(part.ending == .closed)
@@ -138,7 +143,9 @@ import Testing
     @Test func stopEndsWhateverIsUnderWay() async throws {
         try await BotRequests.run(.mastodon) { bot in
             var connections: [LoopbackConnection] = []
-            for (number, fault) in [SandboxFault.hang, .drip(bytesPerSecond: 1), .endlessAnswer].enumerated() {
+            for (number, fault) in [SandboxFault.hang, .drip(bytesPerSecond: 1), .endlessAnswer]
+                .enumerated()
+            {
                 bot.fail(fault)
                 let bytes = try bot.publishing("number \(number)", key: number)
                 connections.append(try await Self.begin(bytes, bot))
@@ -196,7 +203,9 @@ import Testing
     }
 
     /// Sends a request over a connection of its own.
-    private static func begin(_ request: [UInt8], _ bot: BotRequests) async throws -> LoopbackConnection {
+    private static func begin(_ request: [UInt8], _ bot: BotRequests) async throws
+        -> LoopbackConnection
+    {
         let port = bot.sandbox.port
         return try await SandboxFixture.onThread {
             let connection = try LoopbackConnection(port: port)

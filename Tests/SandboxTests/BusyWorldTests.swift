@@ -10,14 +10,19 @@ import Testing
     private static let days = 4
     private static let world = SandboxWorld(
         configuration: .busy(
-            seed: 3, origin: SandboxFixture.origin, days: days, timeZone: SandboxFixture.tokyo, network: .mastodon))
+            seed: 3, origin: SandboxFixture.origin, days: days, timeZone: SandboxFixture.tokyo,
+            network: .mastodon))
     private static let archive = SampleArchive(endingAt: SandboxFixture.origin, people: 60)
 
-    private static func day(_ date: Date) -> LocalDay { LocalTime(date, in: SandboxFixture.tokyo).day }
+    private static func day(_ date: Date) -> LocalDay {
+        LocalTime(date, in: SandboxFixture.tokyo).day
+    }
 
     @Test func mentionsTheBotAsOftenAsAskedOnEveryFullDay() {
         // The first day begins and the last one ends with hours without mentions.
-        let full = Self.world.mentions.filter { (1..<Self.days - 1).contains(Self.dayNumber($0.date)) }
+        let full = Self.world.mentions.filter {
+            (1..<Self.days - 1).contains(Self.dayNumber($0.date))
+        }
         let byDay = Dictionary(grouping: full, by: { Self.dayNumber($0.date) })
         #expect(byDay.count == Self.days - 2)
         for mentions in byDay.values {
@@ -26,12 +31,15 @@ import Testing
             #expect(friends.count(where: \.mention.deservesReply) >= 95)
             #expect(Set(friends.map(\.handle)).count >= 45)
             #expect(Set(friends.map(\.mention.thread)).count >= 60)
-            let hours = Set(mentions.map { LocalTime($0.date, in: SandboxFixture.tokyo).minute.value / 60 })
+            let hours = Set(
+                mentions.map { LocalTime($0.date, in: SandboxFixture.tokyo).minute.value / 60 })
             #expect(hours.count >= 20)
         }
     }
 
-    private static func dayNumber(_ date: Date) -> Int { day(date).ordinal - day(SandboxFixture.origin).ordinal }
+    private static func dayNumber(_ date: Date) -> Int {
+        day(date).ordinal - day(SandboxFixture.origin).ordinal
+    }
 
     @Test func fillsTheHomeAndTheHumansFavorites() {
         var ids: [Int: Bool] = [:]
@@ -52,7 +60,8 @@ import Testing
 
     @Test func hasOldRepliesToEverybodyWhoMentionsTheBot() {
         let replies = Dictionary(
-            grouping: Self.archive.posts.filter { $0.replyTo != nil }, by: { $0.replyTo?.handle ?? "" })
+            grouping: Self.archive.posts.filter { $0.replyTo != nil },
+            by: { $0.replyTo?.handle ?? "" })
         let friends = Set(Self.world.mentions.filter { $0.mention.kind == .friend }.map(\.handle))
         #expect(friends.count >= 55)
         for friend in friends {
@@ -77,7 +86,9 @@ import Testing
     @Test func addsNothingButAnswersToTheArchive() {
         let plain = SampleArchive(endingAt: SandboxFixture.origin)
         let acquaintances = Set(SamplePeople.acquaintances(60))
-        #expect(Self.archive.posts.filter { !($0.replyTo.map(acquaintances.contains) ?? false) } == plain.posts)
+        #expect(
+            Self.archive.posts.filter { !($0.replyTo.map(acquaintances.contains) ?? false) }
+                == plain.posts)
         #expect(Self.archive.posts.map(\.createdAt) == Self.archive.posts.map(\.createdAt).sorted())
         #expect(Self.archive.favorites == plain.favorites)
         #expect(Self.archive.normals == plain.normals)
@@ -88,7 +99,8 @@ import Testing
         #expect(people.count == 200)
         for network in NetworkName.allCases {
             #expect(Set(people.map { SandboxIdentity.handle($0.handle, on: network) }).count == 200)
-            #expect(Set(people.map { SandboxIdentity.account($0.handle, on: network) }).count == 200)
+            #expect(
+                Set(people.map { SandboxIdentity.account($0.handle, on: network) }).count == 200)
         }
         expect(people) { $0.allSatisfy { SamplePeople.person(named: $0.userName) == $0 } }
         #expect(SamplePeople.answered(3) == SamplePeople.answered)
@@ -99,7 +111,8 @@ import Testing
 
     @Test func followsTheCapsItIsGiven() {
         var configuration = SandboxWorld.Configuration.busy(
-            seed: 3, origin: SandboxFixture.origin, days: 2, timeZone: SandboxFixture.tokyo, network: .x)
+            seed: 3, origin: SandboxFixture.origin, days: 2, timeZone: SandboxFixture.tokyo,
+            network: .x)
         configuration.repliesPerPersonAndDay = 100
         configuration.repliesPerThread = 100
         let world = SandboxWorld(configuration: configuration)
@@ -114,7 +127,8 @@ import Testing
     @Test(arguments: [-1, 0, 0.2])
     func survivesOddNumbers(mentionsPerDay: Double) {
         var configuration = SandboxWorld.Configuration.busy(
-            seed: 3, origin: SandboxFixture.origin, days: 2, timeZone: SandboxFixture.tokyo, network: .mastodon,
+            seed: 3, origin: SandboxFixture.origin, days: 2, timeZone: SandboxFixture.tokyo,
+            network: .mastodon,
             people: 0, mentionsPerDay: mentionsPerDay)
         configuration.friends = []
         #expect(SandboxWorld(configuration: configuration).expectedReplies == 0)

@@ -5,7 +5,9 @@ import Testing
 @testable import Sandbox
 
 @Suite struct EndpointTests {
-    private func account(_ reply: Reply) -> [String: Any] { reply.object["account"] as? [String: Any] ?? [:] }
+    private func account(_ reply: Reply) -> [String: Any] {
+        reply.object["account"] as? [String: Any] ?? [:]
+    }
 
     @Test func saysWhoseTokenItIs() async throws {
         try await SandboxFixture.run { (fixture) async throws in
@@ -15,10 +17,12 @@ import Testing
             #expect(bot.object["acct"] as? String == "mirror")
             #expect(bot.object["bot"] as? Bool == true)
             #expect(bot.object["source"] is [String: Any])
-            let human = try await fixture.send("GET", "/api/v1/accounts/verify_credentials", as: .human)
+            let human = try await fixture.send(
+                "GET", "/api/v1/accounts/verify_credentials", as: .human)
             #expect(human.object["acct"] as? String == "haruka")
             #expect(human.object["bot"] as? Bool == false)
-            let application = try await fixture.send("GET", "/api/v1/apps/verify_credentials", as: .human)
+            let application = try await fixture.send(
+                "GET", "/api/v1/apps/verify_credentials", as: .human)
             let scopes = application.object["scopes"] as? [String] ?? []
             #expect(scopes.contains("read:favourites"))
             expect(scopes) { !$0.contains { $0.hasPrefix("write") } }
@@ -28,14 +32,18 @@ import Testing
     @Test func findsAccountsByName() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             for name in ["shizuka", "@shizuka", "Shizuka@Sandbox.Example"] {
-                let reply = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=\(name)", as: .nobody)
+                let reply = try await fixture.send(
+                    "GET", "/api/v1/accounts/lookup?acct=\(name)", as: .nobody)
                 #expect(reply.object["acct"] as? String == "shizuka")
-                expect((reply.object["note"] as? String)) { $0?.contains("#<span>nobot</span>") == true }
+                expect((reply.object["note"] as? String)) {
+                    $0?.contains("#<span>nobot</span>") == true
+                }
                 let id = try #require(reply.object["id"] as? String)
                 let same = try await fixture.send("GET", "/api/v1/accounts/\(id)", as: .nobody)
                 #expect(same.object["username"] as? String == "shizuka")
             }
-            let remote = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=ferry%40elsewhere.example")
+            let remote = try await fixture.send(
+                "GET", "/api/v1/accounts/lookup?acct=ferry%40elsewhere.example")
             #expect(remote.object["acct"] as? String == "ferry@elsewhere.example")
             #expect(remote.object["url"] as? String == "https://elsewhere.example/@ferry")
             let status = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=nobody").status
@@ -64,7 +72,9 @@ import Testing
             fixture.clock.advance(hours: 1)
             let reply = try await fixture.send(
                 "POST", "/api/v1/statuses",
-                json: #"{"status":"1 < 2\n\n@aoi #cats","visibility":"unlisted","language":"en","spoiler_text":"cw"}"#)
+                json:
+                    #"{"status":"1 < 2\n\n@aoi #cats","visibility":"unlisted","language":"en","spoiler_text":"cw"}"#
+            )
             #expect(reply.status == 200)
             let object = reply.object
             #expect(object["created_at"] as? String == "2026-11-19T16:00:00.000Z")
@@ -72,11 +82,14 @@ import Testing
             #expect(object["language"] as? String == "en")
             #expect(object["spoiler_text"] as? String == "cw")
             #expect(object["sensitive"] as? Bool == true)
-            expect((object["content"] as? String)) { $0?.hasPrefix("<p>1 &lt; 2</p><p><span class=\"h-card\"") == true }
+            expect((object["content"] as? String)) {
+                $0?.hasPrefix("<p>1 &lt; 2</p><p><span class=\"h-card\"") == true
+            }
             #expect((object["mentions"] as? [[String: Any]])?.first?["acct"] as? String == "aoi")
             #expect(account(reply)["acct"] as? String == "mirror")
             let id = try #require(object["id"] as? String)
-            #expect(object["uri"] as? String == "https://sandbox.example/users/mirror/statuses/\(id)")
+            #expect(
+                object["uri"] as? String == "https://sandbox.example/users/mirror/statuses/\(id)")
             let read = try await fixture.send("GET", "/api/v1/statuses/\(id)", as: .nobody)
             #expect(read.object["id"] as? String == id)
             let home = try await fixture.send("GET", "/api/v1/timelines/home?limit=1")
@@ -91,17 +104,24 @@ import Testing
             let page = try await fixture.send("GET", "/api/v1/timelines/public?limit=40")
             #expect(page.ids.first == id)
             #expect(!page.ids.contains(hidden))
-            #expect(page.list.allSatisfy { $0["visibility"] as? String == "public" && $0["reblog"] is NSNull })
-            let authors = page.list.compactMap { ($0["account"] as? [String: Any])?["acct"] as? String }
+            #expect(
+                page.list.allSatisfy {
+                    $0["visibility"] as? String == "public" && $0["reblog"] is NSNull
+                })
+            let authors = page.list.compactMap {
+                ($0["account"] as? [String: Any])?["acct"] as? String
+            }
             #expect(Set(authors).count > 1)
-            try await expect(fixture.send("GET", "/api/v1/timelines/public", as: .nobody).status, equals: 401)
+            try await expect(
+                fixture.send("GET", "/api/v1/timelines/public", as: .nobody).status, equals: 401)
         }
     }
 
     @Test func takesFormsToo() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let reply = try await fixture.send(
-                "POST", "/api/v1/statuses", form: "status=a+b%26c%0Ad&visibility=private&sensitive=true")
+                "POST", "/api/v1/statuses",
+                form: "status=a+b%26c%0Ad&visibility=private&sensitive=true")
             #expect(reply.object["content"] as? String == "<p>a b&amp;c<br />d</p>")
             #expect(reply.object["visibility"] as? String == "private")
             #expect(reply.object["sensitive"] as? Bool == true)
@@ -136,11 +156,14 @@ import Testing
             let home = try await fixture.send("GET", "/api/v1/timelines/home?limit=40")
             #expect(!home.ids.contains(id))
             let other = try #require(
-                home.list.first { ($0["account"] as? [String: Any])?["acct"] as? String != "mirror" })
+                home.list.first {
+                    ($0["account"] as? [String: Any])?["acct"] as? String != "mirror"
+                })
             let foreign = try #require(other["id"] as? String)
             let refused = try await fixture.send("DELETE", "/api/v1/statuses/\(foreign)")
             #expect(refused.status == 404)
-            await expect(fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [true, false])
+            await expect(
+                fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [true, false])
         }
     }
 
@@ -148,7 +171,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let home = try await fixture.send("GET", "/api/v1/timelines/home?limit=40")
             let candidate = home.list.first { status in
-                status["reblog"] is NSNull && (status["account"] as? [String: Any])?["acct"] as? String != "haruka"
+                status["reblog"] is NSNull
+                    && (status["account"] as? [String: Any])?["acct"] as? String != "haruka"
             }
             let id = try #require(candidate?["id"] as? String)
             let done = try await fixture.send("POST", "/api/v1/statuses/\(id)/favourite")
@@ -177,7 +201,9 @@ import Testing
             }
             #expect(ids("ancestors") == [first])
             #expect(ids("descendants") == [third, secret])
-            let open = try await fixture.send("GET", "/api/v1/statuses/\(second)/context", as: .nobody).text
+            let open = try await fixture.send(
+                "GET", "/api/v1/statuses/\(second)/context", as: .nobody
+            ).text
             #expect(!open.contains(secret))
         }
     }
@@ -190,26 +216,37 @@ import Testing
             fixture.clock.now = fixture.sandbox.world.end
             let after = try await fixture.send("GET", target)
             #expect(after.list.count == fixture.sandbox.world.mentions.count)
-            expect(after.list) { $0.allSatisfy { $0["type"] as? String == "mention" && $0["status"] is [String: Any] } }
+            expect(after.list) {
+                $0.allSatisfy {
+                    $0["type"] as? String == "mention" && $0["status"] is [String: Any]
+                }
+            }
             let all = try await fixture.send("GET", "/api/v1/notifications?limit=80")
             let kinds = Set(all.list.compactMap { $0["type"] as? String })
             #expect(kinds == ["mention", "follow"])
-            let others = try await fixture.send("GET", "/api/v1/notifications?exclude_types[]=mention")
-            expect(others.list) { $0.allSatisfy { $0["type"] as? String == "follow" && $0["status"] == nil } }
+            let others = try await fixture.send(
+                "GET", "/api/v1/notifications?exclude_types[]=mention")
+            expect(others.list) {
+                $0.allSatisfy { $0["type"] as? String == "follow" && $0["status"] == nil }
+            }
         }
     }
 
     @Test func showsEveryShapeOfPostOnTheBotsHome() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.clock.now = fixture.sandbox.world.end
-            let posts = try await fixture.walk("/api/v1/timelines/home?limit=40", as: .bot).flatMap(\.list)
+            let posts = try await fixture.walk("/api/v1/timelines/home?limit=40", as: .bot).flatMap(
+                \.list)
             expect(posts) { $0.contains { $0["reblog"] is [String: Any] } }
-            expect(posts) { $0.contains { !(($0["media_attachments"] as? [Any])?.isEmpty ?? true) } }
+            expect(posts) {
+                $0.contains { !(($0["media_attachments"] as? [Any])?.isEmpty ?? true) }
+            }
             expect(posts) { $0.contains { $0["poll"] is [String: Any] } }
             expect(posts) { $0.contains { $0["sensitive"] as? Bool == true } }
             expect(posts) { $0.contains { $0["in_reply_to_id"] is String } }
             expect(posts) { $0.contains { $0["visibility"] as? String == "private" } }
-            let authors = Set(posts.compactMap { ($0["account"] as? [String: Any])?["acct"] as? String })
+            let authors = Set(
+                posts.compactMap { ($0["account"] as? [String: Any])?["acct"] as? String })
             #expect(authors.isSuperset(of: ["haruka", "aoi", "shizuka", "densha_bot", "kent"]))
         }
     }

@@ -8,7 +8,8 @@ import Testing
     @Test func dropsTheAnswerAfterActing() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.sandbox.faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses")
-            let lost = try await fixture.attempt("POST", "/api/v1/statuses", json: #"{"status":"lost"}"#)
+            let lost = try await fixture.attempt(
+                "POST", "/api/v1/statuses", json: #"{"status":"lost"}"#)
             #expect(lost == nil)
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.deliveries.map(\.text) == ["lost"])
@@ -21,7 +22,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             fixture.sandbox.faults.failNext(.dropRequest, count: 2)
             for _ in 0..<2 {
-                let lost = try await fixture.attempt("POST", "/api/v1/statuses", json: #"{"status":"lost"}"#)
+                let lost = try await fixture.attempt(
+                    "POST", "/api/v1/statuses", json: #"{"status":"lost"}"#)
                 #expect(lost == nil)
             }
             await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
@@ -77,7 +79,8 @@ import Testing
             faults.mastodon.ignoresSinceID = MastodonHabits.everywhere
             faults.mastodon.ignoresMinID = MastodonHabits.everywhere
             for parameter in ["since_id", "min_id"] {
-                let old = try await fixture.send("GET", "/api/v1/timelines/home?limit=5&\(parameter)=\(good.ids[0])")
+                let old = try await fixture.send(
+                    "GET", "/api/v1/timelines/home?limit=5&\(parameter)=\(good.ids[0])")
                 #expect(old.ids == good.ids)
             }
         }

@@ -51,13 +51,17 @@ import Testing
             _ = try await bot.send(bot.publishing("in time", key: 9))
             bot.fixture.clock.now = Self.origin + 86_400
             let ledger = await bot.sandbox.ledger
-            #expect(ledger.deliveries.map(\.text) == ["late 1", "late 3", "late 2", "in time", "late 0"])
+            #expect(
+                ledger.deliveries.map(\.text) == [
+                    "late 1", "late 3", "late 2", "in time", "late 0",
+                ])
             #expect(ledger.writes.map(\.text) == ledger.deliveries.map(\.text))
             let ids = ledger.deliveries.compactMap { Int64($0.id) }
             #expect(ids == ids.sorted())
             #expect(ids.count == 5)
             // What the others did in between has its place between them.
-            let world = try await bot.fixture.send("GET", "/api/v1/timelines/home?limit=40&min_id=\(ids[0])")
+            let world = try await bot.fixture.send(
+                "GET", "/api/v1/timelines/home?limit=40&min_id=\(ids[0])")
             let between = world.ids.compactMap { Int64($0) }.filter { $0 > ids[0] && $0 < ids[4] }
             #expect(between.count > 4)
         }
@@ -77,7 +81,9 @@ import Testing
                 #expect(ledger.deliveries.count == 1)
                 #expect(again?.object["id"] as? String == ledger.deliveries.first?.id)
                 #expect(ledger.writes.map(\.effect) == [.created, .repeated])
-                #expect(ledger.writes.map(\.isAnswered) == (isResentFirst ? [true, false] : [false, true]))
+                #expect(
+                    ledger.writes.map(\.isAnswered)
+                        == (isResentFirst ? [true, false] : [false, true]))
                 #expect(ledger.duplicates.isEmpty)
             }
         }
@@ -139,7 +145,8 @@ import Testing
             #expect(again?.status == 201)
             bot.fixture.clock.now = Self.origin + 900
             let ledger = await bot.sandbox.ledger
-            #expect(ledger.writes.map(\.effect) == [.created, publishesRepeats ? .created : .refused])
+            #expect(
+                ledger.writes.map(\.effect) == [.created, publishesRepeats ? .created : .refused])
             #expect(ledger.writes.map(\.status) == [201, publishesRepeats ? 201 : 403])
             #expect(ledger.deliveries.count == (publishesRepeats ? 2 : 1))
         }

@@ -12,7 +12,8 @@ import Testing
             for entry in fixture.sandbox.world.mentions where entry.mention.deservesReply {
                 fixture.clock.now = entry.date.addingTimeInterval(30)
                 let id = try await newestMention(by: entry.handle, in: fixture)
-                _ = try await fixture.publish("@\(entry.handle) indeed", replyTo: id, visibility: "direct")
+                _ = try await fixture.publish(
+                    "@\(entry.handle) indeed", replyTo: id, visibility: "direct")
             }
             fixture.clock.now = fixture.sandbox.world.end
             let ledger = await fixture.sandbox.ledger
@@ -27,10 +28,14 @@ import Testing
         }
     }
 
-    private func newestMention(by handle: String, in fixture: SandboxFixture) async throws -> String {
-        let reply = try await fixture.send("GET", "/api/v1/notifications?types%5B%5D=mention&limit=80")
+    private func newestMention(by handle: String, in fixture: SandboxFixture) async throws -> String
+    {
+        let reply = try await fixture.send(
+            "GET", "/api/v1/notifications?types%5B%5D=mention&limit=80")
         let name = handle.replacingOccurrences(of: "@sandbox.example", with: "")
-        let match = reply.list.first { ($0["account"] as? [String: Any])?["acct"] as? String == name }
+        let match = reply.list.first {
+            ($0["account"] as? [String: Any])?["acct"] as? String == name
+        }
         let status = try #require(match?["status"] as? [String: Any])
         return try #require(status["id"] as? String)
     }
@@ -43,7 +48,8 @@ import Testing
         ] as [(SandboxMention.Kind, String)])
     func objectsToAnswers(kind: SandboxMention.Kind, objection: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == kind })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.kind == kind })
             fixture.clock.now = entry.date
             let id = try await newestMention(by: entry.handle, in: fixture)
             _ = try await fixture.publish("@\(entry.handle) hello", replyTo: id)
@@ -57,13 +63,18 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let world = fixture.sandbox.world
             let friend = world.population.people[world.population.indices(of: .friend)[0]].handle
-            for entry in world.mentions.filter({ $0.handle == friend && $0.mention.kind == .friend }).prefix(4) {
+            for entry in world.mentions.filter({ $0.handle == friend && $0.mention.kind == .friend }
+            ).prefix(4) {
                 fixture.clock.now = entry.date
                 let id = try await newestMention(by: friend, in: fixture)
-                _ = try await fixture.publish("@\(friend) \(entry.date.timeIntervalSince1970)", replyTo: id)
+                _ = try await fixture.publish(
+                    "@\(friend) \(entry.date.timeIntervalSince1970)", replyTo: id)
             }
             let ledger = await fixture.sandbox.ledger
-            #expect(ledger.notifications.map(\.objection) == [nil, nil, nil, "too many answers in a day"])
+            #expect(
+                ledger.notifications.map(\.objection) == [
+                    nil, nil, nil, "too many answers in a day",
+                ])
         }
     }
 
@@ -86,21 +97,25 @@ import Testing
 
     @Test func objectsToNamingOthers() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.deservesReply })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.deservesReply })
             fixture.clock.now = entry.date
             let id = try await newestMention(by: entry.handle, in: fixture)
             _ = try await fixture.publish("@\(entry.handle) and @haruka", replyTo: id)
             _ = try await fixture.publish("hello @aoi")
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.summary.unsolicited == 2)
-            expect(ledger.notifications.compactMap(\.objection)) { $0.allSatisfy { $0 == "did not mention the bot" } }
+            expect(ledger.notifications.compactMap(\.objection)) {
+                $0.allSatisfy { $0 == "did not mention the bot" }
+            }
             #expect(ledger.summary.replies == 1)
         }
     }
 
     @Test func doesNotCountAnAnswerThatNobodyHears() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.deservesReply })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.deservesReply })
             fixture.clock.now = entry.date
             let id = try await newestMention(by: entry.handle, in: fixture)
             _ = try await fixture.publish("a reply without a name", replyTo: id)
@@ -125,14 +140,16 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let world = fixture.sandbox.world
             let friend = world.population.people[world.population.indices(of: .friend)[0]].handle
-            let entry = world.mentions.filter { $0.handle == friend && $0.mention.kind == .friend }[2]
+            let entry = world.mentions.filter { $0.handle == friend && $0.mention.kind == .friend }[
+                2]
             fixture.clock.now = entry.date
             let id = try await newestMention(by: friend, in: fixture)
             let mention = try await fixture.send("GET", "/api/v1/statuses/\(id)")
             #expect(mention.object["visibility"] as? String == "private")
             _ = try await fixture.publish("@\(friend) hello", replyTo: id, visibility: "private")
             await expect(fixture.sandbox.ledger.widenedReplies) { $0.isEmpty }
-            let loud = try await fixture.publish("@\(friend) hello again", replyTo: id, visibility: "unlisted")
+            let loud = try await fixture.publish(
+                "@\(friend) hello again", replyTo: id, visibility: "unlisted")
             await expect(fixture.sandbox.ledger.widenedReplies, equals: [loud])
         }
     }
@@ -141,9 +158,12 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let own = try await fixture.publish("mine")
             fixture.clock.now = fixture.sandbox.world.end
-            let posts = try await fixture.walk("/api/v1/timelines/home?limit=40", as: .bot).flatMap(\.list)
+            let posts = try await fixture.walk("/api/v1/timelines/home?limit=40", as: .bot).flatMap(
+                \.list)
             func first(_ matches: ([String: Any], String) -> Bool) throws -> String {
-                let post = posts.first { matches($0, ($0["account"] as? [String: Any])?["acct"] as? String ?? "") }
+                let post = posts.first {
+                    matches($0, ($0["account"] as? [String: Any])?["acct"] as? String ?? "")
+                }
                 return try #require(post?["id"] as? String)
             }
             let wanted: [(String, String?)] = [
@@ -152,18 +172,31 @@ import Testing
                 (try first { post, _ in post["reblog"] is [String: Any] }, "repost"),
                 (
                     try first { post, acct in
-                        post["visibility"] as? String == "private" && post["reblog"] is NSNull && acct != "haruka"
+                        post["visibility"] as? String == "private" && post["reblog"] is NSNull
+                            && acct != "haruka"
                     }, "not a public post"
                 ),
-                (try first { $1 == "densha_bot" && $0["visibility"] as? String == "public" }, "automated account"),
-                (try first { $1 == "shizuka" && $0["visibility"] as? String == "public" }, "account keeps bots away"),
+                (
+                    try first { $1 == "densha_bot" && $0["visibility"] as? String == "public" },
+                    "automated account"
+                ),
+                (
+                    try first { $1 == "shizuka" && $0["visibility"] as? String == "public" },
+                    "account keeps bots away"
+                ),
                 (
                     try first { post, acct in
-                        acct == "kent" && post["visibility"] as? String == "public" && post["reblog"] is NSNull
+                        acct == "kent" && post["visibility"] as? String == "public"
+                            && post["reblog"] is NSNull
                     },
                     "account asked the bot to stop"
                 ),
-                (try first { $1 == "aoi" && $0["visibility"] as? String == "public" && $0["reblog"] is NSNull }, nil),
+                (
+                    try first {
+                        $1 == "aoi" && $0["visibility"] as? String == "public"
+                            && $0["reblog"] is NSNull
+                    }, nil
+                ),
             ]
             for (id, _) in wanted {
                 let reply = try await fixture.send("POST", "/api/v1/statuses/\(id)/favourite")
@@ -188,7 +221,8 @@ import Testing
         }
         ledger.favorites.append(
             .init(
-                postID: "stop", identity: "stop", author: "a@b.example", date: SandboxFixture.origin, isLoved: false,
+                postID: "stop", identity: "stop", author: "a@b.example",
+                date: SandboxFixture.origin, isLoved: false,
                 objection: nil, confirmsStop: true))
         ledger.eligiblePosts = 10
         ledger.lovedPosts = 2

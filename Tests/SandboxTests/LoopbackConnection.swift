@@ -1,6 +1,7 @@
 import Foundation
 
-/// One HTTP connection to a loopback port, written on bare sockets so that every byte sent is the test's own.
+/// One HTTP connection to a loopback port, written on bare sockets so that every byte sent is the
+/// test's own.
 final class LoopbackConnection: @unchecked Sendable {
     // Sendable: a test hands a connection from thread to thread and never uses it on two at a time.
     struct Failure: Error, CustomStringConvertible {
@@ -21,12 +22,18 @@ final class LoopbackConnection: @unchecked Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // What is thrown here ends in `deinit` too; closing twice would hit whoever has the number by then.
-        guard descriptor >= 0, status == 0 else { throw Failure(description: "could not connect to port \(port)") }
+        // What is thrown here ends in `deinit` too; closing twice would hit whoever has the number
+        // by then.
+        guard descriptor >= 0, status == 0 else {
+            throw Failure(description: "could not connect to port \(port)")
+        }
         var patience = timeval(tv_sec: 60, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var enabled: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled,
+            socklen_t(MemoryLayout<Int32>.size))
     }
 
     deinit { close(descriptor) }
@@ -35,7 +42,9 @@ final class LoopbackConnection: @unchecked Sendable {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Foundation.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+                Foundation.send(
+                    descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent,
+                    Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure(description: "the server is gone") }
             sent += count
@@ -51,7 +60,9 @@ final class LoopbackConnection: @unchecked Sendable {
                 return try reply(head: head)
             }
             guard try fill() else {
-                guard unread.isEmpty else { throw Failure(description: "the connection ended inside an answer") }
+                guard unread.isEmpty else {
+                    throw Failure(description: "the connection ended inside an answer")
+                }
                 return nil
             }
         }
@@ -63,7 +74,8 @@ final class LoopbackConnection: @unchecked Sendable {
         case reset
     }
 
-    /// Everything that comes until the connection ends, or so many bytes of it; then the ending is nil.
+    /// Everything that comes until the connection ends, or so many bytes of it; then the ending is
+    /// nil.
     func drain(upTo limit: Int = .max) throws -> (bytes: [UInt8], ending: Ending?) {
         var bytes = unread
         unread = []
@@ -73,7 +85,8 @@ final class LoopbackConnection: @unchecked Sendable {
             if count == 0 { return (bytes, .closed) }
             if count < 0 {
                 guard errno == ECONNRESET else {
-                    throw Failure(description: "nothing came in a minute, after \(bytes.count) bytes")
+                    throw Failure(
+                        description: "nothing came in a minute, after \(bytes.count) bytes")
                 }
                 return (bytes, .reset)
             }
@@ -82,12 +95,14 @@ final class LoopbackConnection: @unchecked Sendable {
         return (bytes, nil)
     }
 
-    /// Tells the server that nothing more will come, as a client does that ends, and goes on listening.
+    /// Tells the server that nothing more will come, as a client does that ends, and goes on
+    /// listening.
     func leave() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func reply(head: String) throws -> Reply {
         let lines = head.components(separatedBy: "\r\n")
-        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else {
             throw Failure(description: "no status in \(lines[0])")
         }
         let headers = lines.dropFirst().compactMap { line -> (String, String)? in
@@ -97,7 +112,9 @@ final class LoopbackConnection: @unchecked Sendable {
         }
         let length = headers.first { $0.0 == "content-length" }.flatMap { Int($0.1) } ?? 0
         while unread.count < length {
-            guard try fill() else { throw Failure(description: "the connection ended inside a body") }
+            guard try fill() else {
+                throw Failure(description: "the connection ended inside a body")
+            }
         }
         defer { unread.removeFirst(length) }
         return Reply(
@@ -109,7 +126,9 @@ final class LoopbackConnection: @unchecked Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count > 0 { unread += buffer[..<count] }
-        if count < 0, errno == EAGAIN { throw Failure(description: "the server did not answer in a minute") }
+        if count < 0, errno == EAGAIN {
+            throw Failure(description: "the server did not answer in a minute")
+        }
         return count > 0
     }
 }
@@ -124,10 +143,14 @@ struct Reply: Sendable {
     var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body as one object.
-    var object: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
+    var object: [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
+    }
 
     /// The body as a list of objects.
-    var list: [[String: Any]] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [[String: Any]] ?? [] }
+    var list: [[String: Any]] {
+        (try? JSONSerialization.jsonObject(with: Data(body))) as? [[String: Any]] ?? []
+    }
 
     /// What `id` is in every object of the list.
     var ids: [String] { list.compactMap { $0["id"] as? String } }
@@ -141,6 +164,7 @@ struct Reply: Sendable {
             let address = link.split(separator: ">").first?.dropFirst(),
             let components = URLComponents(string: String(address))
         else { return nil }
-        return components.percentEncodedPath + (components.percentEncodedQuery.map { "?\($0)" } ?? "")
+        return components.percentEncodedPath
+            + (components.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 }

@@ -22,7 +22,9 @@ import Testing
         }
     }
 
-    private static func time(_ status: [String: Any]) -> String { status["created_at"] as? String ?? "" }
+    private static func time(_ status: [String: Any]) -> String {
+        status["created_at"] as? String ?? ""
+    }
 
     // MARK: Lists
 
@@ -72,9 +74,12 @@ import Testing
             try await expect(page("min_id"), equals: Array(newest[0...1]))
             fixture.sandbox.faults.mastodon = MastodonHabits()
             fixture.sandbox.faults.mastodon.ignoresMinID = [.home]
-            let ignored = try await fixture.send("GET", Self.home + "?limit=5&min_id=\(newest[0])").ids
+            let ignored = try await fixture.send("GET", Self.home + "?limit=5&min_id=\(newest[0])")
+                .ids
             #expect(ignored == newest)
-            let respected = try await fixture.send("GET", Self.home + "?limit=5&since_id=\(newest[0])").ids
+            let respected = try await fixture.send(
+                "GET", Self.home + "?limit=5&since_id=\(newest[0])"
+            ).ids
             #expect(respected.isEmpty)
         }
     }
@@ -82,7 +87,8 @@ import Testing
     @Test func leadsOnFromTheLastPage() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             _ = try await fixture.publish("one")
-            let target = "/api/v1/accounts/\(MastodonEntities.accountID(SandboxPopulation.bot))/statuses"
+            let target =
+                "/api/v1/accounts/\(MastodonEntities.accountID(SandboxPopulation.bot))/statuses"
             try await expect(fixture.send("GET", target).link("next"), equals: nil)
             fixture.sandbox.faults.mastodon.links = .untilEmpty
             let next = try #require(try await fixture.send("GET", target).link("next"))
@@ -111,7 +117,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             fixture.clock.advance(hours: 60)
             func kinds() async throws -> Set<String> {
-                let reply = try await fixture.send("GET", "/api/v1/notifications?limit=80&types[]=mention")
+                let reply = try await fixture.send(
+                    "GET", "/api/v1/notifications?limit=80&types[]=mention")
                 return Set(reply.list.compactMap { $0["type"] as? String })
             }
             try await expect(kinds(), equals: ["mention"])
@@ -122,10 +129,15 @@ import Testing
     }
 
     @Test func mayShowNothingWithoutAToken() async throws {
-        try await Self.run({ $0.needsTokenToRead = MastodonHabits.everything }) { (fixture) async throws in
-            try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi", as: .nobody).status, equals: 401)
-            try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi").status, equals: 200)
-            try await expect(fixture.send("GET", "/api/v2/instance", as: .nobody).status, equals: 200)
+        try await Self.run({ $0.needsTokenToRead = MastodonHabits.everything }) {
+            (fixture) async throws in
+            try await expect(
+                fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi", as: .nobody).status,
+                equals: 401)
+            try await expect(
+                fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi").status, equals: 200)
+            try await expect(
+                fixture.send("GET", "/api/v2/instance", as: .nobody).status, equals: 200)
         }
     }
 
@@ -133,14 +145,23 @@ import Testing
 
     @Test(
         arguments: [
-            (MastodonHabits.mastodon, 401, "application/json; charset=utf-8", "The access token is invalid"),
-            (.gotosocial, 401, "application/json; charset=utf-8", "Unauthorized: token not supplied"),
+            (
+                MastodonHabits.mastodon, 401, "application/json; charset=utf-8",
+                "The access token is invalid"
+            ),
+            (
+                .gotosocial, 401, "application/json; charset=utf-8",
+                "Unauthorized: token not supplied"
+            ),
             (.pleroma, 403, "application/json; charset=utf-8", "Invalid credentials."),
-            (.takahe, 400, "text/html; charset=utf-8", "Invalid Bearer token"), (.snac, 422, "text/html", ""),
+            (.takahe, 400, "text/html; charset=utf-8", "Invalid Bearer token"),
+            (.snac, 422, "text/html", ""),
             (.friendica, 403, "application/json; charset=utf-8", "Token is not authorized"),
             (.wordpress, 401, "application/json; charset=utf-8", "token-required"),
         ] as [(MastodonHabits, Int, String?, String)])
-    func refusesTokensInTheServersWay(habits: MastodonHabits, status: Int, type: String?, text: String) async throws {
+    func refusesTokensInTheServersWay(
+        habits: MastodonHabits, status: Int, type: String?, text: String
+    ) async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.sandbox.faults.mastodon = habits
             let reply = try await fixture.send("GET", Self.verify, as: .token("wrong"))
@@ -180,7 +201,8 @@ import Testing
 
     @Test func knowsTwoKindsOfTooMany() async throws {
         let limits = SandboxRateLimits(requests: 3, period: 300, posts: 300, postPeriod: 300)
-        try await Self.run({ $0.limitsByAddress = true }, rateLimits: limits) { (fixture) async throws in
+        try await Self.run({ $0.limitsByAddress = true }, rateLimits: limits) {
+            (fixture) async throws in
             for _ in 0..<3 { try await expect(fixture.send("GET", Self.home).status, equals: 200) }
             let other = try await fixture.send("GET", Self.home, as: .human)
             #expect(other.status == 429)
@@ -196,13 +218,15 @@ import Testing
             #expect(busy.error == "server capacity exceeded")
             #expect(busy.headers["retry-after"] == "30")
             #expect(busy.headers["x-ratelimit-reset"] == nil)
-            await expect(fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [false, false, true])
+            await expect(
+                fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [false, false, true])
         }
     }
 
     @Test func tellsTheResetByItsOwnClock() async throws {
         let limits = SandboxRateLimits(requests: 30, period: 300, posts: 300, postPeriod: 300)
-        try await Self.run({ $0.tellsResetAsNumber = true }, rateLimits: limits) { (fixture) async throws in
+        try await Self.run({ $0.tellsResetAsNumber = true }, rateLimits: limits) {
+            (fixture) async throws in
             let right = try await fixture.send("GET", Self.home)
             #expect(right.headers["x-ratelimit-reset"] == "1795100700")
             fixture.sandbox.faults.clockSkew = 3_600
@@ -221,7 +245,8 @@ import Testing
     @Test func aKeyMayBeAnError() async throws {
         try await Self.run({ $0.keys = .failing }) { (fixture) async throws in
             _ = try await fixture.publish("hello", key: "k")
-            let again = try await fixture.send("POST", "/api/v1/statuses", json: #"{"status":"hello"}"#, key: "k")
+            let again = try await fixture.send(
+                "POST", "/api/v1/statuses", json: #"{"status":"hello"}"#, key: "k")
             #expect(again.status == 500)
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.deliveries.count == 1)
@@ -233,7 +258,8 @@ import Testing
         try await Self.run({ $0.keys = .busy }) { (fixture) async throws in
             let id = try await fixture.publish("hello", key: "k")
             fixture.clock.advance(hours: 4.0 / 3_600)
-            let early = try await fixture.send("POST", "/api/v1/statuses", json: #"{"status":"hello"}"#, key: "k")
+            let early = try await fixture.send(
+                "POST", "/api/v1/statuses", json: #"{"status":"hello"}"#, key: "k")
             #expect(early.status == 409)
             fixture.clock.advance(hours: 1.5 / 3_600)
             try await expect(fixture.publish("hello", key: "k"), equals: id)
@@ -247,8 +273,11 @@ import Testing
             let kept = try await fixture.publish("answer", replyTo: parent)
             _ = try await fixture.send("DELETE", "/api/v1/statuses/\(parent)")
             let lost = #"{"status":"lost","in_reply_to_id":"\#(parent)"}"#
-            try await expect(fixture.send("POST", "/api/v1/statuses", json: lost).status, equals: 404)
-            #expect(try await fixture.send("GET", "/api/v1/statuses/\(kept)").object["in_reply_to_id"] is NSNull)
+            try await expect(
+                fixture.send("POST", "/api/v1/statuses", json: lost).status, equals: 404)
+            #expect(
+                try await fixture.send("GET", "/api/v1/statuses/\(kept)").object["in_reply_to_id"]
+                    is NSNull)
             fixture.sandbox.faults.mastodon.publishesLostReplies = true
             fixture.sandbox.faults.mastodon.keepsLostParents = true
             let published = try await fixture.send("POST", "/api/v1/statuses", json: lost)
@@ -261,7 +290,8 @@ import Testing
 
     @Test func postsMayBeUnlistedUnlessItIsSaid() async throws {
         try await Self.run({ $0.defaultVisibility = .unlisted }) { (fixture) async throws in
-            let silent = try await fixture.send("POST", "/api/v1/statuses", json: #"{"status":"a"}"#)
+            let silent = try await fixture.send(
+                "POST", "/api/v1/statuses", json: #"{"status":"a"}"#)
             #expect(silent.object["visibility"] as? String == "unlisted")
             let said = try await fixture.send(
                 "POST", "/api/v1/statuses", json: #"{"status":"b","visibility":"public"}"#)
@@ -275,13 +305,17 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let link = "https://e.org/" + String(repeating: "x", count: 490)
             let body = #"{"status":"\#(link)"}"#
-            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
+            try await expect(
+                fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
             fixture.sandbox.faults.mastodon.charactersPerLink = nil
-            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 422)
+            try await expect(
+                fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 422)
             fixture.sandbox.faults.mastodon = .gotosocial
-            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
+            try await expect(
+                fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
             let long = #"{"status":"\#(String(repeating: "x", count: 5_001))"}"#
-            try await expect(fixture.send("POST", "/api/v1/statuses", json: long).status, equals: 400)
+            try await expect(
+                fixture.send("POST", "/api/v1/statuses", json: long).status, equals: 400)
         }
     }
 
@@ -294,7 +328,8 @@ import Testing
             fixture.sandbox.faults.mastodon = .pleroma
             let on = try await fixture.send("PATCH", target, form: "actor_type=Service")
             #expect(on.object["bot"] as? Bool == true)
-            try await expect(fixture.send("PATCH", target, as: .human, form: "bot=true").status, equals: 403)
+            try await expect(
+                fixture.send("PATCH", target, as: .human, form: "bot=true").status, equals: 403)
         }
     }
 
@@ -314,12 +349,14 @@ import Testing
             let lookup = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi")
             #expect(lookup.object["acct"] as? String == "aoi@sandbox.example")
             // The same server, another form.
-            try await expect(fixture.send("GET", Self.verify).object["acct"] as? String, equals: "mirror")
+            try await expect(
+                fixture.send("GET", Self.verify).object["acct"] as? String, equals: "mirror")
         }
     }
 
     @Test(arguments: [
-        (MastodonHabits.Software.mastodon, "4.4.0"), (.gotosocial, "git-"), (.pleroma, "(compatible; Pleroma"),
+        (MastodonHabits.Software.mastodon, "4.4.0"), (.gotosocial, "git-"),
+        (.pleroma, "(compatible; Pleroma"),
         (.takahe, "takahe/"), (.snac, "really snac/"),
     ])
     func saysWhatItRuns(software: MastodonHabits.Software, version: String) async throws {
@@ -354,7 +391,8 @@ import Testing
                 #expect(read.object["in_reply_to_id"] as? String == parent)
                 let account = try #require(read.object["account"] as? [String: Any])
                 let author = try #require(account["id"] as? String)
-                let own = try await fixture.send("GET", "/api/v1/accounts/\(author)/statuses?max_id=\(child)")
+                let own = try await fixture.send(
+                    "GET", "/api/v1/accounts/\(author)/statuses?max_id=\(child)")
                 #expect(own.ids == [parent])
                 let missing = try await fixture.send("GET", "/api/v1/statuses/\(author)x")
                 #expect(missing.status == 404)

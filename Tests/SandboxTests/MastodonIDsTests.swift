@@ -42,7 +42,9 @@ import Testing
     }
 
     /// A bound may be any id of the form, up to the highest.
-    @Test(arguments: [(MastodonIDs.decimal, "9223372036854775807"), (.ulid, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")])
+    @Test(arguments: [
+        (MastodonIDs.decimal, "9223372036854775807"), (.ulid, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
+    ])
     func takesTheHighestIDForABound(ids: MastodonIDs, highest: String) throws {
         let bound = try #require(ids.bound(of: highest))
         #expect(Self.numbers.allSatisfy { $0 <= bound })
@@ -59,8 +61,10 @@ import Testing
         let good = ids.text(of: 1_700_000_000_123 << 16)
         let other = String(good.dropLast()) + (good.hasSuffix("0") ? "1x" : "0x")
         let bad = [
-            "", "0", "-1", " ", "!", other, good + "!", "x" + good, String(repeating: "Z", count: 26),
-            String(repeating: "z", count: 26), String(repeating: "f", count: 32), String(repeating: "9", count: 40),
+            "", "0", "-1", " ", "!", other, good + "!", "x" + good,
+            String(repeating: "Z", count: 26),
+            String(repeating: "z", count: 26), String(repeating: "f", count: 32),
+            String(repeating: "9", count: 40),
             "猫",
         ]
         for text in bad { #expect(ids.number(of: text) == nil) }

@@ -18,7 +18,9 @@ import Testing
         var credentials: String { "client_id=\(id)&client_secret=\(secret)" }
     }
 
-    private func register(_ fixture: SandboxFixture, scopes: String = "read write") async throws -> Client {
+    private func register(_ fixture: SandboxFixture, scopes: String = "read write") async throws
+        -> Client
+    {
         let reply = try await fixture.send(
             "POST", "/api/v1/apps", as: .nobody,
             form: "client_name=tests&redirect_uris=\(Self.redirectText)&scopes=\(scopes)")
@@ -31,7 +33,8 @@ import Testing
 
     /// What a person with a browser does; nil if the page shows no code.
     private func allow(
-        _ fixture: SandboxFixture, _ client: Client, scope: String = "read+write", _ more: String = ""
+        _ fixture: SandboxFixture, _ client: Client, scope: String = "read+write",
+        _ more: String = ""
     ) async throws -> String? {
         let page = try await fixture.send(
             "GET",
@@ -48,7 +51,9 @@ import Testing
     ) async throws -> Reply {
         try await fixture.send(
             "POST", "/oauth/token", as: .nobody,
-            form: "grant_type=authorization_code&code=\(code)&\(client.credentials)&redirect_uri=\(redirect)\(more)")
+            form:
+                "grant_type=authorization_code&code=\(code)&\(client.credentials)&redirect_uri=\(redirect)\(more)"
+        )
     }
 
     private func name(_ fixture: SandboxFixture, _ token: String) async throws -> String? {
@@ -72,7 +77,8 @@ import Testing
             #expect(reply.object["expires_in"] == nil)
             let token = try #require(reply.object["access_token"] as? String)
             try await expect(name(fixture, token), equals: expected)
-            let application = try await fixture.send("GET", "/api/v1/apps/verify_credentials", as: .token(token))
+            let application = try await fixture.send(
+                "GET", "/api/v1/apps/verify_credentials", as: .token(token))
             #expect(application.object["name"] as? String == "tests")
             await expect(fixture.sandbox.ledger.rejections) { $0.isEmpty }
         }
@@ -97,7 +103,8 @@ import Testing
             let stolen = try #require(try await allow(fixture, client))
             try await expect(exchange(fixture, other, code: stolen).error, equals: "invalid_grant")
             let elsewhere = try #require(try await allow(fixture, client))
-            let moved = try await exchange(fixture, client, code: elsewhere, redirect: "https%3A%2F%2Fe.org")
+            let moved = try await exchange(
+                fixture, client, code: elsewhere, redirect: "https%3A%2F%2Fe.org")
             #expect(moved.error == "invalid_grant")
             let old = try #require(try await allow(fixture, client))
             fixture.clock.advance(hours: 0.2)
@@ -116,12 +123,16 @@ import Testing
             let more = "&code_challenge=\(Self.challenge)&code_challenge_method=S256"
             for proof in ["", "&code_verifier=wrong"] {
                 let code = try #require(try await allow(fixture, client, more))
-                try await expect(exchange(fixture, client, code: code, proof).error, equals: "invalid_grant")
+                try await expect(
+                    exchange(fixture, client, code: code, proof).error, equals: "invalid_grant")
             }
             let code = try #require(try await allow(fixture, client, more))
             try await expect(
-                exchange(fixture, client, code: code, "&code_verifier=\(Self.verifier)").status, equals: 200)
-            try await expect(allow(fixture, client, "&code_challenge=x&code_challenge_method=plain"), equals: nil)
+                exchange(fixture, client, code: code, "&code_verifier=\(Self.verifier)").status,
+                equals: 200)
+            try await expect(
+                allow(fixture, client, "&code_challenge=x&code_challenge_method=plain"), equals: nil
+            )
         }
     }
 
@@ -137,12 +148,15 @@ import Testing
             let reply = try await exchange(fixture, client, code: next, "&scope=read:accounts")
             let token = try #require(reply.object["access_token"] as? String)
             try await expect(name(fixture, token), equals: "haruka")
-            try await expect(fixture.send("GET", "/api/v1/timelines/home", as: .token(token)).status, equals: 403)
+            try await expect(
+                fixture.send("GET", "/api/v1/timelines/home", as: .token(token)).status, equals: 403
+            )
         }
     }
 
     @Test(arguments: [
-        "response_type=token", "client_id=nobody", "redirect_uri=https://e.org", "as=somebody", "surprise=1",
+        "response_type=token", "client_id=nobody", "redirect_uri=https://e.org", "as=somebody",
+        "surprise=1",
     ])
     func showsAPageWithoutACodeForWhatDoesNotFit(change: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
@@ -153,7 +167,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "client_name=&redirect_uris=\(redirectText)", "client_name=a", "client_name=a&redirect_uris=nonsense",
+        "client_name=&redirect_uris=\(redirectText)", "client_name=a",
+        "client_name=a&redirect_uris=nonsense",
         "client_name=a&redirect_uris=\(redirectText)&scopes=everything",
         "client_name=a&redirect_uris=\(redirectText)&surprise=1",
     ])
@@ -167,9 +182,11 @@ import Testing
 
     @Test func oldServersDoNotKnowEveryScope() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let form = "client_name=a&redirect_uris=\(Self.redirectText)&scopes=profile+read:statuses"
+            let form =
+                "client_name=a&redirect_uris=\(Self.redirectText)&scopes=profile+read:statuses"
             fixture.sandbox.faults.mastodon.knowsProfileScope = false
-            try await expect(fixture.send("POST", "/api/v1/apps", as: .nobody, form: form).status, equals: 422)
+            try await expect(
+                fixture.send("POST", "/api/v1/apps", as: .nobody, form: form).status, equals: 422)
             fixture.sandbox.faults.mastodon.unknownScopes = .leftOut
             let reply = try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form)
             #expect(reply.object["scopes"] as? [String] == ["read:statuses"])
@@ -219,7 +236,8 @@ import Testing
             try await expect(refresh(login.refreshToken).error, equals: "invalid_grant")
             try await expect(fixture.send("GET", Self.verify).status, equals: 401)
             try await expect(refresh(next).status, equals: 200)
-            try await expect(fixture.send("GET", Self.verify, as: .token(token)).status, equals: 401)
+            try await expect(
+                fixture.send("GET", Self.verify, as: .token(token)).status, equals: 401)
         }
     }
 
@@ -237,7 +255,8 @@ import Testing
     @Test func tokensMayDoEverything() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.sandbox.faults.mastodon.ignoresScopes = true
-            let reply = try await fixture.send("POST", "/api/v1/statuses", as: .human, json: #"{"status":"oh"}"#)
+            let reply = try await fixture.send(
+                "POST", "/api/v1/statuses", as: .human, json: #"{"status":"oh"}"#)
             #expect(reply.status == 200)
         }
     }
@@ -248,11 +267,15 @@ import Testing
             let reply = try await fixture.send("GET", target, as: .nobody)
             #expect(reply.object["code_challenge_methods_supported"] as? [String] == ["S256"])
             #expect(
-                reply.object["token_endpoint"] as? String == "http://127.0.0.1:\(fixture.sandbox.port)/oauth/token")
-            expect((reply.object["scopes_supported"] as? [String])) { $0?.contains("profile") == true }
+                reply.object["token_endpoint"] as? String
+                    == "http://127.0.0.1:\(fixture.sandbox.port)/oauth/token")
+            expect((reply.object["scopes_supported"] as? [String])) {
+                $0?.contains("profile") == true
+            }
             fixture.sandbox.faults.mastodon = .gotosocial
             try await expect(fixture.send("GET", target, as: .nobody).status, equals: 404)
-            try await expect(fixture.send("GET", "/api/v1/apps/verify_credentials").status, equals: 404)
+            try await expect(
+                fixture.send("GET", "/api/v1/apps/verify_credentials").status, equals: 404)
             await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Sandbox
 
-/// What the programs besides Mastodon do with single posts, lists and refusals, one habit after the other.
+/// What the programs besides Mastodon do with single posts, lists and refusals, one habit after the
+/// other.
 @Suite struct MastodonProgramTests {
     private static let statuses = "/api/v1/statuses"
     private static let notifications = "/api/v1/notifications?limit=80"
@@ -33,7 +34,8 @@ import Testing
 
     /// A mention of the bot that was said now, as its id.
     private static func mention(_ fixture: SandboxFixture) async throws -> String {
-        let said = await fixture.sandbox.say([SandboxUtterance(try friend(fixture), "good morning")])
+        let said = await fixture.sandbox.say([SandboxUtterance(try friend(fixture), "good morning")]
+        )
         let number = try #require(said.first.flatMap { Int64($0.id) })
         return fixture.sandbox.faults.mastodon.ids.text(of: number)
     }
@@ -41,7 +43,8 @@ import Testing
     private static func publish(
         _ fixture: SandboxFixture, _ fields: [String: Any]
     ) async throws -> Reply {
-        let body = String(decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
+        let body = String(
+            decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
         return try await fixture.send("POST", statuses, json: body)
     }
 
@@ -56,18 +59,21 @@ import Testing
     private static func edit(
         _ fixture: SandboxFixture, _ id: String, _ fields: [String: Any]
     ) async throws -> Reply {
-        let body = String(decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
+        let body = String(
+            decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
         return try await fixture.send("PUT", "\(statuses)/\(id)", json: body)
     }
 
     // MARK: Lists
 
     @Test func aListMayHoldItsNewestEntriesOnly() async throws {
-        try await Self.run({ $0.listsAtMost = [.ownPosts: 3, .notifications: 1, .favorites: 0] }) { fixture in
+        try await Self.run({ $0.listsAtMost = [.ownPosts: 3, .notifications: 1, .favorites: 0] }) {
+            fixture in
             var ids: [String] = []
             for number in 1...4 { ids.append(try await fixture.publish("no. \(number)")) }
             let direct = try await fixture.publish("hidden", visibility: "direct")
-            try await expect(fixture.send("GET", Self.ownPosts).ids, equals: [direct, ids[3], ids[2]])
+            try await expect(
+                fixture.send("GET", Self.ownPosts).ids, equals: [direct, ids[3], ids[2]])
             // What is hidden takes a place, too.
             fixture.sandbox.faults.mastodon.listedVisibilities = [.public, .unlisted]
             try await expect(fixture.send("GET", Self.ownPosts).ids, equals: [ids[3], ids[2]])
@@ -82,9 +88,11 @@ import Testing
         try await Self.run({ $0.needsBoundInList = [.ownPosts] }) { fixture in
             let first = try await fixture.publish("one")
             let second = try await fixture.publish("two")
-            try await expect(fixture.send("GET", Self.ownPosts + "?max_id=\(second)").ids, equals: [first])
+            try await expect(
+                fixture.send("GET", Self.ownPosts + "?max_id=\(second)").ids, equals: [first])
             _ = try await fixture.send("DELETE", "\(Self.statuses)/\(second)")
-            try await expect(fixture.send("GET", Self.ownPosts + "?max_id=\(second)").ids, equals: [])
+            try await expect(
+                fixture.send("GET", Self.ownPosts + "?max_id=\(second)").ids, equals: [])
         }
     }
 
@@ -103,7 +111,9 @@ import Testing
 
     @Test func aWorkerMakesNotificationsInRuns() async throws {
         try await Self.run({ $0.notificationsEvery = 60 }) { fixture in
-            func count() async throws -> Int { try await fixture.send("GET", Self.notifications).ids.count }
+            func count() async throws -> Int {
+                try await fixture.send("GET", Self.notifications).ids.count
+            }
             fixture.clock.advance(hours: 10.0 / 3_600)
             let before = try await count()
             _ = try await Self.mention(fixture)
@@ -123,11 +133,14 @@ import Testing
         try await SandboxFixture.run { fixture in
             let old = try await fixture.publish("old")
             let new = try await fixture.publish("new")
-            for id in [new, old] { _ = try await fixture.send("POST", "\(Self.statuses)/\(id)/favourite") }
+            for id in [new, old] {
+                _ = try await fixture.send("POST", "\(Self.statuses)/\(id)/favourite")
+            }
             try await expect(fixture.send("GET", "/api/v1/favourites").ids, equals: [old, new])
             fixture.sandbox.faults.mastodon.ordersFavoritesByPost = true
             try await expect(fixture.send("GET", "/api/v1/favourites").ids, equals: [new, old])
-            try await expect(fixture.send("GET", "/api/v1/favourites?max_id=\(new)").ids, equals: [old])
+            try await expect(
+                fixture.send("GET", "/api/v1/favourites?max_id=\(new)").ids, equals: [old])
         }
     }
 
@@ -139,7 +152,9 @@ import Testing
             }
             func ids(_ key: String, around id: String) async throws -> [String] {
                 let context = try await fixture.send("GET", "\(Self.statuses)/\(id)/context")
-                return (context.object[key] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+                return (context.object[key] as? [[String: Any]] ?? []).compactMap {
+                    $0["id"] as? String
+                }
             }
             try await expect(ids("ancestors", around: chain[3]), equals: [chain[2]])
             try await expect(ids("descendants", around: chain[0]), equals: [chain[1], chain[2]])
@@ -151,10 +166,13 @@ import Testing
             fixture.sandbox.faults.mastodon = .snac
             for _ in 1...3 { _ = try await Self.mention(fixture) }
             let all = try await fixture.send("GET", Self.notifications)
-            let mentions = all.list.filter { $0["type"] as? String == "mention" }.compactMap { $0["id"] as? String }
+            let mentions = all.list.filter { $0["type"] as? String == "mention" }.compactMap {
+                $0["id"] as? String
+            }
             expect(mentions.first) { $0.flatMap { Int($0) } != nil }
             try await expect(fixture.send("GET", "/api/v1/notifications").ids.count, equals: 1)
-            let above = try await fixture.send("GET", "/api/v1/notifications?limit=1&min_id=\(mentions[2])")
+            let above = try await fixture.send(
+                "GET", "/api/v1/notifications?limit=1&min_id=\(mentions[2])")
             #expect(above.ids == [mentions[0]])
         }
     }
@@ -189,7 +207,8 @@ import Testing
 
     @Test func aSearchMayNotKnowAddresses() async throws {
         try await SandboxFixture.run { fixture in
-            let uri = try #require(try await Self.publish(fixture, ["status": "a"]).object["uri"] as? String)
+            let uri = try #require(
+                try await Self.publish(fixture, ["status": "a"]).object["uri"] as? String)
             func found() async throws -> Int {
                 let reply = try await fixture.send("GET", "/api/v2/search?type=statuses&q=\(uri)")
                 return (reply.object["statuses"] as? [Any])?.count ?? -1
@@ -211,8 +230,10 @@ import Testing
             #expect(none.status == 401)
             #expect(none.error == "identity_token_required")
             fixture.sandbox.faults.mastodon = .snac
-            try await expect(fixture.send("GET", Self.verify, as: .token("wrong")).status, equals: 422)
-            try await expect(fixture.send("GET", Self.notifications, as: .token("wrong")).status, equals: 401)
+            try await expect(
+                fixture.send("GET", Self.verify, as: .token("wrong")).status, equals: 422)
+            try await expect(
+                fixture.send("GET", Self.notifications, as: .token("wrong")).status, equals: 401)
         }
     }
 
@@ -223,7 +244,8 @@ import Testing
             $0.omitsEmptyLength = true
         }) { fixture in
             let bytes = SandboxFixture.bytes(
-                "GET", Self.notifications, port: fixture.sandbox.port, headers: ["User-Agent": "tests/1"], body: nil)
+                "GET", Self.notifications, port: fixture.sandbox.port,
+                headers: ["User-Agent": "tests/1"], body: nil)
             let port = fixture.sandbox.port
             let got = try await SandboxFixture.onThread {
                 let connection = try LoopbackConnection(port: port)
@@ -234,7 +256,9 @@ import Testing
             #expect(text.hasPrefix("http/1.1 401 "))
             #expect(text.contains("\r\ncontent-type: text/html\r\n"))
             #expect(text.hasSuffix("\r\n\r\n"))
-            for name in ["content-length", "transfer-encoding", "connection:"] { #expect(!text.contains(name)) }
+            for name in ["content-length", "transfer-encoding", "connection:"] {
+                #expect(!text.contains(name))
+            }
             #expect(got.ending == .closed)
         }
     }
@@ -259,7 +283,8 @@ import Testing
         try await SandboxFixture.run { fixture in
             let id = try await Self.mention(fixture)
             let expected: [(Int, String)] = [
-                (404, "Record not found"), (403, "Record not found"), (401, "Not the author of this status"),
+                (404, "Record not found"), (403, "Record not found"),
+                (401, "Not the author of this status"),
             ]
             for (status, text) in expected {
                 fixture.sandbox.faults.mastodon.foreignPostStatus = status
@@ -272,7 +297,8 @@ import Testing
 
     @Test func scopesMayBeMissingWith401() async throws {
         try await Self.run({ $0.missingScopeStatus = 401 }) { fixture in
-            let reply = try await fixture.send("POST", Self.statuses, as: .human, json: #"{"status":"a"}"#)
+            let reply = try await fixture.send(
+                "POST", Self.statuses, as: .human, json: #"{"status":"a"}"#)
             #expect(reply.status == 401)
         }
     }
@@ -282,10 +308,12 @@ import Testing
     @Test func anEditTakesTheWarningAndMayLoseIt() async throws {
         try await SandboxFixture.run { fixture in
             let id = try #require(
-                try await Self.publish(fixture, ["status": "a", "spoiler_text": "cw"]).object["id"] as? String)
+                try await Self.publish(fixture, ["status": "a", "spoiler_text": "cw"]).object["id"]
+                    as? String)
             let kept = try await Self.edit(fixture, id, ["status": "b"])
             #expect(kept.object["spoiler_text"] as? String == "cw")
-            let changed = try await Self.edit(fixture, id, ["status": "b", "spoiler_text": "other"])
+            let changed = try await Self.edit(
+                fixture, id, ["status": "b", "spoiler_text": "other"])
             #expect(changed.object["spoiler_text"] as? String == "other")
             #expect(changed.object["sensitive"] as? Bool == true)
             expect(changed.object["edited_at"]) { $0 is String }
@@ -356,13 +384,16 @@ import Testing
             fixture.sandbox.faults.mastodon = .wordpress
             let trashed = try await fixture.publish("in the trash", visibility: "public")
             for _ in 1...2 {
-                try await expect(fixture.send("DELETE", "\(Self.statuses)/\(trashed)").status, equals: 200)
+                try await expect(
+                    fixture.send("DELETE", "\(Self.statuses)/\(trashed)").status, equals: 200)
             }
             let own = try await Self.status(fixture, trashed)
             #expect(own.status == 200)
             expect(own.object["edited_at"]) { $0 is NSNull }
-            try await expect(fixture.send("GET", "\(Self.statuses)/\(trashed)", as: .nobody).status, equals: 401)
-            try await expect(fixture.send("GET", "\(Self.statuses)/\(trashed)", as: .human).status, equals: 404)
+            try await expect(
+                fixture.send("GET", "\(Self.statuses)/\(trashed)", as: .nobody).status, equals: 401)
+            try await expect(
+                fixture.send("GET", "\(Self.statuses)/\(trashed)", as: .human).status, equals: 404)
         }
     }
 
@@ -370,7 +401,9 @@ import Testing
         arguments: [
             (.none, [true, true]), (.ofThreads, [true, false]), (.all, [false, false]),
         ] as [(MastodonHabits.SweptAnswers, [Bool])])
-    func aDeletionMayTakeTheAnswersAlong(swept: MastodonHabits.SweptAnswers, isThere: [Bool]) async throws {
+    func aDeletionMayTakeTheAnswersAlong(swept: MastodonHabits.SweptAnswers, isThere: [Bool])
+        async throws
+    {
         try await Self.run({ $0.sweepsAnswers = swept }) { fixture in
             let top = try await fixture.publish("top")
             let answer = try await fixture.publish("answer", replyTo: top)
@@ -391,9 +424,11 @@ import Testing
             #expect(direct.object["visibility"] as? String == "private")
             let id = try #require(direct.object["id"] as? String)
             // Followers are not in its circle, nor in that of a private answer to it.
-            try await expect(fixture.send("GET", "\(Self.statuses)/\(id)", as: .human).status, equals: 404)
+            try await expect(
+                fixture.send("GET", "\(Self.statuses)/\(id)", as: .human).status, equals: 404)
             let answer = try await fixture.publish("more", replyTo: id, visibility: "private")
-            try await expect(fixture.send("GET", "\(Self.statuses)/\(answer)", as: .human).status, equals: 404)
+            try await expect(
+                fixture.send("GET", "\(Self.statuses)/\(answer)", as: .human).status, equals: 404)
         }
     }
 
@@ -403,14 +438,17 @@ import Testing
                 fixture, ["status": "@aoi@sandbox.example a word", "visibility": "direct"])
             #expect(refused.status == 400)
             #expect(refused.error == "No mentions found")
-            let local = try await Self.publish(fixture, ["status": "@aoi a word", "visibility": "direct"])
+            let local = try await Self.publish(
+                fixture, ["status": "@aoi a word", "visibility": "direct"])
             #expect(local.status == 200)
             await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 
     @Test func warningsLanguagesAndFlagsMayBeLost() async throws {
-        let fields: [String: Any] = ["status": "a", "spoiler_text": "cw", "sensitive": true, "language": "de"]
+        let fields: [String: Any] = [
+            "status": "a", "spoiler_text": "cw", "sensitive": true, "language": "de",
+        ]
         try await SandboxFixture.run { fixture in
             func made(
                 _ change: (inout MastodonHabits) -> Void, _ fields: [String: Any]
@@ -424,11 +462,13 @@ import Testing
             #expect(dropped["spoiler_text"] as? String == "")
             #expect(dropped["sensitive"] as? Bool == false)
             expect(dropped["language"]) { $0 is NSNull }
-            let ignored = try await made({ $0.ignoresSensitive = true }, ["status": "a", "sensitive": true])
+            let ignored = try await made(
+                { $0.ignoresSensitive = true }, ["status": "a", "sensitive": true])
             #expect(ignored["sensitive"] as? Bool == false)
             let warned = try await made({ $0.ignoresSensitive = true }, fields)
             #expect(warned["sensitive"] as? Bool == true)
-            let titled = try await made({ $0.warningsAreTitles = true }, ["status": "a", "spoiler_text": "title"])
+            let titled = try await made(
+                { $0.warningsAreTitles = true }, ["status": "a", "spoiler_text": "title"])
             #expect(titled["spoiler_text"] as? String == "title")
             #expect(titled["sensitive"] as? Bool == false)
             let missing = try await made({ $0.languages = .missing }, fields)
@@ -509,7 +549,8 @@ import Testing
             $0.notificationTimes = .seconds
         }) { fixture in
             _ = try await Self.mention(fixture)
-            let notification = try #require(try await fixture.send("GET", Self.notifications).list.first)
+            let notification = try #require(
+                try await fixture.send("GET", Self.notifications).list.first)
             expect(notification["created_at"] as? String) { $0?.hasSuffix(":00Z") == true }
             let status = notification["status"] as? [String: Any]
             expect(status?["created_at"] as? String) { $0?.hasSuffix(":00.000Z") == true }
@@ -519,12 +560,14 @@ import Testing
     @Test func policiesFollowTheVisibility() async throws {
         try await Self.run({ $0.tellsPolicies = true }) { fixture in
             func replies(_ visibility: String) async throws -> [String]? {
-                let made = try await Self.publish(fixture, ["status": visibility, "visibility": visibility])
+                let made = try await Self.publish(
+                    fixture, ["status": visibility, "visibility": visibility])
                 let policy = made.object["interaction_policy"] as? [String: Any]
                 return (policy?["can_reply"] as? [String: Any])?["always"] as? [String]
             }
             try await expect(replies("public"), equals: ["public", "me"])
-            try await expect(replies("private"), equals: ["author", "followers", "mentioned", "me"])
+            try await expect(
+                replies("private"), equals: ["author", "followers", "mentioned", "me"])
             try await expect(replies("direct"), equals: ["author", "mentioned", "me"])
         }
     }
@@ -533,14 +576,17 @@ import Testing
         try await Self.run({ $0.rewritesTexts = true }) { fixture in
             func html(_ dialect: TextDialect, _ text: String) async throws -> String? {
                 fixture.sandbox.faults.mastodon.dialect = dialect
-                return try await Self.publish(fixture, ["status": text]).object["content"] as? String
+                return try await Self.publish(fixture, ["status": text]).object["content"]
+                    as? String
             }
             let text = "*so* :-) ~~no~~ <word>"
             try await expect(html(.snac, text), equals: "<p><i>so</i> 🙂 <s>no</s> &lt;word&gt;</p>")
             try await expect(html(.markdown, text), equals: "<p><i>so</i> :-) ~~no~~ </p>")
             let lines = try await html(.blocks, "a title\n\nand #words")
             #expect(
-                lines == "<strong>a title</strong>\n<!-- wp:paragraph -->\n<p>and #words</p>\n<!-- /wp:paragraph -->")
+                lines
+                    == "<strong>a title</strong>\n<!-- wp:paragraph -->\n<p>and #words</p>\n<!-- /wp:paragraph -->"
+            )
         }
     }
 

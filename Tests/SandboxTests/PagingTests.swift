@@ -18,16 +18,20 @@ import Testing
 
     @Test func walksTheHumansWholePast() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let human = try await fixture.send("GET", "/api/v1/accounts/verify_credentials", as: .human)
+            let human = try await fixture.send(
+                "GET", "/api/v1/accounts/verify_credentials", as: .human)
             let id = try #require(human.object["id"] as? String)
-            let ids = try await walked("/api/v1/accounts/\(id)/statuses?limit=40", as: .human, in: fixture)
+            let ids = try await walked(
+                "/api/v1/accounts/\(id)/statuses?limit=40", as: .human, in: fixture)
             #expect(ids.count == human.object["statuses_count"] as? Int)
             #expect(ids.count >= 1_500)
             #expect(ids == ids.compactMap { Int64($0) }.sorted(by: >).map(String.init))
-            let open = try await walked("/api/v1/accounts/\(id)/statuses?limit=40", as: .nobody, in: fixture)
+            let open = try await walked(
+                "/api/v1/accounts/\(id)/statuses?limit=40", as: .nobody, in: fixture)
             #expect(open.count < ids.count)
             let originals = try await walked(
-                "/api/v1/accounts/\(id)/statuses?limit=40&exclude_replies=true", as: .human, in: fixture)
+                "/api/v1/accounts/\(id)/statuses?limit=40&exclude_replies=true", as: .human,
+                in: fixture)
             #expect((originals.count + 100..<ids.count).contains(ids.count - 1))
         }
     }
@@ -45,7 +49,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let first = try await fixture.send("GET", "/api/v1/favourites?limit=40", as: .human)
             let next = try #require(first.link("next"))
-            let cursor = try #require(URLComponents(string: next)?.queryItems?.first { $0.name == "max_id" }?.value)
+            let cursor = try #require(
+                URLComponents(string: next)?.queryItems?.first { $0.name == "max_id" }?.value)
             #expect(!first.ids.contains(cursor))
             let ids = try await walked("/api/v1/favourites?limit=40", as: .human, in: fixture)
             #expect(ids.count > 150)
@@ -92,7 +97,8 @@ import Testing
             let reply = try await fixture.send(
                 "GET", "/api/v1/notifications?types%5B%5D=mention&types%5B%5D=follow&limit=1")
             let link = try #require(reply.headers["link"])
-            #expect(link.hasPrefix("<http://127.0.0.1:\(fixture.sandbox.port)/api/v1/notifications?"))
+            #expect(
+                link.hasPrefix("<http://127.0.0.1:\(fixture.sandbox.port)/api/v1/notifications?"))
             #expect(link.contains("types%5B%5D=mention&types%5B%5D=follow&limit=1&max_id="))
             #expect(link.contains("rel=\"next\", <"))
         }

@@ -17,7 +17,8 @@ import Testing
         var generator = SampleGenerator(seed: 1)
         #expect(book.themes == ["cats"])
         #expect(book.count("cats") == 1)
-        #expect(book.phrase("cats", generator: &generator) == "The kitten sleeps. The kitten wakes.")
+        #expect(
+            book.phrase("cats", generator: &generator) == "The kitten sleeps. The kitten wakes.")
         #expect(book.phrase("dogs", generator: &generator) == "")
     }
 
@@ -27,7 +28,8 @@ import Testing
         let borrowing = try PhraseBook("== cats\nOh, {cat}!", named: "more.txt", besides: other)
         #expect(borrowing.phrase("cats", generator: &generator) == "Oh, the kitten!")
         #expect(borrowing.count("cats") == 1)
-        let owning = try PhraseBook("== cats\nOh, {cat}!\n== {cat}\nMugi", named: "more.txt", besides: other)
+        let owning = try PhraseBook(
+            "== cats\nOh, {cat}!\n== {cat}\nMugi", named: "more.txt", besides: other)
         #expect(owning.phrase("cats", generator: &generator) == "Oh, Mugi!")
     }
 
@@ -40,10 +42,15 @@ import Testing
         ("== cats\nA {cat.", "line 2: a brace has no partner"),
         ("== cats\nA {{cat}.", "line 2: a brace has no partner"),
         ("== cats\nA cat}.", "line 2: a brace has no partner"),
-        ("== cats\nA cat.\nA {cat}.", "line 3: nobody knows words for {cat}; list them below == {cat}"),
+        (
+            "== cats\nA cat.\nA {cat}.",
+            "line 3: nobody knows words for {cat}; list them below == {cat}"
+        ),
     ])
     func saysWhatIsWrongAndWhere(text: String, cause: String) throws {
-        let flaw = try #require(throws: PhraseBook.Flaw.self) { try PhraseBook(text, named: "cats.txt") }
+        let flaw = try #require(throws: PhraseBook.Flaw.self) {
+            try PhraseBook(text, named: "cats.txt")
+        }
         #expect(flaw.description == "could not read cats.txt, \(cause)")
     }
 }

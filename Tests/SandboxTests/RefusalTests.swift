@@ -17,7 +17,9 @@ import Testing
     /// The ids of some mentions that were just made.
     private static func mentions(_ count: Int, _ fixture: SandboxFixture) async throws -> [String] {
         let friend = try friend(fixture)
-        return await fixture.sandbox.say((0..<count).map { SandboxUtterance(friend, "number \($0)") }).map(\.id)
+        return await fixture.sandbox.say(
+            (0..<count).map { SandboxUtterance(friend, "number \($0)") }
+        ).map(\.id)
     }
 
     @Test func theSeedDecidesWhichObjectsAreRefused() async throws {
@@ -28,9 +30,11 @@ import Testing
                     seed: seed, rules: [.thread: .init(share: 0.4, passing: [])])
                 var statuses: [Int] = []
                 for id in ids {
-                    statuses.append(try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status)
+                    statuses.append(
+                        try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status)
                     // Nothing but the conversation is refused.
-                    try await expect(fixture.send("GET", "/api/v1/statuses/\(id)").status, equals: 200)
+                    try await expect(
+                        fixture.send("GET", "/api/v1/statuses/\(id)").status, equals: 200)
                 }
                 return statuses
             }
@@ -39,7 +43,8 @@ import Testing
             try await expect(refused(2)) { $0 != first }
             #expect((5...30).contains(first.count { $0 != 200 }))
             #expect(Set(first).count > 3)
-            let named = await fixture.sandbox.ledger.refusedObjects.filter { $0.object == .thread }.map(\.name)
+            let named = await fixture.sandbox.ledger.refusedObjects.filter { $0.object == .thread }
+                .map(\.name)
             #expect(Set(named).isSubset(of: ids))
             #expect(!named.isEmpty)
             await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
@@ -55,7 +60,8 @@ import Testing
             let reply = try await fixture.send("GET", "/api/v1/statuses/\(id)")
             #expect(reply.status == Int(answer.rawValue) ?? 200)
             #expect(
-                (reply.headers["content-type"] ?? "").hasPrefix(answer == .webPage ? "text/html" : "application/json"))
+                (reply.headers["content-type"] ?? "").hasPrefix(
+                    answer == .webPage ? "text/html" : "application/json"))
             let x = try await fixture.x("GET", "/2/tweets/\(id)")
             #expect(x.status == reply.status)
             #expect(answer == .webPage || x.object["title"] is String)
@@ -70,11 +76,16 @@ import Testing
     @Test func aPassingRefusalPassesAndOneForGoodDoesNot() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let id = try #require(try await Self.mentions(1, fixture).first)
-            let passing = SandboxRefusals.Rule(share: 1, forGood: [], passing: [.failure], lasting: 600)
-            fixture.sandbox.faults.refusals = SandboxRefusals(rules: [.post: passing, .thread: Self.always])
+            let passing = SandboxRefusals.Rule(
+                share: 1, forGood: [], passing: [.failure], lasting: 600)
+            fixture.sandbox.faults.refusals = SandboxRefusals(rules: [
+                .post: passing, .thread: Self.always,
+            ])
             func statuses() async throws -> [Int] {
                 let post = try await fixture.send("GET", "/api/v1/statuses/\(id)").status
-                return [post, try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status]
+                return [
+                    post, try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status,
+                ]
             }
             try await expect(statuses(), equals: [500, 403])
             fixture.clock.advance(hours: 0.1)
@@ -100,7 +111,10 @@ import Testing
             try await expect(fixture.send("GET", list).status, equals: 200)
             try await expect(fixture.send("GET", older).status, equals: 400)
             fixture.sandbox.faults.refusals = SandboxRefusals(
-                seed: 3, rules: [.mentions: .init(share: 0.5, forGood: [], passing: [.notFound], lasting: 60)])
+                seed: 3,
+                rules: [
+                    .mentions: .init(share: 0.5, forGood: [], passing: [.notFound], lasting: 60)
+                ])
             var statuses: [Int] = []
             for _ in 0..<40 {
                 statuses.append(try await fixture.send("GET", list).status)
@@ -112,12 +126,17 @@ import Testing
     }
 
     @Test func theMirroredAccountsAreNeverRefused() async throws {
-        try await BlueskyClient.run(world: SandboxFixture.world(bot: .bluesky)) { (bot) async throws in
+        try await BlueskyClient.run(world: SandboxFixture.world(bot: .bluesky)) {
+            (bot) async throws in
             bot.fixture.sandbox.faults.refusals = SandboxRefusals(rules: [.person: Self.always])
-            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(bot.did)").status, equals: 200)
-            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(bot.fixture.humanDID)").status, equals: 200)
+            try await expect(
+                bot.get("app.bsky.actor.getProfile", "actor=\(bot.did)").status, equals: 200)
+            try await expect(
+                bot.get("app.bsky.actor.getProfile", "actor=\(bot.fixture.humanDID)").status,
+                equals: 200)
             let friend = SandboxIdentity.account(try Self.friend(bot.fixture), on: .bluesky).value
-            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(friend)").status, equals: 403)
+            try await expect(
+                bot.get("app.bsky.actor.getProfile", "actor=\(friend)").status, equals: 403)
         }
     }
 
@@ -125,7 +144,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             _ = try await Self.mentions(3, fixture)
             fixture.sandbox.faults.failNext(
-                .error(status: 400, message: "no such place"), path: "/api/v1/notifications", having: ["max_id"])
+                .error(status: 400, message: "no such place"), path: "/api/v1/notifications",
+                having: ["max_id"])
             let first = try await fixture.send("GET", "/api/v1/notifications?limit=1")
             let older = try #require(first.link("next"))
             try await expect(fixture.send("GET", older).status, equals: 400)

@@ -22,7 +22,9 @@ import Testing
                 let rest = try await SandboxFixture.onThread { try idle.drain() }
                 #expect(rest.bytes.isEmpty)
                 #expect(rest.ending != nil)
-                await #expect(throws: LoopbackConnection.Failure.self) { _ = try await Self.connect(sandbox) }
+                await #expect(throws: LoopbackConnection.Failure.self) {
+                    _ = try await Self.connect(sandbox)
+                }
                 try await sandbox.reopen()
                 try await sandbox.reopen()
             }
@@ -43,7 +45,8 @@ import Testing
             #expect(meanwhile.mentions.count > before.mentions.count)
             try await bot.sandbox.reopen()
             let own = try await bot.fixture.send(
-                "GET", "/api/v1/accounts/\(MastodonEntities.accountID(SandboxPopulation.bot))/statuses")
+                "GET",
+                "/api/v1/accounts/\(MastodonEntities.accountID(SandboxPopulation.bot))/statuses")
             #expect(own.ids == meanwhile.deliveries.map(\.id))
         }
     }

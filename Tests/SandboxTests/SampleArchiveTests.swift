@@ -10,7 +10,8 @@ import Testing
     private static let archive = SampleArchive(endingAt: end)
 
     private func localTime(_ post: SamplePost) throws -> LocalTime {
-        LocalTime(post.createdAt, in: try #require(TimeZone(identifier: SamplePeople.timeZoneIdentifier)))
+        LocalTime(
+            post.createdAt, in: try #require(TimeZone(identifier: SamplePeople.timeZoneIdentifier)))
     }
 
     @Test(arguments: [1, 2, 3, 2026] as [UInt64])
@@ -21,7 +22,9 @@ import Testing
         #expect(Double(Set(posts.map(\.text)).count) >= 0.95 * Double(posts.count))
         let japanese = Double(posts.count { $0.language == .japanese }) / Double(posts.count)
         #expect((0.4...0.6).contains(japanese))
-        let replies = Dictionary(grouping: posts.filter { $0.replyTo != nil }) { $0.replyTo?.handle ?? "" }
+        let replies = Dictionary(grouping: posts.filter { $0.replyTo != nil }) {
+            $0.replyTo?.handle ?? ""
+        }
         #expect(replies.values.reduce(0) { $0 + $1.count } >= 250)
         #expect(Set(replies.keys) == Set(SamplePeople.answered.map(\.handle)))
         expect(replies.values) { $0.allSatisfy { $0.count >= 15 } }
@@ -33,7 +36,9 @@ import Testing
 
     @Test func hasDaysOfSilenceAndBurstsAndEndsBeforeToday() throws {
         let times = try Self.archive.posts.map(localTime)
-        let today = LocalTime(Self.end, in: try #require(TimeZone(identifier: SamplePeople.timeZoneIdentifier))).day
+        let today = LocalTime(
+            Self.end, in: try #require(TimeZone(identifier: SamplePeople.timeZoneIdentifier))
+        ).day
         let days = Set(times.map(\.day))
         expect(days) { $0.allSatisfy { $0 < today && $0 >= today.advanced(by: -365) } }
         #expect((280...345).contains(days.count))
@@ -93,9 +98,11 @@ import Testing
 
     @Test func escapesTextsInLines() throws {
         let post = SamplePost(
-            id: "1", author: SamplePeople.human, text: "\"quoted\" \\ and\nbroken\u{1}", createdAt: Self.end,
+            id: "1", author: SamplePeople.human, text: "\"quoted\" \\ and\nbroken\u{1}",
+            createdAt: Self.end,
             language: .english)
-        let object = try JSONDecoder().decode([String: String].self, from: Data(post.jsonLine().utf8))
+        let object = try JSONDecoder().decode(
+            [String: String].self, from: Data(post.jsonLine().utf8))
         #expect(object["text"] == "\"quoted\" \\ and\nbroken ")
         #expect(object["id"] == "https://sandbox.example/users/haruka/statuses/1")
     }
@@ -117,7 +124,9 @@ import Testing
     func postsAboutATopicRarelyRepeat(language: SampleLanguage) {
         var generator = SampleGenerator(seed: 5)
         for topic in SampleTopic.allCases {
-            let posts = (0..<60).map { _ in SampleTexts.post(topic: topic, language: language, generator: &generator) }
+            let posts = (0..<60).map { _ in
+                SampleTexts.post(topic: topic, language: language, generator: &generator)
+            }
             #expect(Set(posts).count >= 42)
             expect(posts) { $0.allSatisfy { !$0.contains("{") && $0.count >= 5 && $0.count < 200 } }
         }

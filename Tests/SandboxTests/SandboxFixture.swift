@@ -32,7 +32,8 @@ struct SandboxFixture {
     let clock: TestClock
 
     static func world(
-        seed: UInt64 = 7, days: Int = 3, origin: Date = origin, friends: [String]? = nil, humanPosts: [Post]? = nil,
+        seed: UInt64 = 7, days: Int = 3, origin: Date = origin, friends: [String]? = nil,
+        humanPosts: [Post]? = nil,
         bot: NetworkName = .mastodon
     ) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
@@ -75,7 +76,8 @@ struct SandboxFixture {
 
     /// Sends one request on a connection of its own.
     func send(
-        _ method: String = "GET", _ target: String, as identity: Identity = .bot, json: String? = nil,
+        _ method: String = "GET", _ target: String, as identity: Identity = .bot,
+        json: String? = nil,
         form: String? = nil, key: String? = nil, headers: [String: String] = [:]
     ) async throws -> Reply {
         let reply = try await attempt(
@@ -86,16 +88,20 @@ struct SandboxFixture {
 
     /// Sends one request; nil if the server hangs up without an answer.
     func attempt(
-        _ method: String = "GET", _ target: String, as identity: Identity = .bot, json: String? = nil,
+        _ method: String = "GET", _ target: String, as identity: Identity = .bot,
+        json: String? = nil,
         form: String? = nil, key: String? = nil, headers: [String: String] = [:]
     ) async throws -> Reply? {
         var headers = headers
         if headers["User-Agent"] == nil { headers["User-Agent"] = "tests/1" }
-        if json != nil, headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
+        if json != nil, headers["Content-Type"] == nil {
+            headers["Content-Type"] = "application/json"
+        }
         if form != nil { headers["Content-Type"] = "application/x-www-form-urlencoded" }
         if let key { headers["Idempotency-Key"] = key }
         if let token = token(of: identity) { headers["Authorization"] = "Bearer \(token)" }
-        let bytes = Self.bytes(method, target, port: sandbox.port, headers: headers, body: json ?? form)
+        let bytes = Self.bytes(
+            method, target, port: sandbox.port, headers: headers, body: json ?? form)
         let port = sandbox.port
         return try await Self.onThread {
             let connection = try LoopbackConnection(port: port)
@@ -104,7 +110,9 @@ struct SandboxFixture {
         }
     }
 
-    static func bytes(_ method: String, _ target: String, port: Int, headers: [String: String], body: String?)
+    static func bytes(
+        _ method: String, _ target: String, port: Int, headers: [String: String], body: String?
+    )
         -> [UInt8]
     {
         var lines = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1:\(port)"]
@@ -124,15 +132,20 @@ struct SandboxFixture {
 
     /// Runs blocking work on a thread of its own.
     ///
-    /// Not on a dispatch queue: on Linux those share their few threads with the cooperative pool that the server needs.
-    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    /// Not on a dispatch queue: on Linux those share their few threads with the cooperative pool
+    /// that the server needs.
+    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value)
+        async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result { try work() }) }.start()
         }
     }
 
     /// Publishes as the bot and gives the id.
-    func publish(_ text: String, replyTo: String? = nil, visibility: String = "unlisted", key: String? = nil)
+    func publish(
+        _ text: String, replyTo: String? = nil, visibility: String = "unlisted", key: String? = nil
+    )
         async throws -> String
     {
         var fields: [String: String] = ["status": text, "visibility": visibility]
@@ -140,13 +153,16 @@ struct SandboxFixture {
         let body = String(decoding: try JSONEncoder().encode(fields), as: UTF8.self)
         let reply = try await send("POST", "/api/v1/statuses", json: body, key: key)
         guard reply.status == 200, let id = reply.object["id"] as? String else {
-            throw LoopbackConnection.Failure(description: "not published: \(reply.status) \(reply.text)")
+            throw LoopbackConnection.Failure(
+                description: "not published: \(reply.status) \(reply.text)")
         }
         return id
     }
 
     /// Follows `next` links from `target` to their end, and returns the pages.
-    func walk(_ target: String, as identity: Identity, relation: String = "next") async throws -> [Reply] {
+    func walk(_ target: String, as identity: Identity, relation: String = "next") async throws
+        -> [Reply]
+    {
         var pages: [Reply] = []
         var next: String? = target
         while let current = next, pages.count < 500 {

@@ -4,7 +4,9 @@ import Testing
 @testable import Sandbox
 
 @Suite struct SandboxTests {
-    private static func start(_ world: SandboxWorld = SandboxFixture.standard) async throws -> Sandbox {
+    private static func start(_ world: SandboxWorld = SandboxFixture.standard) async throws
+        -> Sandbox
+    {
         try await Sandbox.start(world: world, rateLimits: .unlimited) { SandboxFixture.origin }
     }
 
@@ -44,7 +46,8 @@ import Testing
         let port = sandbox.port
         let request = SandboxFixture.bytes(
             "GET", "/api/v1/accounts/verify_credentials", port: port,
-            headers: ["User-Agent": "tests/1", "Authorization": "Bearer \(sandbox.botToken)"], body: nil)
+            headers: ["User-Agent": "tests/1", "Authorization": "Bearer \(sandbox.botToken)"],
+            body: nil)
         let statuses = try await SandboxFixture.onThread {
             let connection = try LoopbackConnection(port: port)
             return try (0..<500).map { _ in

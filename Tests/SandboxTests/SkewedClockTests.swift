@@ -9,7 +9,8 @@ import Testing
     @Test(arguments: [(-360.0, 401), (-240, 201), (0, 201), (240, 201), (360, 401)])
     func xTakesTimestampsOfTheseMinutesOnly(skew: TimeInterval, status: Int) async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let reply = try await fixture.x("POST", "/2/tweets", json: #"{"text":"hello"}"#) { signer in
+            let reply = try await fixture.x("POST", "/2/tweets", json: #"{"text":"hello"}"#) {
+                signer in
                 signer.timestamp += skew
             }
             #expect(reply.status == status)
@@ -50,7 +51,8 @@ import Testing
             for (number, offset) in offsets.enumerated() {
                 let created = (bot.fixture.clock.now + offset).rfc3339
                 let reply = try await client.put(
-                    client.record("number \(number)", ["createdAt": created]), key: bot.key(number) ?? "")
+                    client.record("number \(number)", ["createdAt": created]),
+                    key: bot.key(number) ?? "")
                 #expect(reply.status == 200)
                 bot.fixture.clock.now += 1
             }
@@ -68,7 +70,9 @@ import Testing
                 for (number, skew) in skews.enumerated() {
                     group.addTask {
                         let json = #"{"text":"number \#(number)"}"#
-                        return try await fixture.x("POST", "/2/tweets", json: json) { $0.timestamp += skew }.status
+                        return try await fixture.x("POST", "/2/tweets", json: json) {
+                            $0.timestamp += skew
+                        }.status
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }

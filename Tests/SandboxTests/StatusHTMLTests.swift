@@ -23,7 +23,10 @@ import Testing
             ("see https://e.org/long/path.", "<p>see \(link).</p>"),
             ("hi @aoi!", "<p>hi \(aoi)!</p>"),
             ("@aoi@sandbox.example", "<p>\(aoi)</p>"),
-            ("@nobody and @nobody@elsewhere.example", "<p>@nobody and @nobody@elsewhere.example</p>"),
+            (
+                "@nobody and @nobody@elsewhere.example",
+                "<p>@nobody and @nobody@elsewhere.example</p>"
+            ),
             ("mail me@aoi or a@b", "<p>mail me@aoi or a@b</p>"),
             (
                 "#Trains",
@@ -41,20 +44,25 @@ import Testing
     @Test func cutsLongLinksForTheEyeOnly() {
         let address = "https://elsewhere.example/" + String(repeating: "x", count: 40) + "?a=1&b=2"
         let html = StatusHTML(address, population: population).html
-        #expect(html.contains("href=\"https://elsewhere.example/\(String(repeating: "x", count: 40))?a=1&amp;b=2\""))
+        #expect(
+            html.contains(
+                "href=\"https://elsewhere.example/\(String(repeating: "x", count: 40))?a=1&amp;b=2\""
+            ))
         #expect(html.contains("<span class=\"ellipsis\">elsewhere.example/xxxxxxxxxxxx</span>"))
         #expect(html.contains("<span class=\"invisible\">xxxx"))
     }
 
     @Test func listsEachMentionAndTagOnce() {
-        let status = StatusHTML("@aoi @AOI @ferry@elsewhere.example #Cats #cats #猫", population: population)
+        let status = StatusHTML(
+            "@aoi @AOI @ferry@elsewhere.example #Cats #cats #猫", population: population)
         #expect(status.mentions.map { population.people[$0].userName } == ["aoi", "ferry"])
         #expect(status.tags == ["cats", "猫"])
     }
 
     @Test(
         arguments: [
-            ("", 0), ("abc", 3), ("👨‍👩‍👧", 1), ("https://e.org/a", 23), ("see https://e.org/a ok", 30), ("@a@b.example", 2),
+            ("", 0), ("abc", 3), ("👨‍👩‍👧", 1), ("https://e.org/a", 23), ("see https://e.org/a ok", 30),
+            ("@a@b.example", 2),
             ("#tag", 4),
         ] as [(String, Int)])
     func countsLength(text: String, length: Int) {

@@ -2,7 +2,8 @@ import Foundation
 
 /// Lets a few in at a time; the others wait in order.
 ///
-/// Every sandbox first lives through weeks of its world. A hundred at once would keep each other from answering in time.
+/// Every sandbox first lives through weeks of its world. A hundred at once would keep each other
+/// from answering in time.
 actor Turnstile {
     /// For the sandboxes of all tests.
     static let sandboxes = Turnstile(places: 4)

@@ -8,14 +8,18 @@ import Testing
     private static let all: [Int64] = [10, 20, 30, 40, 50]
 
     private func page(
-        older: Int64? = nil, since: Int64? = nil, newer: Int64? = nil, limit: Int, of ids: [Int64] = all
+        older: Int64? = nil, since: Int64? = nil, newer: Int64? = nil, limit: Int,
+        of ids: [Int64] = all
     ) throws -> WirePage {
-        let query = [("max_id", older), ("since_id", since), ("min_id", newer), ("limit", Int64(limit))]
+        let query = [
+            ("max_id", older), ("since_id", since), ("min_id", newer), ("limit", Int64(limit)),
+        ]
         let request = WireRequest(method: "GET", target: "/", headers: [], body: [])
         let call = MastodonCall(
             request: request, segments: [],
             query: query.compactMap { name, value in value.map { (name, String($0)) } },
-            fields: try WireFields(request, allowed: []), caller: nil, scopes: [], now: .distantPast,
+            fields: try WireFields(request, allowed: []), caller: nil, scopes: [],
+            now: .distantPast,
             habits: MastodonHabits())
         return WirePage(ids, bounds: try WirePage.Bounds(call, of: .home))
     }

@@ -11,7 +11,8 @@ import Testing
     private func fingerprint(_ world: SandboxWorld) -> [String] {
         world.events.map { event in
             switch event.action {
-            case .post(let post): "\(event.date.milliseconds) \(post.author) \(post.text) \(post.visibility)"
+            case .post(let post):
+                "\(event.date.milliseconds) \(post.author) \(post.text) \(post.visibility)"
             case .favorite(let number): "\(event.date.milliseconds) favorite \(number)"
             case .follow(let person): "\(event.date.milliseconds) follow \(person)"
             }
@@ -53,7 +54,8 @@ import Testing
     }
 
     @Test func hasMentionsEvenWhenARunOfOneDayBeginsInTheEvening() {
-        let world = SandboxFixture.world(days: 1, origin: SandboxFixture.origin.addingTimeInterval(21 * 3_600))
+        let world = SandboxFixture.world(
+            days: 1, origin: SandboxFixture.origin.addingTimeInterval(21 * 3_600))
         #expect(world.expectedReplies > 0)
         expect(world.mentions) { $0.contains { $0.mention.kind == .stop } }
     }
@@ -83,14 +85,18 @@ import Testing
         #expect(refusedByDay >= 1)
         #expect(refusedByThread >= 1)
         #expect(world.expectedReplies == perDay.values.reduce(0, +))
-        expect(world.mentions) { $0.allSatisfy { $0.mention.kind == .friend || !$0.mention.deservesReply } }
+        expect(world.mentions) {
+            $0.allSatisfy { $0.mention.kind == .friend || !$0.mention.deservesReply }
+        }
     }
 
     @Test func isQuietAfterStopInEveryExpectation() throws {
         let stop = try #require(world.mentions.first { $0.mention.kind == .stop })
         let later = world.mentions.filter { $0.handle == stop.handle && $0.date > stop.date }
         #expect(!later.isEmpty)
-        expect(later) { $0.allSatisfy { $0.mention.kind == .afterStop && !$0.mention.deservesReply } }
+        expect(later) {
+            $0.allSatisfy { $0.mention.kind == .afterStop && !$0.mention.deservesReply }
+        }
         let earlier = world.mentions.filter { $0.handle == stop.handle && $0.date < stop.date }
         expect(earlier) { $0.contains { $0.mention.deservesReply } }
     }
@@ -109,11 +115,18 @@ import Testing
     }
 
     @Test func takesFriendsFromTheUsersOwnArchive() throws {
-        let friends = ["Bob", "bob", "kim@elsewhere.example", "bob@sandbox.example", "aoi", "not a name", "zoë", ""]
+        let friends = [
+            "Bob", "bob", "kim@elsewhere.example", "bob@sandbox.example", "aoi", "not a name",
+            "zoë", "",
+        ]
         let world = SandboxFixture.world(friends: friends, humanPosts: [])
         let answered = world.population.people.filter(\.isAnswered).map(\.handle)
-        #expect(answered == ["bob@sandbox.example", "kim@elsewhere.example", "aoi@sandbox.example"])
-        #expect(world.population.people.filter { $0.role == .weary }.map(\.handle) == ["aoi@sandbox.example"])
+        #expect(
+            answered == ["bob@sandbox.example", "kim@elsewhere.example", "aoi@sandbox.example"])
+        #expect(
+            world.population.people.filter { $0.role == .weary }.map(\.handle) == [
+                "aoi@sandbox.example"
+            ])
         #expect(world.expectedReplies > 0)
         let kim = try #require(world.population.index(of: "KIM@elsewhere.example"))
         #expect(world.population.people[kim].localName == "kim@elsewhere.example")
@@ -145,14 +158,17 @@ import Testing
         let local = String(date.milliseconds << 16 | 5)
         let posts = [
             Post(
-                id: PostID(network: .mastodon, value: "https://sandbox.example/users/haruka/statuses/\(local)"),
+                id: PostID(
+                    network: .mastodon,
+                    value: "https://sandbox.example/users/haruka/statuses/\(local)"),
                 author: human, text: "hello there", createdAt: date,
                 replyTo: ReplyTarget(author: friend), language: "en"),
             Post(
                 id: PostID(network: .x, value: "77"), author: human, text: "an old one",
                 createdAt: date.addingTimeInterval(-86_400), visibility: .private),
             Post(
-                id: PostID(network: .x, value: "78"), author: human, text: "to somebody unknown", createdAt: date,
+                id: PostID(network: .x, value: "78"), author: human, text: "to somebody unknown",
+                createdAt: date,
                 replyTo: ReplyTarget(author: AccountID(network: .x, value: "12"))),
             Post(
                 id: PostID(network: .x, value: "79"), author: human, text: "not yet",
@@ -171,27 +187,35 @@ import Testing
         let posts = (1...40).map { day in
             Post(
                 id: PostID(network: .x, value: String(day)),
-                author: AccountID(network: .mastodon, value: "haruka@sandbox.example"), text: "morning \(day)",
-                createdAt: SandboxFixture.origin.addingTimeInterval(-86_400 * Double(day) + 8 * 3_600))
+                author: AccountID(network: .mastodon, value: "haruka@sandbox.example"),
+                text: "morning \(day)",
+                createdAt: SandboxFixture.origin.addingTimeInterval(
+                    -86_400 * Double(day) + 8 * 3_600))
         }
         let world = SandboxFixture.world(days: 7, humanPosts: posts)
         let own = world.events.compactMap { event -> Date? in
-            guard case .post(let post) = event.action, post.author == SandboxPopulation.human, post.target == nil,
+            guard case .post(let post) = event.action, post.author == SandboxPopulation.human,
+                post.target == nil,
                 event.date >= SandboxFixture.origin
             else { return nil }
             return event.date
         }
         #expect(own.count == 7)
-        expect(own) { $0.allSatisfy { LocalTime($0, in: SandboxFixture.tokyo).minute.value == 480 } }
+        expect(own) {
+            $0.allSatisfy { LocalTime($0, in: SandboxFixture.tokyo).minute.value == 480 }
+        }
     }
 
     @Test func survivesADayWithoutMidnightAndZonesFarFromGreenwich() throws {
-        for name in ["America/Sao_Paulo", "Pacific/Kiritimati", "Pacific/Marquesas", "Europe/Berlin"] {
+        for name in [
+            "America/Sao_Paulo", "Pacific/Kiritimati", "Pacific/Marquesas", "Europe/Berlin",
+        ] {
             let zone = try #require(TimeZone(identifier: name))
             for origin in [1_477_000_000.0, 1_509_000_000, 1_540_000_000] {
                 let world = SandboxWorld(
                     configuration: .init(
-                        seed: 1, origin: Date(timeIntervalSince1970: origin), days: 7, timeZone: zone))
+                        seed: 1, origin: Date(timeIntervalSince1970: origin), days: 7,
+                        timeZone: zone))
                 #expect(world.expectedReplies > 0)
             }
         }

@@ -24,7 +24,9 @@ import Testing
             #expect(writes.map(\.target) == [nil, mention.id, mention.id, mention.id])
             #expect(writes.map(\.effect) == [.created, .created, .created, .repeated])
             #expect(writes.map(\.postID) == ledger.deliveries.map(\.id) + [mention.id, mention.id])
-            expect(writes) { $0.allSatisfy { $0.isAnswered && $0.fault == nil && $0.arrived == $0.date } }
+            expect(writes) {
+                $0.allSatisfy { $0.isAnswered && $0.fault == nil && $0.arrived == $0.date }
+            }
             let hasKeyOfFavorite = network == .bluesky
             let favoriteKey = hasKeyOfFavorite ? bot.key(3) : nil
             #expect(writes.map(\.key) == [bot.key(1), bot.key(2), favoriteKey, favoriteKey])
@@ -51,15 +53,20 @@ import Testing
             let served: [String]
             switch network {
             case .mastodon:
-                let reply = try await bot.fixture.send("GET", "/api/v1/notifications?types%5B%5D=mention&limit=80")
-                served = reply.list.compactMap { ($0["status"] as? [String: Any])?["uri"] as? String }
+                let reply = try await bot.fixture.send(
+                    "GET", "/api/v1/notifications?types%5B%5D=mention&limit=80")
+                served = reply.list.compactMap {
+                    ($0["status"] as? [String: Any])?["uri"] as? String
+                }
             case .x:
                 let id = bot.fixture.xID(.bot)
-                served = try await bot.fixture.x("GET", "/2/users/\(id)/mentions?max_results=100").xIDs
+                served = try await bot.fixture.x("GET", "/2/users/\(id)/mentions?max_results=100")
+                    .xIDs
             default:
                 let client = try await BlueskyClient.logIn(.bot, to: bot.fixture)
                 let reply = try await client.get(
-                    "app.bsky.notification.listNotifications", "reasons=mention&reasons=reply&limit=100")
+                    "app.bsky.notification.listNotifications",
+                    "reasons=mention&reasons=reply&limit=100")
                 served = reply.items("notifications").map(\.uri)
             }
             #expect(served.count > 20)
@@ -115,7 +122,8 @@ import Testing
 
     @Test func readsAFormAsItReadsJSON() async throws {
         try await BotRequests.run(.mastodon) { bot in
-            _ = try await bot.fixture.send("POST", "/api/v1/statuses", form: "status=a%20form", key: "k")
+            _ = try await bot.fixture.send(
+                "POST", "/api/v1/statuses", form: "status=a%20form", key: "k")
             let writes = await bot.sandbox.ledger.writes
             #expect(writes.map(\.text) == ["a form"])
             #expect(writes.map(\.key) == ["k"])

@@ -8,7 +8,9 @@ import Testing
     private static let few = SandboxFixture.world(humanTexts: (0..<12).map { "post \($0)" })
 
     /// What a request adds to the bill.
-    private func cost(_ fixture: SandboxFixture, _ request: () async throws -> Reply) async throws -> Int {
+    private func cost(_ fixture: SandboxFixture, _ request: () async throws -> Reply) async throws
+        -> Int
+    {
         let before = await fixture.sandbox.ledger.spentMicrodollars
         let reply = try await request()
         guard (200..<300).contains(reply.status) else {
@@ -22,20 +24,24 @@ import Testing
             let target = "/2/users/\(fixture.xID(.human))/tweets?max_results="
             let five = try await cost(fixture) { try await fixture.x("GET", target + "5") }
             #expect(five == 25_000)
-            let twelve = try await cost(fixture) { try await fixture.x("GET", target + "12", as: .human) }
+            let twelve = try await cost(fixture) {
+                try await fixture.x("GET", target + "12", as: .human)
+            }
             #expect(twelve == 35_000)
             let again = try await cost(fixture) { try await fixture.x("GET", target + "12") }
             #expect(again == 0)
             let me = try await cost(fixture) { try await fixture.x("GET", "/2/users/me") }
             #expect(me == 10_000)
             let empty = try await cost(fixture) {
-                try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/mentions?since_id=1795100400000000000")
+                try await fixture.x(
+                    "GET", "/2/users/\(fixture.xID(.bot))/mentions?since_id=1795100400000000000")
             }
             #expect(empty == 0)
             // Half past midnight in UTC.
             fixture.clock.now = Date(timeIntervalSince1970: 1_795_134_600)
             let nextDay = try await cost(fixture) {
-                try await fixture.x("GET", target + "12&until_id=\(SandboxFixture.humanID(11, of: 12))")
+                try await fixture.x(
+                    "GET", target + "12&until_id=\(SandboxFixture.humanID(11, of: 12))")
             }
             #expect(nextDay == 55_000)
         }
@@ -53,7 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [SandboxRole.human, .bot]) func givesTheOwnerALowerPrice(owner: SandboxRole) async throws {
+    @Test(arguments: [SandboxRole.human, .bot]) func givesTheOwnerALowerPrice(owner: SandboxRole)
+        async throws
+    {
         try await SandboxFixture.run(world: Self.few) { (fixture) async throws in
             fixture.sandbox.faults.x.appOwner = owner
             let target = "/2/users/\(fixture.xID(.human))/tweets?max_results=5"
@@ -78,14 +86,17 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let plain = try await cost(fixture) { try await fixture.xPublish("hello") }
             let linked = try await cost(fixture) { try await fixture.xPublish("see example.com") }
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == .friend })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.kind == .friend })
             fixture.clock.now = entry.date
             let mentions = try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/mentions")
             let id = try #require(mentions.xIDs.first)
             let reply = try await fixture.xPublish("indeed", replyTo: id)
             let own = try #require(reply.single["id"] as? String)
             let after = await fixture.sandbox.ledger.spentMicrodollars
-            let deleted = try await cost(fixture) { try await fixture.x("DELETE", "/2/tweets/\(own)") }
+            let deleted = try await cost(fixture) {
+                try await fixture.x("DELETE", "/2/tweets/\(own)")
+            }
             #expect(plain == 15_000)
             #expect(linked == 200_000)
             #expect(deleted == 10_000)

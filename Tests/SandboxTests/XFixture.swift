@@ -23,7 +23,8 @@ struct XSigner {
     /// The value of the `Authorization` header.
     func header(_ request: WireRequest) throws -> String {
         var pairs = [
-            ("oauth_consumer_key", keys.consumerKey), ("oauth_nonce", nonce), ("oauth_signature_method", method),
+            ("oauth_consumer_key", keys.consumerKey), ("oauth_nonce", nonce),
+            ("oauth_signature_method", method),
             ("oauth_timestamp", String(Int64(timestamp.timeIntervalSince1970))),
         ]
         if sendsToken { pairs.append(("oauth_token", keys.accessToken)) }
@@ -33,7 +34,9 @@ struct XSigner {
             throw LoopbackConnection.Failure(description: "the header cannot be read")
         }
         let signature = XSignature(request, authorization: authorization)
-            .text(consumerSecret: keys.consumerSecret, tokenSecret: sendsToken ? keys.accessTokenSecret : "")
+            .text(
+                consumerSecret: keys.consumerSecret,
+                tokenSecret: sendsToken ? keys.accessTokenSecret : "")
         return Self.text(pairs + [("oauth_signature", signature)])
     }
 
@@ -43,9 +46,11 @@ struct XSigner {
 }
 
 extension SandboxFixture {
-    /// Sends a signed request; `target` is path and query as sent, `change` may spoil how it is signed.
+    /// Sends a signed request; `target` is path and query as sent, `change` may spoil how it is
+    /// signed.
     func x(
-        _ method: String = "GET", _ target: String, as role: SandboxRole = .bot, json: String? = nil,
+        _ method: String = "GET", _ target: String, as role: SandboxRole = .bot,
+        json: String? = nil,
         form: String? = nil, change: (inout XSigner) -> Void = { _ in }
     ) async throws -> Reply {
         var signer = XSigner(sandbox.xKeys(role), at: clock.now)
@@ -54,7 +59,8 @@ extension SandboxFixture {
     }
 
     func x(
-        _ method: String, _ target: String, signer: XSigner, json: String? = nil, form: String? = nil
+        _ method: String, _ target: String, signer: XSigner, json: String? = nil,
+        form: String? = nil
     ) async throws -> Reply {
         let request = wireRequest(method, target, json: json, form: form)
         return try await send(
@@ -62,7 +68,9 @@ extension SandboxFixture {
             headers: ["Authorization": try signer.header(request)])
     }
 
-    func wireRequest(_ method: String, _ target: String, json: String? = nil, form: String? = nil) -> WireRequest {
+    func wireRequest(_ method: String, _ target: String, json: String? = nil, form: String? = nil)
+        -> WireRequest
+    {
         let type = form == nil ? "application/json" : "application/x-www-form-urlencoded"
         return WireRequest(
             method: method, target: target,
@@ -98,13 +106,17 @@ extension SandboxFixture {
         return pages
     }
 
-    /// A world whose human has posted these texts, a minute apart, the last one just before the run.
-    static func world(humanTexts texts: [String], change: (Int, inout Post) -> Void = { _, _ in }) -> SandboxWorld {
+    /// A world whose human has posted these texts, a minute apart, the last one just before the
+    /// run.
+    static func world(humanTexts texts: [String], change: (Int, inout Post) -> Void = { _, _ in })
+        -> SandboxWorld
+    {
         let author = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         return world(
             humanPosts: texts.enumerated().map { index, text in
                 var post = Post(
-                    id: PostID(network: .mastodon, value: "urn:\(index)"), author: author, text: text,
+                    id: PostID(network: .mastodon, value: "urn:\(index)"), author: author,
+                    text: text,
                     createdAt: humanDate(index, of: texts.count))
                 change(index, &post)
                 return post
@@ -132,5 +144,7 @@ extension Reply {
     var xIDs: [String] { data.compactMap { $0["id"] as? String } }
 
     /// The last part of the problem's address.
-    var problem: String? { (object["type"] as? String)?.split(separator: "/").last.map(String.init) }
+    var problem: String? {
+        (object["type"] as? String)?.split(separator: "/").last.map(String.init)
+    }
 }

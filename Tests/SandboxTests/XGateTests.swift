@@ -18,11 +18,14 @@ import Testing
     }
 
     private static let spoilings: [@Sendable (inout XSigner) -> Void] = [
-        { $0.keys.consumerSecret += "x" }, { $0.keys.accessTokenSecret += "x" }, { $0.keys.consumerKey += "x" },
+        { $0.keys.consumerSecret += "x" }, { $0.keys.accessTokenSecret += "x" },
+        { $0.keys.consumerKey += "x" },
         { $0.keys.accessToken += "x" }, { $0.timestamp += 301 }, { $0.timestamp -= 301 },
-        { $0.method = "HMAC-SHA256" }, { $0.method = "PLAINTEXT" }, { $0.version = "2.0" }, { $0.nonce = "" },
+        { $0.method = "HMAC-SHA256" }, { $0.method = "PLAINTEXT" }, { $0.version = "2.0" },
+        { $0.nonce = "" },
         { $0.nonce = "no-good" }, { $0.sendsToken = false },
-        { $0.extra = [("oauth_token", $0.keys.accessToken)] }, { $0.timestamp = Date(timeIntervalSince1970: 0) },
+        { $0.extra = [("oauth_token", $0.keys.accessToken)] },
+        { $0.timestamp = Date(timeIntervalSince1970: 0) },
     ]
 
     @Test func refusesWhatIsWrong() async throws {
@@ -102,19 +105,25 @@ import Testing
         to sent: (method: String, target: String, form: String?)
     ) async throws -> Reply {
         let signer = XSigner(fixture.sandbox.xKeys(.bot), at: fixture.clock.now)
-        let header = try signer.header(fixture.wireRequest(made.method, made.target, form: made.form))
+        let header = try signer.header(
+            fixture.wireRequest(made.method, made.target, form: made.form))
         return try await fixture.send(
-            sent.method, sent.target, as: .nobody, form: sent.form, headers: ["Authorization": header])
+            sent.method, sent.target, as: .nobody, form: sent.form,
+            headers: ["Authorization": header])
     }
 
     @Test func signsMethodPathQueryAndForm() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let posts = "/2/tweets?ids=1"
             let same = try await moved(fixture, from: ("GET", posts, nil), to: ("GET", posts, nil))
-            let query = try await moved(fixture, from: ("GET", posts, nil), to: ("GET", "/2/tweets?ids=2", nil))
-            let path = try await moved(fixture, from: ("GET", "/2/tweets/1", nil), to: ("GET", "/2/tweets/2", nil))
-            let verb = try await moved(fixture, from: ("DELETE", posts, nil), to: ("GET", posts, nil))
-            let form = try await moved(fixture, from: ("POST", "/2/tweets", "a=1"), to: ("POST", "/2/tweets", "a=2"))
+            let query = try await moved(
+                fixture, from: ("GET", posts, nil), to: ("GET", "/2/tweets?ids=2", nil))
+            let path = try await moved(
+                fixture, from: ("GET", "/2/tweets/1", nil), to: ("GET", "/2/tweets/2", nil))
+            let verb = try await moved(
+                fixture, from: ("DELETE", posts, nil), to: ("GET", posts, nil))
+            let form = try await moved(
+                fixture, from: ("POST", "/2/tweets", "a=1"), to: ("POST", "/2/tweets", "a=2"))
             #expect([same, query, path, verb, form].map(\.status) == [200, 401, 401, 401, 401])
         }
     }
@@ -128,7 +137,8 @@ import Testing
 
     @Test func letsTheHumansKeysOnlyRead() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let write = try await fixture.x("POST", "/2/tweets", as: .human, json: #"{"text":"hello"}"#)
+            let write = try await fixture.x(
+                "POST", "/2/tweets", as: .human, json: #"{"text":"hello"}"#)
             #expect(write.status == 403)
             #expect(write.problem == "oauth1-permissions")
             let delete = try await fixture.x("DELETE", "/2/tweets/1", as: .human)

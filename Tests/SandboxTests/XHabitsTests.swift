@@ -49,7 +49,8 @@ import Testing
             let target = "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological"
             let refused = try await fixture.x("GET", target + "?post.fields=author_id")
             #expect(refused.status == 400)
-            let reply = try await fixture.x("GET", target + "?expansions=author_id,referenced_posts.id")
+            let reply = try await fixture.x(
+                "GET", target + "?expansions=author_id,referenced_posts.id")
             expect(reply.data) { $0.allSatisfy { $0["author_id"] is String } }
             expect(reply.data) { $0.contains { $0["referenced_posts"] is [[String: Any]] } }
             #expect(reply.includes["posts"] is [[String: Any]])
@@ -98,7 +99,8 @@ import Testing
             _ = try await fixture.xPublish("odd")
             let early = try await fixture.x("GET", target)
             #expect(early.texts == ["odd"])
-            let direct = try await fixture.x("GET", "/2/tweets/\(even.single["id"] as? String ?? "")")
+            let direct = try await fixture.x(
+                "GET", "/2/tweets/\(even.single["id"] as? String ?? "")")
             #expect(direct.status == 200)
             fixture.clock.now = SandboxFixture.origin.addingTimeInterval(31)
             let late = try await fixture.x("GET", target)
@@ -160,7 +162,9 @@ import Testing
 
     @Test func failsAtTheEdge() async throws {
         try await run({ $0.edgeFailsEvery = 2 }) { (fixture, _) async throws in
-            let (first, second) = (try await fixture.xPublish("one"), try await fixture.xPublish("two"))
+            let (first, second) = (
+                try await fixture.xPublish("one"), try await fixture.xPublish("two")
+            )
             #expect([first, second].map(\.status) == [201, 503])
             #expect(second.headers["content-type"] == "text/html; charset=utf-8")
             let ledger = await fixture.sandbox.ledger
@@ -192,7 +196,8 @@ import Testing
     @Test func namesTheAnsweredInTheirPlace() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.sandbox.faults.x.namesTheAnswered = true
-            let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == .friend })
+            let entry = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.kind == .friend })
             fixture.clock.now = entry.date
             let mentions = try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/mentions")
             let id: String = try #require(mentions.xIDs.first)
@@ -206,7 +211,9 @@ import Testing
 
     @Test func errsInTheOldForm() async throws {
         try await run({ $0.oldErrors = true }) { (fixture, _) async throws in
-            let refused = try await fixture.x("GET", "/2/users/me") { $0.keys.accessTokenSecret += "x" }
+            let refused = try await fixture.x("GET", "/2/users/me") {
+                $0.keys.accessTokenSecret += "x"
+            }
             #expect(refused.status == 401)
             #expect(refused.errors.first?["code"] as? Int == 32)
             #expect(refused.object["title"] == nil)

@@ -5,11 +5,13 @@ import Testing
 
 @Suite struct XLoginTests {
     private func form(_ reply: Reply) -> [String: String] {
-        Dictionary(WireRequest.form(reply.text).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        Dictionary(
+            WireRequest.form(reply.text).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     }
 
     private func begin(
-        _ fixture: SandboxFixture, query: String = "", form: String? = nil, callback: String? = "oob"
+        _ fixture: SandboxFixture, query: String = "", form: String? = nil,
+        callback: String? = "oob"
     ) async throws -> Reply {
         try await fixture.x("POST", "/oauth/request_token" + query, form: form) { signer in
             signer.sendsToken = false
@@ -17,8 +19,11 @@ import Testing
         }
     }
 
-    private func pin(_ fixture: SandboxFixture, _ token: String, query: String = "") async throws -> String {
-        let page = try await fixture.send("GET", "/oauth/authorize?oauth_token=\(token)\(query)", as: .nobody)
+    private func pin(_ fixture: SandboxFixture, _ token: String, query: String = "") async throws
+        -> String
+    {
+        let page = try await fixture.send(
+            "GET", "/oauth/authorize?oauth_token=\(token)\(query)", as: .nobody)
         let after = try #require(page.text.components(separatedBy: "<code>").last)
         return try #require(after.components(separatedBy: "</code>").first)
     }
@@ -66,7 +71,8 @@ import Testing
                 fixture, query: isInForm ? "" : "?\(parameter)", form: isInForm ? parameter : nil)
             let request = form(reply)
             let pin = try await pin(
-                fixture, request["oauth_token"] ?? "", query: "&screen_name=haruka&force_login=true")
+                fixture, request["oauth_token"] ?? "", query: "&screen_name=haruka&force_login=true"
+            )
             let grant = form(try await finish(fixture, request, pin: pin))
             #expect(grant["screen_name"] == "haruka")
             let me = try await fixture.x("GET", "/2/users/me", signer: signer(fixture, grant))
@@ -83,7 +89,8 @@ import Testing
             let early = try await finish(fixture, request, pin: "1234567")
             #expect(early.status == 401)
             let pin = try await pin(fixture, request["oauth_token"] ?? "")
-            let wrong = try await finish(fixture, request, pin: pin == "1234567" ? "7654321" : "1234567")
+            let wrong = try await finish(
+                fixture, request, pin: pin == "1234567" ? "7654321" : "1234567")
             #expect(wrong.status == 401)
             let callback = try await begin(fixture, callback: "https://elsewhere.example/")
             #expect(callback.status == 403)
@@ -99,14 +106,16 @@ import Testing
             let token = request["oauth_token"] ?? ""
             let other = try await fixture.send(
                 "GET", "/oauth/authorize?oauth_token=\(token)&screen_name=aoi", as: .nobody)
-            let unknown = try await fixture.send("GET", "/oauth/authorize?oauth_token=none", as: .nobody)
+            let unknown = try await fixture.send(
+                "GET", "/oauth/authorize?oauth_token=none", as: .nobody)
             #expect([other, unknown].map(\.status) == [403, 403])
         }
     }
 
     @Test func leavesMastodonsPageAlone() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let mastodon = try await fixture.send("GET", "/oauth/authorize?client_id=1&response_type=code", as: .nobody)
+            let mastodon = try await fixture.send(
+                "GET", "/oauth/authorize?client_id=1&response_type=code", as: .nobody)
             #expect(!mastodon.text.contains("request token"))
         }
     }

@@ -14,7 +14,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let plain = try await fixture.x("GET", "/2/users/by/username/Shizuka")
             #expect(Set(plain.single.keys) == ["id", "name", "username"])
-            let full = try await fixture.x("GET", "/2/users/by/username/shizuka?user.fields=description,protected")
+            let full = try await fixture.x(
+                "GET", "/2/users/by/username/shizuka?user.fields=description,protected")
             expect((full.single["description"] as? String)) { $0?.contains("#nobot") == true }
             #expect(full.single["protected"] as? Bool == false)
             let missing = try await fixture.x("GET", "/2/users/by/username/nobody")
@@ -30,13 +31,18 @@ import Testing
             let target = "/2/users/\(fixture.xID(.human))/tweets"
             let plain = try await fixture.x("GET", target)
             #expect(plain.data.count == 10)
-            expect(plain.data) { $0.allSatisfy { Set($0.keys) == ["id", "text", "edit_history_tweet_ids"] } }
+            expect(plain.data) {
+                $0.allSatisfy { Set($0.keys) == ["id", "text", "edit_history_tweet_ids"] }
+            }
             #expect(plain.includes.isEmpty)
             #expect(plain.meta["result_count"] as? Int == 10)
             #expect(plain.meta["newest_id"] as? String == plain.xIDs.first)
             #expect(plain.meta["oldest_id"] as? String == plain.xIDs.last)
-            let some = try await fixture.x("GET", target + "?tweet.fields=created_at,lang&expansions=author_id")
-            let keys: Set = ["id", "text", "edit_history_tweet_ids", "created_at", "lang", "author_id"]
+            let some = try await fixture.x(
+                "GET", target + "?tweet.fields=created_at,lang&expansions=author_id")
+            let keys: Set = [
+                "id", "text", "edit_history_tweet_ids", "created_at", "lang", "author_id",
+            ]
             expect(some.data) { $0.allSatisfy { Set($0.keys) == keys } }
             let users = some.includes["users"] as? [[String: Any]] ?? []
             #expect(users.map { $0["username"] as? String } == ["haruka"])
@@ -55,7 +61,8 @@ import Testing
             #expect(pages.first?.meta["previous_token"] == nil)
             let token = try #require(pages[1].meta["previous_token"] as? String)
             let first = try await fixture.x(
-                "GET", "/2/users/\(fixture.xID(.human))/tweets?max_results=100&pagination_token=\(token)")
+                "GET",
+                "/2/users/\(fixture.xID(.human))/tweets?max_results=100&pagination_token=\(token)")
             #expect(first.xIDs == pages[0].xIDs)
             #expect(first.meta["next_token"] as? String == pages[0].meta["next_token"] as? String)
         }
@@ -93,9 +100,11 @@ import Testing
             let all = try await fixture.xWalk(target, as: .human).flatMap(\.texts)
             #expect(all.count == 3_200)
             #expect(all.last == "post 10")
-            let fewer = try await fixture.xWalk(target + "&exclude=replies", as: .human).flatMap(\.texts)
+            let fewer = try await fixture.xWalk(target + "&exclude=replies", as: .human).flatMap(
+                \.texts)
             #expect(fewer.count == 800)
-            let past = try await fixture.x("GET", target + "&until_id=\(SandboxFixture.humanID(10, of: 3_210))")
+            let past = try await fixture.x(
+                "GET", target + "&until_id=\(SandboxFixture.humanID(10, of: 3_210))")
             #expect(past.object["data"] == nil)
         }
     }
@@ -118,9 +127,11 @@ import Testing
             $1.visibility = visibilities[$0]
         }
         try await SandboxFixture.run(world: world) { (fixture) async throws in
-            let list = try await fixture.x("GET", "/2/users/\(fixture.xID(.human))/tweets", as: .human)
+            let list = try await fixture.x(
+                "GET", "/2/users/\(fixture.xID(.human))/tweets", as: .human)
             #expect(list.texts == ["unlisted", "public"])
-            let single = try await fixture.x("GET", "/2/tweets/\(SandboxFixture.humanID(2, of: 4))", as: .human)
+            let single = try await fixture.x(
+                "GET", "/2/tweets/\(SandboxFixture.humanID(2, of: 4))", as: .human)
             #expect(single.status == 404)
         }
     }
@@ -134,7 +145,8 @@ import Testing
         try await SandboxFixture.run(world: world) { (fixture) async throws in
             let reply = try await fixture.x(
                 "GET",
-                "/2/users/\(fixture.xID(.human))/tweets?expansions=attachments.media_keys&" + Self.everything)
+                "/2/users/\(fixture.xID(.human))/tweets?expansions=attachments.media_keys&"
+                    + Self.everything)
             let (note, warned, picture) = (reply.data[0], reply.data[1], reply.data[2])
             #expect(warned["possibly_sensitive"] as? Bool == true)
             #expect(picture["possibly_sensitive"] as? Bool == false)
@@ -143,7 +155,9 @@ import Testing
             let link = ((picture["entities"] as? [String: Any])?["urls"] as? [[String: Any]])?.first
             #expect(link?["media_key"] as? String == key)
             #expect(picture["text"] as? String == "picture \(link?["url"] as? String ?? "")")
-            #expect((reply.includes["media"] as? [[String: Any]])?.first?["media_key"] as? String == key)
+            #expect(
+                (reply.includes["media"] as? [[String: Any]])?.first?["media_key"] as? String == key
+            )
             let full = try #require(note["note_tweet"] as? [String: Any])
             expect((full["text"] as? String)) { $0?.contains("https://t.co/") == true }
             expect((full["text"] as? String)) { $0?.hasPrefix(String(long.prefix(200))) == true }
@@ -158,9 +172,12 @@ import Testing
             let path = "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological"
             let other = try await fixture.x("GET", path, as: .human)
             #expect(other.status == 403)
-            let pages = try await fixture.xWalk(path + "?max_results=100&" + Self.everything, as: .bot)
+            let pages = try await fixture.xWalk(
+                path + "?max_results=100&" + Self.everything, as: .bot)
             let posts = pages.flatMap(\.data)
-            let dates = posts.compactMap { ($0["created_at"] as? String).flatMap { Date(rfc3339: $0) } }
+            let dates = posts.compactMap {
+                ($0["created_at"] as? String).flatMap { Date(rfc3339: $0) }
+            }
             let oldest = try #require(dates.last)
             let age = fixture.clock.now.timeIntervalSince(oldest)
             #expect(age <= 7 * 86_400)
@@ -170,14 +187,16 @@ import Testing
             #expect(!reposts.isEmpty)
             expect(reposts) {
                 $0.allSatisfy {
-                    ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String == "retweeted"
+                    ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String
+                        == "retweeted"
                 }
             }
             let replies = posts.filter { $0["in_reply_to_user_id"] != nil }
             #expect(!replies.isEmpty)
             expect(replies) {
                 $0.allSatisfy {
-                    ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String == "replied_to"
+                    ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String
+                        == "replied_to"
                 }
             }
         }
@@ -186,8 +205,10 @@ import Testing
     @Test func showsMentionsAndFavorites() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             fixture.clock.now = fixture.sandbox.world.end
-            let mentions = try await fixture.xWalk("/2/users/\(fixture.xID(.bot))/mentions?max_results=100", as: .bot)
-                .flatMap(\.texts)
+            let mentions = try await fixture.xWalk(
+                "/2/users/\(fixture.xID(.bot))/mentions?max_results=100", as: .bot
+            )
+            .flatMap(\.texts)
             #expect(!mentions.isEmpty)
             expect(mentions) { $0.allSatisfy { $0.contains("@mirror") } }
             #expect(mentions.count < fixture.sandbox.world.mentions.count)
@@ -197,7 +218,9 @@ import Testing
             #expect(liked.count > 50)
             #expect(Set(liked).count == liked.count)
             #expect(pages[0].meta["newest_id"] == nil)
-            for parameter in ["since_id=1", "until_id=1", "start_time=2026-11-19T00:00:00Z", "exclude=replies"] {
+            for parameter in [
+                "since_id=1", "until_id=1", "start_time=2026-11-19T00:00:00Z", "exclude=replies",
+            ] {
                 let reply = try await fixture.x("GET", path + "?" + parameter, as: .human)
                 #expect(reply.status == 400)
             }
@@ -214,7 +237,9 @@ import Testing
             #expect(partly.status == 200)
             #expect(partly.texts == ["one"])
             #expect(partly.errors.first?["resource_id"] as? String == "12")
-            expect((partly.errors.first?["type"] as? String)) { $0?.hasSuffix("/resource-not-found") == true }
+            expect((partly.errors.first?["type"] as? String)) {
+                $0?.hasSuffix("/resource-not-found") == true
+            }
             let none = try await fixture.x("GET", "/2/tweets?ids=12")
             #expect(none.status == 200)
             #expect(none.object["data"] == nil)
@@ -222,7 +247,8 @@ import Testing
             #expect(single.single["text"] as? String == "one")
             let many = (0..<101).map(String.init).joined(separator: ",")
             for target in [
-                "/2/tweets", "/2/tweets?ids=", "/2/tweets?ids=a", "/2/tweets?ids=1,", "/2/tweets?ids=\(many)",
+                "/2/tweets", "/2/tweets?ids=", "/2/tweets?ids=a", "/2/tweets?ids=1,",
+                "/2/tweets?ids=\(many)",
             ] {
                 let reply = try await fixture.x("GET", target)
                 #expect(reply.status == 400)
@@ -232,15 +258,19 @@ import Testing
 
     @Test func expandsWhatIsReferencedAndSaysWhatIsGone() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            fixture.clock.now = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == .friend }).date
+            fixture.clock.now = try #require(
+                fixture.sandbox.world.mentions.first { $0.mention.kind == .friend }
+            ).date
             let first = try #require(
                 try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/mentions").xIDs.first)
             let answer = try await fixture.xPublish("indeed", replyTo: first)
             let id = try #require(answer.single["id"] as? String)
-            let target = "/2/tweets/\(id)?expansions=referenced_tweets.id.author_id,referenced_tweets.id&"
+            let target =
+                "/2/tweets/\(id)?expansions=referenced_tweets.id.author_id,referenced_tweets.id&"
             let shown = try await fixture.x("GET", target + Self.everything)
             #expect(shown.single["conversation_id"] as? String == first)
-            #expect((shown.includes["tweets"] as? [[String: Any]])?.first?["id"] as? String == first)
+            #expect(
+                (shown.includes["tweets"] as? [[String: Any]])?.first?["id"] as? String == first)
             let author = (shown.includes["users"] as? [[String: Any]])?.first?["id"] as? String
             #expect(author != nil)
             #expect(author == shown.single["in_reply_to_user_id"] as? String)
@@ -256,7 +286,8 @@ import Testing
                 "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological?max_results=100&exclude=retweets"
                     + "&tweet.fields=attachments,entities&expansions=attachments.poll_ids,entities.mentions.username",
                 as: .bot)
-            let polls = pages.flatMap { $0.includes["polls"] as? [[String: Any]] ?? [] }.compactMap {
+            let polls = pages.flatMap { $0.includes["polls"] as? [[String: Any]] ?? [] }.compactMap
+            {
                 $0["id"] as? String
             }
             let named = pages.flatMap(\.data).compactMap {
@@ -265,9 +296,13 @@ import Testing
             #expect(!polls.isEmpty)
             #expect(Set(polls) == Set(named.joined()))
             let users = Set(
-                pages.flatMap { $0.includes["users"] as? [[String: Any]] ?? [] }.compactMap { $0["id"] as? String })
+                pages.flatMap { $0.includes["users"] as? [[String: Any]] ?? [] }.compactMap {
+                    $0["id"] as? String
+                })
             let mentions = pages.flatMap(\.data)
-                .flatMap { ($0["entities"] as? [String: Any])?["mentions"] as? [[String: Any]] ?? [] }
+                .flatMap {
+                    ($0["entities"] as? [String: Any])?["mentions"] as? [[String: Any]] ?? []
+                }
             #expect(!mentions.isEmpty)
             #expect(Set(mentions.compactMap { $0["id"] as? String }) == users)
         }
@@ -275,17 +310,22 @@ import Testing
 
     private static let badQueries = [
         "max_results=4", "max_results=101", "max_results=abc", "max_results=010", "max_results=",
-        "pagination_token=abc", "pagination_token=n12z34", "since_id=-1", "since_id=abc", "until_id=1.5",
-        "start_time=2026-11-19", "start_time=2026-11-19T00:00:00.000Z", "start_time=2010-11-05T00:00:00Z",
-        "start_time=2026-11-19T00:00:00Z&end_time=2026-11-18T00:00:00Z", "exclude=quotes", "exclude=replies,",
-        "limit=5", "tweet.fields=nothing", "tweet.fields=note_post", "post.fields=text", "user.fields=nothing",
+        "pagination_token=abc", "pagination_token=n12z34", "since_id=-1", "since_id=abc",
+        "until_id=1.5",
+        "start_time=2026-11-19", "start_time=2026-11-19T00:00:00.000Z",
+        "start_time=2010-11-05T00:00:00Z",
+        "start_time=2026-11-19T00:00:00Z&end_time=2026-11-18T00:00:00Z", "exclude=quotes",
+        "exclude=replies,",
+        "limit=5", "tweet.fields=nothing", "tweet.fields=note_post", "post.fields=text",
+        "user.fields=nothing",
         "expansions=nothing", "expansions=referenced_posts.id", "media.fields=nothing",
     ]
 
     @Test func refusesParameters() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             for query in Self.badQueries {
-                let reply = try await fixture.x("GET", "/2/users/\(fixture.xID(.human))/tweets?" + query)
+                let reply = try await fixture.x(
+                    "GET", "/2/users/\(fixture.xID(.human))/tweets?" + query)
                 #expect(reply.status == 400, "\(query)")
                 #expect(reply.problem == "invalid-request")
                 #expect(reply.errors.first?["parameters"] is [String: Any])
@@ -295,11 +335,13 @@ import Testing
 
     @Test func keepsATokenToItsList() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let posts = try await fixture.x("GET", "/2/users/\(fixture.xID(.human))/tweets?max_results=5")
+            let posts = try await fixture.x(
+                "GET", "/2/users/\(fixture.xID(.human))/tweets?max_results=5")
             let token = try #require(posts.meta["next_token"] as? String)
             let home = try await fixture.x(
                 "GET",
-                "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological?max_results=1&pagination_token=\(token)")
+                "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological?max_results=1&pagination_token=\(token)"
+            )
             #expect(home.status == 400)
         }
     }

@@ -25,7 +25,9 @@ import Testing
     }
 
     @Test func escapesThreeCharactersOnly() {
-        #expect(text(#"1 < 2 && "3" > 'x' &amp;"#).delivered == #"1 &lt; 2 &amp;&amp; "3" &gt; 'x' &amp;amp;"#)
+        #expect(
+            text(#"1 < 2 && "3" > 'x' &amp;"#).delivered
+                == #"1 &lt; 2 &amp;&amp; "3" &gt; 'x' &amp;amp;"#)
         #expect(text("plain").entities(Self.directory) == nil)
     }
 
@@ -36,15 +38,18 @@ import Testing
         expect(addresses) { $0.allSatisfy { $0.hasPrefix("https://t.co/") && $0.count == 23 } }
         #expect(text.delivered == "a &lt; \(addresses[0]) and \(addresses[1])")
         #expect(text.hasLink)
-        let json = String(decoding: try #require(text.entities(Self.directory)).bytes, as: UTF8.self)
-        #expect(json.contains(#""expanded_url":"https://elsewhere.example/notes/1?from=cats&page=2""#))
+        let json = String(
+            decoding: try #require(text.entities(Self.directory)).bytes, as: UTF8.self)
+        #expect(
+            json.contains(#""expanded_url":"https://elsewhere.example/notes/1?from=cats&page=2""#))
         #expect(json.contains(#""display_url":"elsewhere.example/notes/1?…""#))
         #expect(json.contains(#""expanded_url":"http://example.com""#))
     }
 
     @Test func callsPeopleByTheirNamesOnX() throws {
         let ferry = SandboxIdentity.handle("ferry@elsewhere.example", on: .x)
-        let text = text("@aoi & @ferry@elsewhere.example, @Mirror@sandbox.example @nobody @x@y.example #cats")
+        let text = text(
+            "@aoi & @ferry@elsewhere.example, @Mirror@sandbox.example @nobody @x@y.example #cats")
         #expect(text.delivered == "@aoi &amp; @\(ferry), @mirror @nobody @x@y.example #cats")
         try expect(pieces("mentions", of: text), equals: ["@aoi", "@\(ferry)", "@mirror"])
         try expect(pieces("hashtags", of: text), equals: ["#cats"])

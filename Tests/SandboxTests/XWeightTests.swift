@@ -10,7 +10,8 @@ import Testing
             ("😷👾😡🔥💩", 10), ("🙋🏽👨‍🎤", 4), (String(repeating: "故", count: 160), 320),
             ("the" + String(repeating: "故", count: 160), 323), ("A\u{301}B", 2), ("A\u{FB2C}", 4),
             (String(repeating: "https://www.twitter.com/aloha ", count: 10), 240),
-            (String(repeating: "randomurl", count: 7) + "s.com", 68), ("🇯🇵1️⃣", 4), ("1", 1), ("ⓐ", 2), ("“a”", 3),
+            (String(repeating: "randomurl", count: 7) + "s.com", 68), ("🇯🇵1️⃣", 4), ("1", 1), ("ⓐ", 2),
+            ("“a”", 3),
         ])
     func weighsAsTheTableSays(text: String, weight: Int) {
         #expect(XWeight.weight(of: text) == weight)
@@ -18,11 +19,14 @@ import Testing
 
     @Test(
         arguments: [
-            ("see example.com.", ["example.com"]), ("(https://a.example/b?c=d)", ["https://a.example/b?c=d"]),
-            ("mail me@example.com", []), ("foo.jp", []), ("foo.jp/bar", ["foo.jp/bar"]), ("www.foo.jp", ["www.foo.jp"]),
+            ("see example.com.", ["example.com"]),
+            ("(https://a.example/b?c=d)", ["https://a.example/b?c=d"]),
+            ("mail me@example.com", []), ("foo.jp", []), ("foo.jp/bar", ["foo.jp/bar"]),
+            ("www.foo.jp", ["www.foo.jp"]),
             ("v1.2.3 and node.js", []), ("日本語https://a.com/x日本語", ["https://a.com/x"]),
             ("http://localhost:80/", []), ("HTTP://A.COM:8080/x, b", ["HTTP://A.COM:8080/x"]),
-            ("a.com b.org", ["a.com", "b.org"]), ("-a.com @b.com #c.com", []), ("http://", []), ("....", []),
+            ("a.com b.org", ["a.com", "b.org"]), ("-a.com @b.com #c.com", []), ("http://", []),
+            ("....", []),
             ("a..com", []),
         ])
     func findsLinks(text: String, links: [String]) {

@@ -7,7 +7,9 @@ import Testing
 
 @Suite struct XWritingTests {
     /// Moves the clock to the first mention of a kind and gives its id on X.
-    private func mention(_ kind: SandboxMention.Kind, _ fixture: SandboxFixture) async throws -> String {
+    private func mention(_ kind: SandboxMention.Kind, _ fixture: SandboxFixture) async throws
+        -> String
+    {
         let entry = try #require(fixture.sandbox.world.mentions.first { $0.mention.kind == kind })
         fixture.clock.now = entry.date
         let mentions = try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/mentions")
@@ -31,11 +33,13 @@ import Testing
     }
 
     private static let badBodies = [
-        #"{"text":"a","status":"b"}"#, #"{"reply":{"in_reply_to_tweet_id":"1"}}"#, #"{"text":5}"#, #"["a"]"#, "",
+        #"{"text":"a","status":"b"}"#, #"{"reply":{"in_reply_to_tweet_id":"1"}}"#, #"{"text":5}"#,
+        #"["a"]"#, "",
         #"{"text":"a","reply":{"in_reply_to_status_id":"1"}}"#, #"{"text":"a","reply":"1"}"#,
         #"{"text":"a","reply":{"in_reply_to_tweet_id":1}}"#,
         #"{"text":"a","reply":{"exclude_reply_user_ids":["1"]}}"#,
-        #"{"text":"a","reply_settings":"nobody"}"#, #"{"text":"a","made_with_ai":"yes"}"#, #"{"text":""}"#,
+        #"{"text":"a","reply_settings":"nobody"}"#, #"{"text":"a","made_with_ai":"yes"}"#,
+        #"{"text":""}"#,
         #"{"text":" \n "}"#,
     ]
 
@@ -56,7 +60,8 @@ import Testing
             let long = try await fixture.xPublish(String(repeating: "故", count: 141))
             let fits = try await fixture.xPublish(String(repeating: "故", count: 140))
             let links = try await fixture.xPublish(
-                String(repeating: "a", count: 256) + " https://elsewhere.example/" + String(repeating: "b", count: 90))
+                String(repeating: "a", count: 256) + " https://elsewhere.example/"
+                    + String(repeating: "b", count: 90))
             #expect([long, fits, links].map(\.status) == [400, 201, 201])
         }
     }
@@ -64,7 +69,8 @@ import Testing
     @Test func refusesWhatAppsMayNotDo() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             for member in [#""quote_tweet_id":"1""#, #""geo":{}"#, #""poll":{}"#] {
-                let reply = try await fixture.x("POST", "/2/tweets", json: #"{"text":"a",\#(member)}"#)
+                let reply = try await fixture.x(
+                    "POST", "/2/tweets", json: #"{"text":"a",\#(member)}"#)
                 #expect(reply.status == 403, "\(member)")
                 #expect(reply.problem == "client-forbidden")
             }
@@ -77,7 +83,8 @@ import Testing
             let second = try await fixture.xPublish("good morning ")
             #expect(second.status == 403)
             #expect(
-                second.object["detail"] as? String == "You are not allowed to create a Tweet with duplicate content.")
+                second.object["detail"] as? String
+                    == "You are not allowed to create a Tweet with duplicate content.")
             let mention = try await mention(.friend, fixture)
             let third = try await fixture.xPublish("good morning", replyTo: mention)
             #expect(third.status == 403)
@@ -108,7 +115,8 @@ import Testing
     @Test func findsNothingWrongWithACourteousBot() async throws {
         var configuration = SandboxFixture.standard.configuration
         configuration.botNetwork = .x
-        try await SandboxFixture.run(world: SandboxWorld(configuration: configuration)) { (fixture) async throws in
+        try await SandboxFixture.run(world: SandboxWorld(configuration: configuration)) {
+            (fixture) async throws in
             _ = try await fixture.xPublish("good morning")
             let deserving = fixture.sandbox.world.mentions.filter(\.mention.deservesReply)
             for (number, entry) in deserving.enumerated() {
@@ -117,7 +125,8 @@ import Testing
                 let mentions = try await fixture.x(
                     "GET", "/2/users/\(fixture.xID(.bot))/mentions?tweet.fields=author_id")
                 let mention = mentions.data.first { $0["author_id"] as? String == name }
-                let reply = try await fixture.xPublish("indeed \(number)", replyTo: mention?["id"] as? String)
+                let reply = try await fixture.xPublish(
+                    "indeed \(number)", replyTo: mention?["id"] as? String)
                 #expect(reply.status == 201)
             }
             fixture.clock.now = fixture.sandbox.world.end
@@ -138,7 +147,8 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let bodies = [
                 String(repeating: "[", count: 100_000), #"{"text":"#,
-                #"{"text":"a","reply":"# + String(repeating: "[", count: 400) + String(repeating: "]", count: 400)
+                #"{"text":"a","reply":"# + String(repeating: "[", count: 400)
+                    + String(repeating: "]", count: 400)
                     + "}",
                 #"{"text":"a","reply":"# + String(repeating: #"{"a":"#, count: 5_000),
             ]
@@ -185,8 +195,10 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             fixture.clock.advance(hours: 24)
             let home = try await fixture.x(
-                "GET", "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological?exclude=retweets")
-            let other = try #require(home.data.first { ($0["text"] as? String)?.contains("@mirror") == false })
+                "GET",
+                "/2/users/\(fixture.xID(.bot))/timelines/reverse_chronological?exclude=retweets")
+            let other = try #require(
+                home.data.first { ($0["text"] as? String)?.contains("@mirror") == false })
             let reply = try await fixture.xPublish("indeed", replyTo: other["id"] as? String)
             #expect(reply.status == 403)
             expect((reply.object["detail"] as? String)) {
@@ -209,7 +221,8 @@ import Testing
 
     @Test func deletesOwnPostsOnly() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let id = try #require(try await fixture.xPublish("to be regretted").single["id"] as? String)
+            let id = try #require(
+                try await fixture.xPublish("to be regretted").single["id"] as? String)
             let deleted = try await fixture.x("DELETE", "/2/tweets/\(id)")
             #expect(deleted.single["deleted"] as? Bool == true)
             let again = try await fixture.x("DELETE", "/2/tweets/\(id)")
@@ -225,7 +238,8 @@ import Testing
 
     @Test func refusesFavorites() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            let like = try await fixture.x("POST", "/2/users/\(fixture.xID(.bot))/likes", json: #"{"tweet_id":"1"}"#)
+            let like = try await fixture.x(
+                "POST", "/2/users/\(fixture.xID(.bot))/likes", json: #"{"tweet_id":"1"}"#)
             let unlike = try await fixture.x("DELETE", "/2/users/\(fixture.xID(.bot))/likes/1")
             #expect([like, unlike].map(\.status) == [403, 403])
             #expect(like.problem == "client-forbidden")

@@ -20,14 +20,19 @@ import Testing
     /// As many posts each day, at any time.
     private static func scattered(_ days: [[MinuteOfDay]], seed: UInt64) throws -> [[MinuteOfDay]] {
         var generator = SplitMix64(seed: seed)
-        return try days.map { try $0.map { _ in try minute(Int(generator.nextUniform() * 1_440)) }.sorted() }
+        return try days.map {
+            try $0.map { _ in try minute(Int(generator.nextUniform() * 1_440)) }.sorted()
+        }
     }
 
-    private static func people(_ count: Int, days: Int, isScattered: Bool) throws -> [BotOrHuman.Days] {
+    private static func people(_ count: Int, days: Int, isScattered: Bool) throws -> [BotOrHuman
+        .Days]
+    {
         try (0..<count).map { number in
             let human = try sittings(days, seed: UInt64(number))
             return BotOrHuman.Days(
-                human: human, bot: isScattered ? try scattered(human, seed: UInt64(number) + 100) : human)
+                human: human,
+                bot: isScattered ? try scattered(human, seed: UInt64(number) + 100) : human)
         }
     }
 
@@ -35,7 +40,9 @@ import Testing
         let told = BotOrHuman(try Self.people(people, days: 120, isScattered: false))
         #expect(told.people == people)
         #expect(told.days == people * 240)
-        for area in [told.all, told.several, told.shape] { try expect(#require(area)) { abs($0 - 0.5) < 0.001 } }
+        for area in [told.all, told.several, told.shape] {
+            try expect(#require(area)) { abs($0 - 0.5) < 0.001 }
+        }
     }
 
     @Test(arguments: [1, 2, 7]) func scatteredDaysAreToldApart(_ people: Int) throws {
@@ -80,15 +87,19 @@ import Testing
             minutes.map { LocalTime(day: last.advanced(by: index - 899), minute: $0) }
         }
         func scores(_ model: ScheduleModel) throws -> ScheduleScores {
-            try ScheduleEvaluation(configuration: ScheduleConfiguration(model: model, bursts: true), repetitions: 1)
-                .scores(of: times, name: "me")
+            try ScheduleEvaluation(
+                configuration: ScheduleConfiguration(model: model, bursts: true), repetitions: 1
+            )
+            .scores(of: times, name: "me")
         }
         let (copied, drawn) = (try scores(.days), try scores(.kernel))
         try expect(#require(copied[.shapeToldApart])) { $0 < 0.6 }
         try expect(#require(drawn[.shapeToldApart])) { $0 > 0.6 }
         #expect(try #require(copied[.gaps]) < #require(drawn[.gaps]))
         // What both share is equal to the last digit.
-        for measure in [ScheduleMeasure.logLikelihood, .dayAhead, .dayAheadError, .humanGaps, .humanHours] {
+        for measure in [
+            ScheduleMeasure.logLikelihood, .dayAhead, .dayAheadError, .humanGaps, .humanHours,
+        ] {
             #expect(copied[measure] == drawn[measure])
         }
     }

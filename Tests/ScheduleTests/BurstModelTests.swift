@@ -8,12 +8,14 @@ import Testing
         let uniform = Array(repeating: 1 / 1_440.0, count: 1_440)
         #expect(
             agree(
-                BurstModel.independentShare(profile: uniform, dayCounts: [postsPerDay: 3]), share, within: 1e-5))
+                BurstModel.independentShare(profile: uniform, dayCounts: [postsPerDay: 3]), share,
+                within: 1e-5))
     }
 
     @Test func mixedDaysAreWeightedByTheirGaps() {
         let uniform = Array(repeating: 1 / 1_440.0, count: 1_440)
-        let mixed = BurstModel.independentShare(profile: uniform, dayCounts: [2: 9, 10: 1, 1: 50, 0: 5])
+        let mixed = BurstModel.independentShare(
+            profile: uniform, dayCounts: [2: 9, 10: 1, 1: 50, 0: 5])
         #expect(agree(mixed, (9 * 0.041913 + 9 * 0.192717) / 18, within: 1e-5))
         #expect(BurstModel.independentShare(profile: uniform, dayCounts: [1: 4]) == 0)
     }
@@ -48,7 +50,8 @@ import Testing
         let times = try (0..<120).flatMap { index in
             try (0..<5).map { offset in
                 LocalTime(
-                    day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_400 + offset))
+                    day: LocalDay(ordinal: 20_000 + index),
+                    minute: try minute((index * 97) % 1_400 + offset))
             }
         }
         let bursts = PostingHistory(times: times).bursts()
@@ -61,10 +64,13 @@ import Testing
         let times = try (0..<60).flatMap { index in
             try [0, gap].map { offset in
                 LocalTime(
-                    day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_000 + offset))
+                    day: LocalDay(ordinal: 20_000 + index),
+                    minute: try minute((index * 97) % 1_000 + offset))
             }
         }
-        #expect(PostingHistory(times: times).bursts().gaps == (follows ? Array(repeating: gap, count: 60) : []))
+        #expect(
+            PostingHistory(times: times).bursts().gaps
+                == (follows ? Array(repeating: gap, count: 60) : []))
     }
 
     @Test func theShareIsWhatChanceDoesNotExplain() throws {
@@ -73,7 +79,9 @@ import Testing
             let first = (index * 331) % 1_380
             for minute in index % 3 == 0 ? [first, first + 8] : [first, (first + 700) % 1_440] {
                 times.append(
-                    LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try ScheduleTests.minute(minute)))
+                    LocalTime(
+                        day: LocalDay(ordinal: 20_000 + index),
+                        minute: try ScheduleTests.minute(minute)))
             }
         }
         let history = PostingHistory(times: times)
@@ -101,15 +109,21 @@ import Testing
 
     @Test func tooFewGapsShowNothing() throws {
         let times = try (0..<49).flatMap { index in
-            try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0)) }
+            try [100, 101].map {
+                LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0))
+            }
         }
         #expect(PostingHistory(times: times).bursts() == .none)
-        let oneMore = try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_060), minute: try minute($0)) }
+        let oneMore = try [100, 101].map {
+            LocalTime(day: LocalDay(ordinal: 20_060), minute: try minute($0))
+        }
         #expect(PostingHistory(times: times + oneMore).bursts().share > 0)
     }
 
     @Test func crowdedDayIsNoTrouble() throws {
-        let times = try (0..<12_000).map { LocalTime(day: LocalDay(ordinal: 20_000), minute: try minute($0 % 1_440)) }
+        let times = try (0..<12_000).map {
+            LocalTime(day: LocalDay(ordinal: 20_000), minute: try minute($0 % 1_440))
+        }
         #expect(PostingHistory(times: times).bursts().share <= 0.85)
     }
 }

@@ -31,7 +31,10 @@ import Testing
         #expect(table.probability(of: 2) == 0.5)
     }
 
-    @Test(arguments: [(0.0, 0), (0.5.nextDown, 0), (0.5, 2), (0.75.nextDown, 2), (0.75, 4), (1.0.nextDown, 4), (1, 4)])
+    @Test(arguments: [
+        (0.0, 0), (0.5.nextDown, 0), (0.5, 2), (0.75.nextDown, 2), (0.75, 4), (1.0.nextDown, 4),
+        (1, 4),
+    ])
     func theDrawIsTheFirstWhoseRunningTotalExceedsIt(u: Double, index: Int) {
         let table = CumulativeTable(weights: [0.5, 0, 0.25, 0, 0.25], rounding: .down)
         #expect(table.index(atUniform: u) == index)

@@ -9,9 +9,11 @@ import Testing
 @Suite struct DayCopierTests {
     private static let even = MinuteDistribution(
         shares: Array(repeating: 1.0 / 1_440, count: 1_440), closed: [], rounding: .atLeastOne)
-    /// The copy of some minutes, and how many of the numbers were not used; where they are used up, 0.5 moves nothing.
+    /// The copy of some minutes, and how many of the numbers were not used; where they are used up,
+    /// 0.5 moves nothing.
     private func copy(
-        _ past: [Int], _ uniforms: [Double], gap: Int = 1, of distribution: MinuteDistribution = even
+        _ past: [Int], _ uniforms: [Double], gap: Int = 1,
+        of distribution: MinuteDistribution = even
     ) throws -> (minutes: [Int], rest: Int) {
         var rest = uniforms[...]
         let minutes = DayCopier(distribution: distribution, minimumGapMinutes: gap)
@@ -38,7 +40,8 @@ import Testing
     }
 
     @Test func ranksAndNotHoursAreCopied() throws {
-        // Half of the mass lies in the morning, half in the evening: what was at the end of the one stays there.
+        // Half of the mass lies in the morning, half in the evening: what was at the end of the one
+        // stays there.
         let halves = [480..<540, 1_200..<1_260]
         let shares: [Double] = (0..<1_440).map { minute in
             halves.contains { $0.contains(minute) } ? 1.0 / 120 : 0
@@ -46,8 +49,10 @@ import Testing
         let twice = MinuteDistribution(shares: shares, closed: [], rounding: .down)
         // .04 · .25 = .01 of the mass are 1.2 minutes.
         let uniforms = [0.25, 0.75, 0.75] + Array(repeating: 0.5, count: 12)
-        try expect(copy([490, 539, 1_230], uniforms, of: twice).minutes, equals: [491, 1_200, 1_231])
-        // Minutes that the human used and the day does not have are at the end of what comes before them.
+        try expect(
+            copy([490, 539, 1_230], uniforms, of: twice).minutes, equals: [491, 1_200, 1_231])
+        // Minutes that the human used and the day does not have are at the end of what comes before
+        // them.
         try expect(copy([900], [], of: twice).minutes, equals: [1_200])
     }
 
@@ -59,7 +64,8 @@ import Testing
     }
 
     @Test func aTakenMinuteGoesOnToTheNext() throws {
-        // The second of a pair is moved back by .004 · .25 of the day, 1.44 minutes, to the minute of the first.
+        // The second of a pair is moved back by .004 · .25 of the day, 1.44 minutes, to the minute
+        // of the first.
         let back = [0.5, 0.5, 0.5] + [0.5, 0.5, 0.5, 0.5] + [0.5, 0.5, 0.5, 0.25]
         try expect(copy([600, 601], back).minutes, equals: [600, 601])
         // After midnight it goes on with the same day.
@@ -83,10 +89,13 @@ import Testing
 
     @Test(
         arguments: [
-            (9, 3, [1, 4, 7]), (4, 3, [0, 2, 3]), (10, 1, [5]), (3, 3, [0, 1, 2]), (2, 5, [0, 1]), (5, 0, []),
+            (9, 3, [1, 4, 7]), (4, 3, [0, 2, 3]), (10, 1, [5]), (3, 3, [0, 1, 2]), (2, 5, [0, 1]),
+            (5, 0, []),
             (100, 4, [12, 37, 62, 87]),
         ] as [(Int, Int, [Int])])
-    func ofTooManyPostsSomeOfEachPartOfTheDayAreKept(_ count: Int, _ limit: Int, _ kept: [Int]) throws {
+    func ofTooManyPostsSomeOfEachPartOfTheDayAreKept(_ count: Int, _ limit: Int, _ kept: [Int])
+        throws
+    {
         let minutes = try (0..<count).map { try minute($0) }
         #expect(DayModel.thinned(minutes, to: limit).map(\.value) == kept)
     }
@@ -94,7 +103,8 @@ import Testing
     @Test func closedMinutesAreNeverChosen() throws {
         func closed(_ minutes: some Sequence<Int>) throws -> MinuteDistribution {
             MinuteDistribution(
-                shares: Array(repeating: 1.0 / 1_440, count: 1_440), closed: Set(try minutes.map(minute)),
+                shares: Array(repeating: 1.0 / 1_440, count: 1_440),
+                closed: Set(try minutes.map(minute)),
                 rounding: .atLeastOne)
         }
         let short = try closed(601..<640)
@@ -107,7 +117,9 @@ import Testing
         var generator = SplitMix64(seed: 3)
         for _ in 0..<200 {
             let past = (0..<12).map { _ in Int(generator.nextUniform() * 1_440) }.sorted()
-            let minutes = DayCopier(distribution: short).minutes(like: try past.map(minute)) { generator.nextUniform() }
+            let minutes = DayCopier(distribution: short).minutes(like: try past.map(minute)) {
+                generator.nextUniform()
+            }
             expect(minutes) { $0.allSatisfy { !(601..<640).contains($0.value) } }
             #expect(minutes.count == 12)
             // Only posts of one minute share a minute.
@@ -131,7 +143,8 @@ import Testing
 /// Plans that take after one of the human's days.
 @Suite struct CopiedPlanTests {
     private static func planner(
-        days: Int = 200, _ configuration: ScheduleConfiguration = ScheduleConfiguration(), perDay: Int = 5
+        days: Int = 200, _ configuration: ScheduleConfiguration = ScheduleConfiguration(),
+        perDay: Int = 5
     ) throws -> DayPlanner {
         let last = try day("2026-01-29")
         // The first day is none of the history, for it may have begun in the middle.
@@ -141,10 +154,12 @@ import Testing
             let start = 420 + Int(generator.nextUniform() * 800)
             for number in 0..<offset % perDay {
                 times.append(
-                    LocalTime(day: last.advanced(by: -offset), minute: try minute(start + number * 4)))
+                    LocalTime(
+                        day: last.advanced(by: -offset), minute: try minute(start + number * 4)))
             }
         }
-        return DayPlanner(history: PostingHistory(times: times, asOf: last), configuration: configuration)
+        return DayPlanner(
+            history: PostingHistory(times: times, asOf: last), configuration: configuration)
     }
 
     @Test func aPlanIsTheCopyOfTheDayThatItNames() throws {
@@ -173,7 +188,8 @@ import Testing
 
     @Test(arguments: [
         (60, ScheduleConfiguration(), true), (59, ScheduleConfiguration(), false),
-        (200, ScheduleConfiguration(model: .kernel), false), (200, ScheduleConfiguration(model: .raw), false),
+        (200, ScheduleConfiguration(model: .kernel), false),
+        (200, ScheduleConfiguration(model: .raw), false),
         (200, ScheduleConfiguration(bursts: false), false),
     ])
     func daysAreCopiedFromSixtyOnUnlessSetOtherwise(
@@ -212,23 +228,28 @@ import Testing
     }
 
     @Test func aDayOfWhichAllTimesWereLostIsADayWithoutPosts() throws {
-        // What an archive lost is in no history, so that neither a number nor a minute of it is left.
+        // What an archive lost is in no history, so that neither a number nor a minute of it is
+        // left.
         let planner = try Self.planner()
         let silent = try #require(
-            (0..<200).map { planner.history.asOf.advanced(by: -$0) }.first { planner.history.minutes(of: $0).isEmpty })
+            (0..<200).map { planner.history.asOf.advanced(by: -$0) }.first {
+                planner.history.minutes(of: $0).isEmpty
+            })
         #expect(planner.history.dailyCounts[silent] == 0)
         #expect(planner.history.minutes(of: planner.history.asOf.advanced(by: 1)).isEmpty)
         #expect(planner.history.minutes(of: planner.history.asOf.advanced(by: -5_000)).isEmpty)
     }
 
     @Test func previewsCountTheSlotsOfTheDaysBefore() throws {
-        // A frozen archive: the third day begins in the state that the copies of the first two left.
+        // A frozen archive: the third day begins in the state that the copies of the first two
+        // left.
         let planner = try Self.planner()
         let first = planner.history.asOf.advanced(by: 1)
         var planned: [LocalDay: Int] = [:]
         for offset in 0..<10 {
             let day = first.advanced(by: offset)
-            let recent = planner.recentDays(before: day, planned: [:], from: first, in: .gmt, mirror: "m")
+            let recent = planner.recentDays(
+                before: day, planned: [:], from: first, in: .gmt, mirror: "m")
             #expect(recent == planner.history.recentDays(before: day, planned: planned))
             planned[day] = planner.plan(for: day, in: .gmt, mirror: "m", after: recent)?.slots.count
         }

@@ -6,14 +6,21 @@ import Testing
 
 @Suite struct DayPlannerTests {
     @Test func emptyArchiveHasNoPlan() throws {
-        let planner = DayPlanner(history: PostingHistory(times: []), configuration: ScheduleConfiguration())
-        expect(planner.plan(for: try day("2026-01-30"), in: try zone("Asia/Tokyo"), mirror: "m"), equals: nil)
+        let planner = DayPlanner(
+            history: PostingHistory(times: []), configuration: ScheduleConfiguration())
+        expect(
+            planner.plan(for: try day("2026-01-30"), in: try zone("Asia/Tokyo"), mirror: "m"),
+            equals: nil)
     }
 
     @Test func dayThatDoesNotExistHasNoPlan() throws {
         let planner = try Self.planner(asOf: "2011-12-29")
-        expect(planner.plan(for: try day("2011-12-30"), in: try zone("Pacific/Apia"), mirror: "m"), equals: nil)
-        #expect(planner.plan(for: try day("2011-12-31"), in: try zone("Pacific/Apia"), mirror: "m") != nil)
+        expect(
+            planner.plan(for: try day("2011-12-30"), in: try zone("Pacific/Apia"), mirror: "m"),
+            equals: nil)
+        #expect(
+            planner.plan(for: try day("2011-12-31"), in: try zone("Pacific/Apia"), mirror: "m")
+                != nil)
     }
 
     @Test func sameMirrorAndDayGiveTheSamePlan() throws {
@@ -34,7 +41,8 @@ import Testing
             let day = start.advanced(by: offset)
             let plan = try #require(planner.plan(for: day, in: .gmt, mirror: "m"))
             var generator = SplitMix64(seed: plan.seed)
-            let minutes = planner.model(for: start.advanced(by: offset % 7)).minutes(using: &generator)
+            let minutes = planner.model(for: start.advanced(by: offset % 7)).minutes(
+                using: &generator)
             #expect(minutes == plan.slots.map(\.minute))
         }
     }
@@ -51,7 +59,9 @@ import Testing
     }
 
     @Test func otherSeedsGiveOtherPlans() throws {
-        let (planner, tokyo, day) = (try Self.planner(), try zone("Asia/Tokyo"), try day("2026-01-30"))
+        let (planner, tokyo, day) = (
+            try Self.planner(), try zone("Asia/Tokyo"), try day("2026-01-30")
+        )
         let seeds: [UInt64] = [
             try #require(planner.plan(for: day, in: tokyo, mirror: "m")).seed,
             try #require(planner.plan(for: day, in: tokyo, mirror: "n")).seed,
@@ -65,7 +75,8 @@ import Testing
         let zone = try zone(identifier)
         let planner = try Self.planner()
         // The days on which clocks change, and some around them.
-        let starts = ["2026-03-06", "2026-04-03", "2026-04-22", "2026-10-02", "2026-10-28"].compactMap(LocalDay.init)
+        let starts = ["2026-03-06", "2026-04-03", "2026-04-22", "2026-10-02", "2026-10-28"]
+            .compactMap(LocalDay.init)
         for day in starts.flatMap({ start in (0..<6).map(start.advanced(by:)) }) {
             let plan = try #require(planner.plan(for: day, in: zone, mirror: "m"))
             #expect(plan.slots.map(\.name.number) == Array(1..<plan.slots.count + 1))
@@ -85,7 +96,9 @@ import Testing
         let (tokyo, start) = (try zone("Asia/Tokyo"), try day("2026-01-30"))
         let plan = try #require(
             (0..<60).lazy.compactMap {
-                planner.plan(for: start.advanced(by: $0), in: tokyo, mirror: "m", seed: "again", firstNumber: 8)
+                planner.plan(
+                    for: start.advanced(by: $0), in: tokyo, mirror: "m", seed: "again",
+                    firstNumber: 8)
             }.first { $0.slots.count >= 2 })
         #expect(plan.slots.map(\.name.number).prefix(2) == [8, 9])
         #expect(plan.slots[1].name.description == "\(plan.day)#9")
@@ -93,12 +106,14 @@ import Testing
 
     @Test func quietMinutesAndTheDailyLimitHold() throws {
         let quiet = Set(try (0..<420).map(minute)).union(try (1_380..<1_440).map(minute))
-        let planner = try Self.planner(configuration: ScheduleConfiguration(maximumPerDay: 3, quiet: quiet))
+        let planner = try Self.planner(
+            configuration: ScheduleConfiguration(maximumPerDay: 3, quiet: quiet))
         let tokyo = try zone("Asia/Tokyo")
         var counts: Set<Int> = []
         for offset in 0..<120 {
             let plan = try #require(
-                planner.plan(for: try day("2026-01-30").advanced(by: offset), in: tokyo, mirror: "m"))
+                planner.plan(
+                    for: try day("2026-01-30").advanced(by: offset), in: tokyo, mirror: "m"))
             counts.insert(plan.slots.count)
             expect(plan.slots) { $0.allSatisfy { !quiet.contains($0.minute) } }
         }
@@ -106,9 +121,11 @@ import Testing
     }
 
     @Test func dayOfZeroPostsIsAnEmptyPlan() throws {
-        let history = PostingHistory(times: [try posting("2025-01-01", 5)], asOf: try day("2026-01-29"))
+        let history = PostingHistory(
+            times: [try posting("2025-01-01", 5)], asOf: try day("2026-01-29"))
         let planner = DayPlanner(history: history, configuration: ScheduleConfiguration())
-        let plan = try #require(planner.plan(for: try day("2026-01-30"), in: try zone("UTC"), mirror: "m"))
+        let plan = try #require(
+            planner.plan(for: try day("2026-01-30"), in: try zone("UTC"), mirror: "m"))
         #expect(plan.slots.isEmpty)
     }
 
@@ -118,12 +135,14 @@ import Testing
             times: try [60, 150, 720, 720].map { try posting("2026-01-01", $0) })
         let raw = ScheduleConfiguration(model: .raw)
         let spring = LocalDayMinutes(try day("2026-03-08"), in: newYork)
-        let short = history.distribution(for: spring.day, configuration: raw, missing: Set(spring.missing))
+        let short = history.distribution(
+            for: spring.day, configuration: raw, missing: Set(spring.missing))
         #expect(agree(short.probabilities[60], 1 / 3) && agree(short.probabilities[720], 2 / 3))
         #expect(short.minute(atUniform: 0.33)?.value == 60)
         #expect(short.minute(atUniform: 0.34)?.value == 720)
         let autumn = LocalDayMinutes(try day("2026-11-01"), in: newYork)
-        let long = history.distribution(for: autumn.day, configuration: raw, missing: Set(autumn.missing))
+        let long = history.distribution(
+            for: autumn.day, configuration: raw, missing: Set(autumn.missing))
         #expect(long.minute(atUniform: 0.3)?.value == 150)
         #expect(long.minute(atUniform: 0.1)?.value == 60)
     }
@@ -147,7 +166,8 @@ import Testing
             let mean = counts.mean
             expected += mean
             variance += Set(counts.counts).reduce(0.0) { sum, count in
-                sum + counts.probability(of: count) * (Double(count) - mean) * (Double(count) - mean)
+                sum + counts.probability(of: count) * (Double(count) - mean)
+                    * (Double(count) - mean)
             }
             planned += try #require(planner.plan(for: day, in: tokyo, mirror: "m")).slots.count
         }
@@ -160,6 +180,7 @@ import Testing
     ) throws -> DayPlanner {
         let last = try day(asOf)
         let times = try madeUpTimes(postCount: 600, dayCount: 400, lastDay: last, seed: 5)
-        return DayPlanner(history: PostingHistory(times: times, asOf: last), configuration: configuration)
+        return DayPlanner(
+            history: PostingHistory(times: times, asOf: last), configuration: configuration)
     }
 }

@@ -13,17 +13,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ([0, 0, 1], [0, 0, 1], 0.0), ([0, 1], [2, 3], 1), ([0, 0, 1, 2], [0, 1, 1, 5], 0.5), ([0], [0, 0, 0, 1], 0.25),
+        ([0, 0, 1], [0, 0, 1], 0.0), ([0, 1], [2, 3], 1), ([0, 0, 1, 2], [0, 1, 1, 5], 0.5),
+        ([0], [0, 0, 0, 1], 0.25),
         ([0, 1, 1, 1], [0, 0, 1, 1], 0.25), ([-5], [.max], 1),
     ])
-    func totalVariationIsTheMassThatLiesElsewhere(first: [Int], second: [Int], distance: Double) throws {
+    func totalVariationIsTheMassThatLiesElsewhere(first: [Int], second: [Int], distance: Double)
+        throws
+    {
         let (one, other) = (Frequencies(first), Frequencies(second))
         try expect(#require(one.totalVariation(to: other)), equals: distance)
         try expect(#require(other.totalVariation(to: one)), equals: distance)
     }
 
     @Test(arguments: [
-        ([1, 2, 3], [1, 2, 3], 0.0), ([1, 2], [3, 4], 1), ([1, 3], [2, 4], 0.5), ([1, 1, 1, 9], [1, 5, 5, 9], 0.5),
+        ([1, 2, 3], [1, 2, 3], 0.0), ([1, 2], [3, 4], 1), ([1, 3], [2, 4], 0.5),
+        ([1, 1, 1, 9], [1, 5, 5, 9], 0.5),
         // The running shares are .25 .5 .75 1 and 0 0 .5 1.
         ([10, 20, 30, 40], [30, 40], 0.5), ([-5], [.max], 1),
     ])
@@ -65,13 +69,17 @@ import Testing
         #expect(distance.gaps == 1)
         #expect(distance.firstMinutes == 0.5)
         #expect(agree(try #require(distance.hours), 1 / 3))
-        #expect(one.distance(to: one) == Rhythm.Distance(dailyCounts: 0, gaps: 0, firstMinutes: 0, hours: 0))
+        #expect(
+            one.distance(to: one)
+                == Rhythm.Distance(dailyCounts: 0, gaps: 0, firstMinutes: 0, hours: 0))
     }
 
     @Test func whatOneLacksCannotBeCompared() throws {
         let silent = Rhythm(days: [[], []])
         let lonely = Rhythm(days: try [[10], [20]].map { try $0.map(minute) })
-        #expect(silent.distance(to: lonely) == Rhythm.Distance(dailyCounts: 1, gaps: nil, firstMinutes: nil))
+        #expect(
+            silent.distance(to: lonely)
+                == Rhythm.Distance(dailyCounts: 1, gaps: nil, firstMinutes: nil))
     }
 
     @Test func theMeanIsOverThoseThatHaveAValue() {

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct HeldOutSplitTests {
     /// One post at noon on each of `count` days from `first` on.
-    private static func daily(_ count: Int, from first: String = "2026-01-01") throws -> [LocalTime] {
+    private static func daily(_ count: Int, from first: String = "2026-01-01") throws -> [LocalTime]
+    {
         let (first, noon) = (try day(first), try minute(720))
         return (0..<count).map { LocalTime(day: first.advanced(by: $0), minute: noon) }
     }
@@ -34,7 +35,8 @@ import Testing
     }
 
     @Test func clocksThatWereMovedDoNotSplitADayEither() throws {
-        // Ordered by instant; the last learned post is dated a day later, for it was made far in the east.
+        // Ordered by instant; the last learned post is dated a day later, for it was made far in
+        // the east.
         var times = try Self.daily(20)
         times[15].day = times[16].day
         let split = try HeldOutSplit(times)
@@ -49,12 +51,16 @@ import Testing
         #expect(throws: TooFewPosts("there is 1 post; at least 20 are needed")) {
             _ = try HeldOutSplit(try Self.daily(1))
         }
-        #expect(throws: TooFewPosts("there are 0 posts; at least 20 are needed")) { _ = try HeldOutSplit([]) }
+        #expect(throws: TooFewPosts("there are 0 posts; at least 20 are needed")) {
+            _ = try HeldOutSplit([])
+        }
     }
 
     @Test func aSingleCrowdedDayIsRefused() throws {
         let crowd = try (0..<90).map { try posting("2026-01-01", $0) }
-        let error = #expect(throws: TooFewPosts.self) { _ = try HeldOutSplit(crowd + (try Self.daily(10))) }
+        let error = #expect(throws: TooFewPosts.self) {
+            _ = try HeldOutSplit(crowd + (try Self.daily(10)))
+        }
         expect(error?.description) { $0?.contains("2026-01-01") == true }
     }
 
@@ -69,7 +75,8 @@ import Testing
 
     @Test func theHumansOwnPeriodIsAsLong() throws {
         let split = try HeldOutSplit(try Self.daily(100))
-        expect(split.precedingDays, equals: (60..<80).map { try? day("2026-01-01").advanced(by: $0) })
+        expect(
+            split.precedingDays, equals: (60..<80).map { try? day("2026-01-01").advanced(by: $0) })
     }
 
     @Test func theHumansOwnPeriodIsShorterWhereThereIsNoMore() throws {

@@ -15,16 +15,26 @@ import Testing
     }
 
     @Test(arguments: [
-        Case(zone: "America/New_York", date: "2026-03-08", count: 1_380, missing: 120..<180, start: "03-08T05:00"),
+        Case(
+            zone: "America/New_York", date: "2026-03-08", count: 1_380, missing: 120..<180,
+            start: "03-08T05:00"),
         Case(zone: "America/New_York", date: "2026-11-01", count: 1_500, start: "11-01T04:00"),
         Case(zone: "America/New_York", date: "2026-03-07", count: 1_440, start: "03-07T05:00"),
         Case(zone: "America/New_York", date: "2026-03-09", count: 1_440, start: "03-09T04:00"),
         Case(zone: "Asia/Tokyo", date: "2026-03-08", count: 1_440, start: "03-07T15:00"),
-        Case(zone: "Europe/London", date: "2026-03-29", count: 1_380, missing: 60..<120, start: "03-29T00:00"),
-        Case(zone: "Australia/Lord_Howe", date: "2026-10-04", count: 1_410, missing: 120..<150, start: "10-03T13:30"),
+        Case(
+            zone: "Europe/London", date: "2026-03-29", count: 1_380, missing: 60..<120,
+            start: "03-29T00:00"),
+        Case(
+            zone: "Australia/Lord_Howe", date: "2026-10-04", count: 1_410, missing: 120..<150,
+            start: "10-03T13:30"),
         Case(zone: "Australia/Lord_Howe", date: "2026-04-05", count: 1_470, start: "04-04T13:00"),
-        Case(zone: "Africa/Cairo", date: "2026-04-24", count: 1_380, missing: 0..<60, start: "04-23T22:00"),
-        Case(zone: "Asia/Beirut", date: "2026-03-29", count: 1_380, missing: 0..<60, start: "03-28T22:00"),
+        Case(
+            zone: "Africa/Cairo", date: "2026-04-24", count: 1_380, missing: 0..<60,
+            start: "04-23T22:00"),
+        Case(
+            zone: "Asia/Beirut", date: "2026-03-29", count: 1_380, missing: 0..<60,
+            start: "03-28T22:00"),
         Case(zone: "Asia/Kathmandu", date: "2026-01-01", count: 1_440, start: "12-31T18:15"),
         Case(zone: "Pacific/Kiritimati", date: "2026-01-01", count: 1_440, start: "12-31T10:00"),
         Case(zone: "Pacific/Pago_Pago", date: "2026-01-01", count: 1_440, start: "01-01T11:00"),
@@ -38,7 +48,8 @@ import Testing
         #expect(minutes.missing.map(\.value) == Array(row.missing))
         #expect(Self.utc(minutes.start)?.dropFirst(5) == row.start[...])
         for value in 0..<1_440 {
-            expect((minutes.date(of: try minute(value)) == nil), equals: row.missing.contains(value))
+            expect(
+                (minutes.date(of: try minute(value)) == nil), equals: row.missing.contains(value))
         }
     }
 
@@ -58,7 +69,9 @@ import Testing
         ("America/St_Johns", "2010-11-07", 0, "2010-11-07T02:30"),
         ("America/St_Johns", "2010-11-07", 1, "2010-11-07T03:31"),
     ])
-    func minuteBeginsAtItsFirstInstant(zone identifier: String, date: String, value: Int, expected: String) throws {
+    func minuteBeginsAtItsFirstInstant(
+        zone identifier: String, date: String, value: Int, expected: String
+    ) throws {
         let minutes = LocalDayMinutes(try day(date), in: try zone(identifier))
         expect(Self.utc(minutes.date(of: try minute(value))), equals: expected)
     }
@@ -74,7 +87,9 @@ import Testing
         #expect(before.end == after.start)
     }
 
-    @Test(arguments: ["America/New_York", "Europe/London", "Asia/Tokyo", "Australia/Lord_Howe", "Africa/Cairo"])
+    @Test(arguments: [
+        "America/New_York", "Europe/London", "Asia/Tokyo", "Australia/Lord_Howe", "Africa/Cairo",
+    ])
     func daysFollowEachOtherWithoutGap(identifier: String) throws {
         let (zone, first) = (try zone(identifier), try day("2026-01-01"))
         for offset in 0..<366 {

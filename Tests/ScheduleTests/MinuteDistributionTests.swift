@@ -6,7 +6,8 @@ import Testing
 /// The reference vectors for single minutes, raw and smoothed.
 @Suite struct MinuteDistributionTests {
     @Test(arguments: [
-        (0, 60), (0.25, 60), (0.499999, 60), (0.5, 720), (0.749999, 720), (0.75, 1_439), (0.999999, 1_439),
+        (0, 60), (0.25, 60), (0.499999, 60), (0.5, 720), (0.749999, 720), (0.75, 1_439),
+        (0.999999, 1_439),
         (1.0.nextDown, 1_439),
     ])
     func rawDrawsAreTheInverseOfTheRunningShare(u: Double, expected: Int) {
@@ -60,11 +61,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (1, 90), (10, 79.6214), (30, 57.2656), (100, 39.9052), (300, 28.7008), (1_000, 20), (2_000, 16.2450),
+        (1, 90), (10, 79.6214), (30, 57.2656), (100, 39.9052), (300, 28.7008), (1_000, 20),
+        (2_000, 16.2450),
         (2_611, 15), (1e9, 15), (0, 90), (.nan, 90),
     ])
     func kernelNarrowsAsTheArchiveGrows(effectiveCount: Double, sigma: Double) {
-        #expect(agree(MinuteDistribution.bandwidth(effectiveCount: effectiveCount), sigma, within: 1e-5))
+        #expect(
+            agree(MinuteDistribution.bandwidth(effectiveCount: effectiveCount), sigma, within: 1e-5)
+        )
     }
 
     @Test func priorHasTheReferenceValues() {
@@ -99,7 +103,8 @@ import Testing
 
     @Test func closedMinutesAreNeverDrawn() throws {
         let quiet = Set(try (0..<420).map(minute))
-        let distribution = MinuteDistribution.kernel(weights: masses([100: 5, 800: 5]), squares: 10, closed: quiet)
+        let distribution = MinuteDistribution.kernel(
+            weights: masses([100: 5, 800: 5]), squares: 10, closed: quiet)
         expect(distribution.probabilities[..<420]) { $0.allSatisfy { $0 == 0 } }
         #expect(agree(distribution.probabilities.reduce(0, +), 1))
         #expect(distribution.minute(atUniform: 0)?.value == 420)
@@ -117,6 +122,7 @@ import Testing
     }
 
     private static let bellCurveWithFloor = MinuteDistribution(
-        shares: CircularKernel.gaussian(sigma: 20).smooth(masses([0: 1])).map(MinuteDistribution.withFloor),
+        shares: CircularKernel.gaussian(sigma: 20).smooth(masses([0: 1])).map(
+            MinuteDistribution.withFloor),
         closed: [], rounding: .atLeastOne)
 }

@@ -6,7 +6,8 @@ import Testing
 
 /// Plans of made-up people who post in few hours of the day.
 @Suite struct NarrowHoursTests {
-    /// A person's hours, as minutes from midnight, and how much they post; an end past 1,440 lies on the next day.
+    /// A person's hours, as minutes from midnight, and how much they post; an end past 1,440 lies
+    /// on the next day.
     struct Person: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let hours: [Range<Int>]
@@ -23,13 +24,19 @@ import Testing
         Person(testDescription: "two hours", hours: [480..<540, 1_200..<1_260]),
         Person(testDescription: "four hours in the evening", hours: [1_080..<1_320]),
         Person(testDescription: "a night shift", hours: [1_320..<1_560]),
-        Person(testDescription: "one hour for forty days", hours: [1_140..<1_200], days: 40, sitting: 9),
-        Person(testDescription: "two hours for forty days", hours: [480..<540, 1_200..<1_260], days: 40),
+        Person(
+            testDescription: "one hour for forty days", hours: [1_140..<1_200], days: 40, sitting: 9
+        ),
+        Person(
+            testDescription: "two hours for forty days", hours: [480..<540, 1_200..<1_260], days: 40
+        ),
     ]
-    private static let wholeDay = Person(testDescription: "the whole day", hours: [420..<1_380], sitting: 3)
+    private static let wholeDay = Person(
+        testDescription: "the whole day", hours: [420..<1_380], sitting: 3)
 
     private static func planner(
-        of person: Person, seed: UInt64, _ configuration: ScheduleConfiguration = ScheduleConfiguration()
+        of person: Person, seed: UInt64,
+        _ configuration: ScheduleConfiguration = ScheduleConfiguration()
     ) throws -> DayPlanner {
         let last = try day("2026-01-29")
         var generator = SplitMix64(seed: seed)
@@ -37,7 +44,8 @@ import Testing
         for offset in (0..<person.days).reversed() where generator.nextUniform() < 0.66 {
             for hours in person.hours {
                 var minute = hours.lowerBound + Int(generator.nextUniform() * Double(hours.count))
-                for _ in 0...Int(generator.nextUniform() * Double(person.sitting)) where hours.contains(minute) {
+                for _ in 0...Int(generator.nextUniform() * Double(person.sitting))
+                where hours.contains(minute) {
                     let date = last.advanced(by: minute / MinuteOfDay.count - offset - 1)
                     let minuteOfDay = try #require(MinuteOfDay(minute % MinuteOfDay.count))
                     times.append(LocalTime(day: date, minute: minuteOfDay))
@@ -45,16 +53,20 @@ import Testing
                 }
             }
         }
-        return DayPlanner(history: PostingHistory(times: times, asOf: last), configuration: configuration)
+        return DayPlanner(
+            history: PostingHistory(times: times, asOf: last), configuration: configuration)
     }
 
     /// How far slots lie from the nearest minute of the hours.
     private static func distances(of slots: [MinuteOfDay], from person: Person) -> [Int] {
         slots.map { slot in
             let distances = person.hours.map { hours in
-                if hours.contains(slot.value) || hours.contains(slot.value + MinuteOfDay.count) { return 0 }
+                if hours.contains(slot.value) || hours.contains(slot.value + MinuteOfDay.count) {
+                    return 0
+                }
                 return [hours.lowerBound, hours.upperBound - 1]
-                    .compactMap { MinuteOfDay($0 % MinuteOfDay.count)?.circularDistance(to: slot) }.min() ?? 0
+                    .compactMap { MinuteOfDay($0 % MinuteOfDay.count)?.circularDistance(to: slot) }
+                    .min() ?? 0
             }
             return distances.min() ?? 0
         }
@@ -65,7 +77,8 @@ import Testing
         var slots: [MinuteOfDay] = []
         for offset in 0..<56 {
             let day = try day("2026-01-30").advanced(by: offset)
-            slots += try #require(planner.plan(for: day, in: .gmt, mirror: mirror)).slots.map(\.minute)
+            slots += try #require(planner.plan(for: day, in: .gmt, mirror: mirror)).slots.map(
+                \.minute)
         }
         return slots
     }
@@ -84,7 +97,8 @@ import Testing
     func slotsStayInTheHoursOfTheHuman(_ person: Person, _ model: ScheduleModel) throws {
         var slots: [MinuteOfDay] = []
         for seed in UInt64(1)...4 {
-            let planner = try Self.planner(of: person, seed: seed, ScheduleConfiguration(model: model))
+            let planner = try Self.planner(
+                of: person, seed: seed, ScheduleConfiguration(model: model))
             slots += try Self.slots(of: planner, mirror: "mirror \(seed)")
         }
         try Self.expectNear(slots, person)
@@ -98,7 +112,8 @@ import Testing
             LocalTime(day: date, minute: try minute(1_140 + Int(generator.nextUniform() * 60)))
         }
         let planner = DayPlanner(
-            history: PostingHistory(times: times, asOf: date), configuration: ScheduleConfiguration())
+            history: PostingHistory(times: times, asOf: date),
+            configuration: ScheduleConfiguration())
         let person = Person(testDescription: "one day", hours: [1_140..<1_200])
         try Self.expectNear(try Self.slots(of: planner, mirror: "m"), person)
     }
@@ -106,12 +121,16 @@ import Testing
     @Test func fewPostsSayNothingOfTheOtherHours() throws {
         let times = try (0..<49).map { try posting("2026-01-\(10 + $0 % 20)", 1_140 + $0) }
         func farthest(_ times: [LocalTime]) throws -> Int {
-            let planner = DayPlanner(history: PostingHistory(times: times), configuration: ScheduleConfiguration())
+            let planner = DayPlanner(
+                history: PostingHistory(times: times), configuration: ScheduleConfiguration())
             let person = Person(testDescription: "few", hours: [1_140..<1_190])
-            return try #require(Self.distances(of: try Self.slots(of: planner, mirror: "m"), from: person).max())
+            return try #require(
+                Self.distances(of: try Self.slots(of: planner, mirror: "m"), from: person).max())
         }
         try expect(farthest(times)) { $0 > 60 }
-        try expect(farthest(times + [try posting("2026-01-29", 1_189)])) { $0 <= UsedMinutes.reachMinutes }
+        try expect(farthest(times + [try posting("2026-01-29", 1_189)])) {
+            $0 <= UsedMinutes.reachMinutes
+        }
     }
 
     @Test func aDayOfAPersonWithoutNarrowHoursStillMoves() throws {
@@ -137,7 +156,8 @@ import Testing
         #expect(hours.stretches == [105...165])
         let closed = Set(try (60..<240).map(minute))
         let distribution = MinuteDistribution(
-            shares: Array(repeating: 1.0 / 1_440, count: 1_440), closed: closed, rounding: .atLeastOne)
+            shares: Array(repeating: 1.0 / 1_440, count: 1_440), closed: closed,
+            rounding: .atLeastOne)
         #expect(distribution.limited(to: hours) == nil)
         let copy = DayCopier(distribution: distribution, hours: hours)
             .minutes(like: [try minute(120)]) { 0.5 }

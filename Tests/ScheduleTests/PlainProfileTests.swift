@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct PlainProfileTests {
     @Test func histogramHasOnePostMoreInEachMinute() throws {
-        let profile = PlainProfile.histogram(of: try [posting("2026-01-01", 60), posting("2026-05-01", 60)])
+        let profile = PlainProfile.histogram(
+            of: try [posting("2026-01-01", 60), posting("2026-05-01", 60)])
         #expect(profile[60] == 3.0 / 1_442)
         #expect(profile[61] == 1.0 / 1_442)
         #expect(agree(profile.reduce(0, +), 1))

@@ -17,8 +17,10 @@ import Testing
         let morning = try minute(480)
         let seeds = [
             PlanSeed.plan(mirror: "a", day: first), PlanSeed.plan(mirror: "b", day: first),
-            PlanSeed.plan(mirror: "a", day: second), PlanSeed.plan(mirror: "a", day: first, seed: "x"),
-            PlanSeed.plan(mirror: "a", day: first, seed: ""), PlanSeed.plan(mirror: "a", day: first, seed: "y"),
+            PlanSeed.plan(mirror: "a", day: second),
+            PlanSeed.plan(mirror: "a", day: first, seed: "x"),
+            PlanSeed.plan(mirror: "a", day: first, seed: ""),
+            PlanSeed.plan(mirror: "a", day: first, seed: "y"),
             PlanSeed.text(mirror: "a", day: first, minute: morning),
             PlanSeed.text(mirror: "a", day: first, minute: try minute(481)),
             PlanSeed.text(mirror: "a", day: first, minute: morning, seed: "x"),

@@ -65,25 +65,35 @@ import Testing
     @Test func daysWithoutPostsCountAndTheFirstDayDoesNot() throws {
         let history = PostingHistory(
             times: [
-                try posting("2026-01-01", 10), try posting("2026-01-01", 20), try posting("2026-01-01", 30),
+                try posting("2026-01-01", 10), try posting("2026-01-01", 20),
+                try posting("2026-01-01", 30),
                 try posting("2026-01-03", 10), try posting("2026-01-03", 11),
             ], asOf: try day("2026-01-05"))
-        let counts = history.counts(for: try day("2026-01-06"), configuration: ScheduleConfiguration())
-            .distribution(after: .unknown)
+        let counts = history.counts(
+            for: try day("2026-01-06"), configuration: ScheduleConfiguration()
+        )
+        .distribution(after: .unknown)
         #expect(counts.counts == [0, 2, 0, 0])
     }
 
     @Test func onlyDayOfTheArchiveGivesItsOwnCount() throws {
-        let history = PostingHistory(times: [try posting("2026-01-01", 10), try posting("2026-01-01", 20)])
-        let counts = history.counts(for: try day("2026-01-02"), configuration: ScheduleConfiguration())
-            .distribution(after: .unknown)
+        let history = PostingHistory(times: [
+            try posting("2026-01-01", 10), try posting("2026-01-01", 20),
+        ])
+        let counts = history.counts(
+            for: try day("2026-01-02"), configuration: ScheduleConfiguration()
+        )
+        .distribution(after: .unknown)
         #expect(counts.counts == [2])
         #expect(counts.count(atUniform: 0.7) == 2)
     }
 
     @Test func absurdDatesStayCheap() throws {
         let history = PostingHistory(
-            times: [try posting("0001-01-01", 5), try posting("9999-12-31", 6), try posting("1969-12-31", 7)])
+            times: [
+                try posting("0001-01-01", 5), try posting("9999-12-31", 6),
+                try posting("1969-12-31", 7),
+            ])
         #expect(history.times.map(\.minute.value) == [5, 7, 6])
         #expect(history.times.map(\.day.description) == ["0001-01-01", "1969-12-31", "9999-12-31"])
         let counts = history.counts(for: .latest, configuration: ScheduleConfiguration())
@@ -107,7 +117,8 @@ import Testing
 
     private static func post(daysAfterLast days: Int, count: Int = 1) -> [LocalTime] {
         Array(
-            repeating: LocalTime(day: LocalDay(ordinal: 19_729 + days), minute: MinuteOfDay(hour: 12, minute: 0)),
+            repeating: LocalTime(
+                day: LocalDay(ordinal: 19_729 + days), minute: MinuteOfDay(hour: 12, minute: 0)),
             count: count)
     }
 
@@ -118,7 +129,8 @@ import Testing
         var counts: [LocalDay: Int] = [:]
         for offset in 0..<days {
             let day = LocalDay(ordinal: 20_200 + offset)
-            let recent = planner.recentDays(before: day, planned: counts, from: day, in: zone, mirror: "m")
+            let recent = planner.recentDays(
+                before: day, planned: counts, from: day, in: zone, mirror: "m")
             counts[day] = planner.plan(for: day, in: zone, mirror: "m", after: recent)?.slots.count
         }
         return counts.values.reduce(0, +)
@@ -128,7 +140,8 @@ import Testing
     @Test(arguments: [[150], [60, 91], [300, 301, 320], []] as [[Int]])
     func whoLeftIsRememberedAsTheyWere(farewell: [Int]) throws {
         let times = Self.busyYears()
-        let history = PostingHistory(times: times + farewell.flatMap { Self.post(daysAfterLast: $0) })
+        let history = PostingHistory(
+            times: times + farewell.flatMap { Self.post(daysAfterLast: $0) })
         #expect(history.asOf == times.last?.day)
         #expect(history.times.count == times.count)
         // 1.5 posts a day.
@@ -154,7 +167,8 @@ import Testing
 
     @Test func rawModelIsTheBareHistogram() throws {
         let configuration = ScheduleConfiguration(model: .raw)
-        let distribution = try Self.small().distribution(for: day("2026-01-30"), configuration: configuration)
+        let distribution = try Self.small().distribution(
+            for: day("2026-01-30"), configuration: configuration)
         #expect(distribution.smoothing == nil)
         expect([0, 540, 545, 1_380]) { $0.allSatisfy { distribution.probabilities[$0] == 0.25 } }
     }
@@ -162,7 +176,8 @@ import Testing
     private static func small() throws -> PostingHistory {
         PostingHistory(
             times: [
-                try posting("2026-01-24", 1_380), try posting("2026-01-29", 540), try posting("2025-10-01", 0),
+                try posting("2026-01-24", 1_380), try posting("2026-01-29", 540),
+                try posting("2025-10-01", 0),
                 try posting("2026-01-23", 545),
             ], asOf: try day("2026-01-29"))
     }

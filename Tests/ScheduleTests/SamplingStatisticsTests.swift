@@ -39,7 +39,9 @@ import Testing
         let shares = try mutant.shares(sample.weighting)
         #expect(agree(shares.reduce(0, +), 1))
         #expect(Statistics.chiSquare(sample.draws, shares, binWidth: 15) > 175.44)
-        if mutant.showsInMinutes { #expect(Statistics.chiSquare(sample.draws, shares, binWidth: 1) > 1_708.55) }
+        if mutant.showsInMinutes {
+            #expect(Statistics.chiSquare(sample.draws, shares, binWidth: 1) > 1_708.55)
+        }
         if mutant.showsInRunningShares { #expect(Statistics.kuiper(sample.draws, shares) > 3.006) }
     }
 
@@ -78,7 +80,9 @@ private struct Sample {
         var counts = [Double](repeating: 0, count: MinuteOfDay.count)
         func draw(_ number: Int) {
             for _ in 0..<number {
-                if let minute = distribution.minute(atUniform: generator.nextUniform()) { counts[minute.value] += 1 }
+                if let minute = distribution.minute(atUniform: generator.nextUniform()) {
+                    counts[minute.value] += 1
+                }
             }
         }
         draw(Self.drawCount / 20)
@@ -126,15 +130,20 @@ struct Weighting {
     var effectiveCount: Double { masses().count }
     var sigma: Double { Self.sigma(effectiveCount) }
 
-    private static func sigma(_ count: Double) -> Double { min(90, max(15, 20 * pow(1_000 / count, 0.3))) }
+    private static func sigma(_ count: Double) -> Double {
+        min(90, max(15, 20 * pow(1_000 / count, 0.3)))
+    }
 
     /// The profile as specified, except for what is said otherwise.
     func profile(
-        halfLife: Double = 120, factors: [Double] = [2, 1, 0.3], sigma: Double? = nil, floor: Double = 0.01,
+        halfLife: Double = 120, factors: [Double] = [2, 1, 0.3], sigma: Double? = nil,
+        floor: Double = 0.01,
         prior: Double = 30, isCircular: Bool = true
     ) -> [Double] {
         let (minutes, sum, count) = masses(halfLife: halfLife, factors: factors)
-        let density = Self.smoothed(minutes, sigma ?? Self.sigma(count), isCircular).map { $0 / sum }
+        let density = Self.smoothed(minutes, sigma ?? Self.sigma(count), isCircular).map {
+            $0 / sum
+        }
         let shares = zip(density, PriorProfile.probabilities).map { own, general in
             (1 - floor) * (count * own + prior * general) / (count + prior) + floor / 1_440
         }
@@ -142,7 +151,9 @@ struct Weighting {
         return shares.map { $0 / total }
     }
 
-    private static func smoothed(_ minutes: [Double], _ sigma: Double, _ isCircular: Bool) -> [Double] {
+    private static func smoothed(_ minutes: [Double], _ sigma: Double, _ isCircular: Bool)
+        -> [Double]
+    {
         let reach = Int(4 * sigma)
         let taps = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let total = taps.reduce(0, +)
@@ -164,14 +175,19 @@ struct Mutant: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// Whether single minutes change by more than chance changes them.
     var showsInMinutes = true
-    /// Whether mass is moved far enough for Kuiper's statistic; what changes at midnight alone it does not see.
+    /// Whether mass is moved far enough for Kuiper's statistic; what changes at midnight alone it
+    /// does not see.
     var showsInRunningShares = true
     let shares: @Sendable (Weighting) throws -> [Double]
 
     static let all: [Mutant] = [
-        Mutant(testDescription: "shifted by a minute", showsInMinutes: false) { shifted($0.profile(), by: 1) },
+        Mutant(testDescription: "shifted by a minute", showsInMinutes: false) {
+            shifted($0.profile(), by: 1)
+        },
         Mutant(testDescription: "shifted by an hour") { shifted($0.profile(), by: 60) },
-        Mutant(testDescription: "kernel not circular", showsInRunningShares: false) { $0.profile(isCircular: false) },
+        Mutant(testDescription: "kernel not circular", showsInRunningShares: false) {
+            $0.profile(isCircular: false)
+        },
         Mutant(testDescription: "no floor") { $0.profile(floor: 0) },
         Mutant(testDescription: "floor of 2 %") { $0.profile(floor: 0.02) },
         Mutant(testDescription: "sigma 30") { $0.profile(sigma: 30) },
@@ -190,7 +206,8 @@ struct Mutant: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Draws as the original of 2014 did: each drawn minute leaves the table of running shares, which moves all later ones.
+/// Draws as the original of 2014 did: each drawn minute leaves the table of running shares, which
+/// moves all later ones.
 private enum OriginalPlanner {
     static func draws(plans: Int, postsPerDay: Int, from shares: [Double]) -> [Double] {
         var running = 0.0
@@ -234,7 +251,8 @@ private enum Statistics {
         }
     }
 
-    /// Kuiper's statistic: the largest lead and the largest lag of the running shares, times the root of the number.
+    /// Kuiper's statistic: the largest lead and the largest lag of the running shares, times the
+    /// root of the number.
     static func kuiper(_ observed: [Double], _ shares: [Double]) -> Double {
         let total = observed.reduce(0, +)
         var (difference, above, below) = (0.0, 0.0, 0.0)

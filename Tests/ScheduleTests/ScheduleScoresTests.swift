@@ -28,11 +28,15 @@ import Testing
         let values = try #require(object as? [String: Any])
         #expect(
             Set(values.keys) == [
-                "n_train", "n_test", "log_likelihood", "log_likelihood_histogram", "log_likelihood_kernel20",
-                "tv_daily_counts", "ks_gaps", "ks_first_post", "human_log_likelihood", "human_tv_daily_counts",
+                "n_train", "n_test", "log_likelihood", "log_likelihood_histogram",
+                "log_likelihood_kernel20",
+                "tv_daily_counts", "ks_gaps", "ks_first_post", "human_log_likelihood",
+                "human_tv_daily_counts",
                 "human_ks_gaps", "human_ks_first_post", "gain_over_histogram", "gain_over_kernel20",
-                "autocorrelation", "human_autocorrelation", "ks_week_totals", "human_ks_week_totals",
-                "day_ahead_nats", "day_ahead_nats_plain", "day_ahead_crps", "day_ahead_crps_plain", "tv_hours",
+                "autocorrelation", "human_autocorrelation", "ks_week_totals",
+                "human_ks_week_totals",
+                "day_ahead_nats", "day_ahead_nats_plain", "day_ahead_crps", "day_ahead_crps_plain",
+                "tv_hours",
                 "human_tv_hours", "auc", "auc_several", "auc_shape",
             ])
         #expect(values["n_train"] as? Int == 829)

@@ -10,9 +10,12 @@ import Testing
         (3, 0.5, [0.10, 0.90, 0.20, 0.90, 0.60, 0.90, 0.80], [60, 720, 1_439]),
         (2, 0.0, [0.1, 0.2, 0.6], [60, 720]),
     ])
-    func randomNumbersAreUsedInTheAgreedOrder(count: Int, share: Double, uniforms: [Double], expected: [Int]) {
+    func randomNumbersAreUsedInTheAgreedOrder(
+        count: Int, share: Double, uniforms: [Double], expected: [Int]
+    ) {
         let sampler = SlotSampler(
-            distribution: rawDistribution([60, 60, 720, 1_439]), bursts: BurstModel(share: share, gaps: [5, 10]),
+            distribution: rawDistribution([60, 60, 720, 1_439]),
+            bursts: BurstModel(share: share, gaps: [5, 10]),
             minimumGapMinutes: 1)
         var rest = uniforms[...]
         let minutes = sampler.minutes(count: count) { rest.popFirst() ?? 0 }
@@ -22,17 +25,21 @@ import Testing
 
     @Test func followingNeverEntersClosedMinutes() throws {
         let closed = Set(try (65..<700).map(minute))
-        let distribution = MinuteDistribution(shares: masses([60: 0.5, 720: 0.5]), closed: closed, rounding: .down)
+        let distribution = MinuteDistribution(
+            shares: masses([60: 0.5, 720: 0.5]), closed: closed, rounding: .down)
         let sampler = SlotSampler(
-            distribution: distribution, bursts: BurstModel(share: 0.9, gaps: [5, 10]), minimumGapMinutes: 1)
+            distribution: distribution, bursts: BurstModel(share: 0.9, gaps: [5, 10]),
+            minimumGapMinutes: 1)
         // 60; following to 65 is closed; drawn afresh: 720; following to 725.
         var uniforms = [0.1, 0.1, 0.0, 0.6, 0.1, 0.0][...]
-        #expect(sampler.minutes(count: 3) { uniforms.popFirst() ?? 0 }.map(\.value) == [60, 720, 725])
+        #expect(
+            sampler.minutes(count: 3) { uniforms.popFirst() ?? 0 }.map(\.value) == [60, 720, 725])
         #expect(uniforms.isEmpty)
     }
 
     @Test func whatCannotBePlacedIsDropped() {
-        let sampler = SlotSampler(distribution: rawDistribution([60, 61]), bursts: .none, minimumGapMinutes: 1)
+        let sampler = SlotSampler(
+            distribution: rawDistribution([60, 61]), bursts: .none, minimumGapMinutes: 1)
         var generator = SplitMix64(seed: 1)
         var draws = 0
         let minutes = sampler.minutes(count: 5) {
@@ -46,7 +53,8 @@ import Testing
     @Test(arguments: [1, 2, 15, 60])
     func slotsKeepTheirDistance(gap: Int) throws {
         let sampler = SlotSampler(
-            distribution: MinuteDistribution.kernel(weights: masses([600: 50, 1_200: 50]), squares: 100),
+            distribution: MinuteDistribution.kernel(
+                weights: masses([600: 50, 1_200: 50]), squares: 100),
             bursts: BurstModel(share: 0.5, gaps: [1, 2, 3, 10, 20, 30]), minimumGapMinutes: gap)
         var generator = SplitMix64(seed: UInt64(gap))
         for count in [0, 1, 7, 24] {

@@ -27,12 +27,15 @@ import Testing
     @Test func orderOfCandidatesDoesNotMatter() throws {
         let pool = try (0..<40).map { try candidate($0, minute: 600) }
         for seed in 0..<20 {
-            try expect(choose(pool, at: 600, seed: seed), equals: choose(pool.reversed(), at: 600, seed: seed))
+            try expect(
+                choose(pool, at: 600, seed: seed),
+                equals: choose(pool.reversed(), at: 600, seed: seed))
         }
     }
 
     @Test(arguments: [
-        (10, 30, 30), (9, 31, 60), (9, 60, 60), (9, 61, 120), (9, 121, 240), (9, 241, 720), (0, 720, 720),
+        (10, 30, 30), (9, 31, 60), (9, 60, 60), (9, 61, 120), (9, 121, 240), (9, 241, 720),
+        (0, 720, 720),
     ])
     func windowWidensUntilThereAreEnoughTexts(near: Int, distance: Int, window: Int) throws {
         let texts =
@@ -45,7 +48,8 @@ import Testing
 
     @Test func windowRunsOverMidnight() throws {
         let texts =
-            try (0..<10).map { try candidate($0, minute: 1_430) } + (10..<30).map { try candidate($0, minute: 700) }
+            try (0..<10).map { try candidate($0, minute: 1_430) }
+            + (10..<30).map { try candidate($0, minute: 700) }
         for seed in 0..<50 {
             let choice = try #require(try choose(texts, at: 5, seed: seed))
             #expect(choice.explanation.windowMinutes == 30)
@@ -57,7 +61,8 @@ import Testing
     @Test func ofTheTextsOfAWindowThoseWithTheFewestUsesAreChosen() throws {
         let near = try (0..<12).map { number in
             TextCandidate(
-                id: PostID(network: .x, value: "\(number)"), minute: try minute(600), textKey: "\(number)",
+                id: PostID(network: .x, value: "\(number)"), minute: try minute(600),
+                textKey: "\(number)",
                 uses: number < 9 ? 2 : number < 11 ? 1 : 3)
         }
         let far = try (20..<40).map { try candidate($0, minute: 1_200) }
@@ -79,9 +84,13 @@ import Testing
     }
 
     @Test func usedTextDoesNotComeBackForHalfAYear() throws {
-        let used = try (0..<30).map { try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 179.9 : nil) }
+        let used = try (0..<30).map {
+            try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 179.9 : nil)
+        }
         try expect(choose(used + [candidate(50, minute: 480)], at: 480)?.id.value, equals: "50")
-        let again = try (0..<30).map { try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 180 : nil) }
+        let again = try (0..<30).map {
+            try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 180 : nil)
+        }
         try expect(choose(again, at: 480)?.explanation.windowMinutes, equals: 720)
     }
 
@@ -104,11 +113,13 @@ import Testing
         let texts = try (0..<3).map { try candidate($0, minute: 480) }
         var generator = SplitMix64(seed: 0)
         let choice = TextChooser().choose(
-            from: texts, at: try minute(480), now: now, excluding: ["text 0", "text 2"], generator: &generator)
+            from: texts, at: try minute(480), now: now, excluding: ["text 0", "text 2"],
+            generator: &generator)
         #expect(choice?.id.value == "1")
         expect(
             TextChooser().choose(
-                from: texts, at: try minute(480), now: now, excluding: ["text 0", "text 1", "text 2"],
+                from: texts, at: try minute(480), now: now,
+                excluding: ["text 0", "text 1", "text 2"],
                 generator: &generator), equals: nil)
     }
 
@@ -124,22 +135,27 @@ import Testing
     }
 
     @Test func yearWithoutRepeats() throws {
-        let times = try madeUpTimes(postCount: 1_500, dayCount: 500, lastDay: try day("2025-12-31"), seed: 2)
+        let times = try madeUpTimes(
+            postCount: 1_500, dayCount: 500, lastDay: try day("2025-12-31"), seed: 2)
         var lastUses: [Int: Date] = [:]
         for slot in 0..<730 {
             let date = now.addingTimeInterval(Double(slot) * 43_200)
             let texts = times.enumerated().map { index, time in
                 TextCandidate(
-                    id: PostID(network: .x, value: String(index)), minute: time.minute, textKey: String(index),
+                    id: PostID(network: .x, value: String(index)), minute: time.minute,
+                    textKey: String(index),
                     lastUsed: lastUses[index])
             }
             var generator = SplitMix64(seed: UInt64(slot))
             let choice = try #require(
                 TextChooser().choose(
-                    from: texts, at: times[slot % times.count].minute, now: date, generator: &generator))
+                    from: texts, at: times[slot % times.count].minute, now: date,
+                    generator: &generator))
             let index = try #require(Int(choice.id.value))
             let window = try #require(choice.explanation.windowMinutes)
-            #expect(times[index].minute.circularDistance(to: times[slot % times.count].minute) <= window)
+            #expect(
+                times[index].minute.circularDistance(to: times[slot % times.count].minute) <= window
+            )
             if let last = lastUses[index] { #expect(date.timeIntervalSince(last) >= 180 * 86_400) }
             lastUses[index] = date
         }
@@ -194,16 +210,21 @@ import Testing
     }
 
     private func candidate(
-        _ id: Int, minute value: Int, key: String? = nil, daysSinceUse: Double? = nil, ageDays: Double? = nil
+        _ id: Int, minute value: Int, key: String? = nil, daysSinceUse: Double? = nil,
+        ageDays: Double? = nil
     ) throws -> TextCandidate {
         TextCandidate(
-            id: PostID(network: .x, value: String(id)), minute: try minute(value), textKey: key ?? "text \(id)",
+            id: PostID(network: .x, value: String(id)), minute: try minute(value),
+            textKey: key ?? "text \(id)",
             lastUsed: daysSinceUse.map { now.addingTimeInterval(-$0 * 86_400) },
             createdAt: ageDays.map { now.addingTimeInterval(-$0 * 86_400) })
     }
 
-    private func choose(_ texts: [TextCandidate], at value: Int, seed: Int = 1) throws -> TextChoice? {
+    private func choose(_ texts: [TextCandidate], at value: Int, seed: Int = 1) throws
+        -> TextChoice?
+    {
         var generator = SplitMix64(seed: UInt64(seed))
-        return TextChooser().choose(from: texts, at: try minute(value), now: now, generator: &generator)
+        return TextChooser().choose(
+            from: texts, at: try minute(value), now: now, generator: &generator)
     }
 }

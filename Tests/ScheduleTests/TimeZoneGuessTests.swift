@@ -12,8 +12,12 @@ import Testing
         #expect(best.hours == hours)
         #expect(best.loss == 0)
         #expect(guess.candidates.count == 24)
-        expect(zip(guess.candidates, guess.candidates.dropFirst())) { $0.allSatisfy { $0.loss <= $1.loss } }
-        #expect(abs(guess.candidates[1].hours - hours) == 1 || abs(guess.candidates[1].hours - hours) == 23)
+        expect(zip(guess.candidates, guess.candidates.dropFirst())) {
+            $0.allSatisfy { $0.loss <= $1.loss }
+        }
+        #expect(
+            abs(guess.candidates[1].hours - hours) == 1
+                || abs(guess.candidates[1].hours - hours) == 23)
     }
 
     @Test func examplesLieWhereTheySay() throws {
@@ -28,7 +32,8 @@ import Testing
     }
 
     @Test func namesReadLikeOffsets() throws {
-        let names = try #require(TimeZoneGuess(minuteCounts: Self.averagePerson(hours: 9))).candidates.map(\.name)
+        let names = try #require(TimeZoneGuess(minuteCounts: Self.averagePerson(hours: 9)))
+            .candidates.map(\.name)
         #expect(names.first == "UTC+9")
         #expect(names.contains("UTC-5"))
         #expect(names.contains("UTC+0"))
@@ -44,6 +49,8 @@ import Testing
     }
 
     private static func averagePerson(hours: Int) -> [Int] {
-        (0..<1_440).map { Int(PriorProfile.probabilities[($0 + hours * 60 + 1_440) % 1_440] * 100_000) }
+        (0..<1_440).map {
+            Int(PriorProfile.probabilities[($0 + hours * 60 + 1_440) % 1_440] * 100_000)
+        }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 /// Whether weeks can be told apart.
 @Suite struct WeekJudgeTests {
     /// Days of somebody who writes up to `most` posts, one after the other.
-    private static func days(_ count: Int, most: Double, apart: Int = 40, seed: UInt64) throws -> [[MinuteOfDay]] {
+    private static func days(_ count: Int, most: Double, apart: Int = 40, seed: UInt64) throws
+        -> [[MinuteOfDay]]
+    {
         var generator = SplitMix64(seed: seed)
         return try (0..<count).map { _ in
             let start = 420 + Int(generator.nextUniform() * 600)
@@ -29,7 +31,8 @@ import Testing
     @Test func weeksOfTheSameHabitsCanHardlyBeToldApart() throws {
         let human = try Self.days(365, most: 6, seed: 1)
         let judge = try #require(
-            WeekJudge(human: human, bot: try Self.days(365, most: 6, seed: 2), firstWeekday: 3, seed: 1))
+            WeekJudge(
+                human: human, bot: try Self.days(365, most: 6, seed: 2), firstWeekday: 3, seed: 1))
         expect(judge.interval) { $0.contains(0.5) && $0.contains(judge.right) }
         expect(judge.interval.upperBound - judge.interval.lowerBound) { 0.1 < $0 && $0 < 0.3 }
     }
@@ -37,7 +40,8 @@ import Testing
     @Test func whatIsCertainIsTold() throws {
         let human = try Self.days(365, most: 6, seed: 1)
         let judge = try #require(
-            WeekJudge(human: human, bot: try Self.days(365, most: 16, seed: 2), firstWeekday: 1, seed: 1))
+            WeekJudge(
+                human: human, bot: try Self.days(365, most: 16, seed: 2), firstWeekday: 1, seed: 1))
         #expect(judge.right > 0.9)
         #expect(judge.interval.lowerBound > 0.8)
         #expect(judge.area > 0.95)

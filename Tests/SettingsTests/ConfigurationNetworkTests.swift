@@ -14,7 +14,9 @@ import Testing
         "CONSUMER_KEY": "s3cr3t-ck", "CONSUMER_SECRET": "s3cr3t-cs", "ACCESS_TOKEN": "s3cr3t-at",
         "ACCESS_TOKEN_SECRET": "s3cr3t-ats",
     ]
-    private static let mastodon = ["SERVER": "https://social.example", "ACCESS_TOKEN": "s3cr3t-token"]
+    private static let mastodon = [
+        "SERVER": "https://social.example", "ACCESS_TOKEN": "s3cr3t-token",
+    ]
     private static let bluesky = ["HANDLE": "haruka.example", "APP_PASSWORD": "s3cr3t-password"]
 
     private static func of(_ role: AccountRole, _ settings: [String: String]) -> [String: String] {
@@ -23,10 +25,13 @@ import Testing
 
     private static func values(_ variables: [String: String]...) throws -> SettingValues {
         let all = variables.reduce(into: [String: String]()) { $0.merge($1) { $1 } }
-        return try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: all))
+        return try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: all))
     }
 
-    private static func configuration(_ variables: [String: String]...) throws -> MirrorConfiguration {
+    private static func configuration(_ variables: [String: String]...) throws
+        -> MirrorConfiguration
+    {
         let all = variables.reduce(into: [String: String]()) { $0.merge($1) { $1 } }
         return try MirrorConfiguration(try values(all), environment: ["HOME": "/home/haruka"])
     }
@@ -44,10 +49,14 @@ import Testing
     // MARK: Networks
 
     static let networks: [([String: String], NetworkName, NetworkName)] = [
-        ([:], .mastodon, .mastodon), (["NETWORK": "x"], .x, .x), (["NETWORK": "bluesky"], .bluesky, .bluesky),
+        ([:], .mastodon, .mastodon), (["NETWORK": "x"], .x, .x),
+        (["NETWORK": "bluesky"], .bluesky, .bluesky),
         (["HUMAN_NETWORK": "x"], .x, .mastodon), (["BOT_NETWORK": "bluesky"], .mastodon, .bluesky),
         (["NETWORK": "x", "BOT_NETWORK": "mastodon"], .x, .mastodon),
-        (["NETWORK": "x", "HUMAN_NETWORK": "bluesky", "BOT_NETWORK": "mastodon"], .bluesky, .mastodon),
+        (
+            ["NETWORK": "x", "HUMAN_NETWORK": "bluesky", "BOT_NETWORK": "mastodon"], .bluesky,
+            .mastodon
+        ),
         // What accounts are described by tells where they are.
         (of(.human, x).merging(of(.bot, x)) { $1 }, .x, .x), (of(.bot, x), .x, .x),
         (of(.human, bluesky).merging(of(.bot, bluesky)) { $1 }, .bluesky, .bluesky),
@@ -58,7 +67,9 @@ import Testing
     ]
 
     @Test(arguments: networks)
-    func findsTheNetworksOfBothRoles(_ variables: [String: String], _ human: NetworkName, _ bot: NetworkName) throws {
+    func findsTheNetworksOfBothRoles(
+        _ variables: [String: String], _ human: NetworkName, _ bot: NetworkName
+    ) throws {
         let all = try Self.configuration(variables)
         #expect(all.mirror.humanNetwork == human)
         #expect(all.mirror.network(of: .human) == human)
@@ -70,14 +81,18 @@ import Testing
         for name in ["NETWORK", "HUMAN_NETWORK", "BOT_NETWORK"] {
             let origin = values.origin(try #require(Setting.named(name)))
             #expect(
-                variables[name] == nil ? [.fallback, .implied].contains(origin) : origin == .environment, "\(name)")
+                variables[name] == nil
+                    ? [.fallback, .implied].contains(origin) : origin == .environment, "\(name)")
         }
     }
 
     @Test func readsAnAccountOnEachNetwork() throws {
         let pairs = try Self.configuration(
-            ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x), Self.of(.bot, Self.bluesky))
-        let (human, bot) = (try #require(pairs.mirror.account(.human)), try #require(pairs.mirror.account(.bot)))
+            ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x),
+            Self.of(.bot, Self.bluesky))
+        let (human, bot) = (
+            try #require(pairs.mirror.account(.human)), try #require(pairs.mirror.account(.bot))
+        )
         let credentials = XCredentials(human.credentials)
         #expect(credentials.consumerKey == "s3cr3t-ck")
         #expect(credentials.consumerSecret.reveal() == "s3cr3t-cs")
@@ -109,9 +124,11 @@ import Testing
 
     // MARK: Half an account, and another network's
 
-    @Test(arguments: AccountRole.allCases) func namesWhatAnXAccountLacks(_ role: AccountRole) throws {
+    @Test(arguments: AccountRole.allCases) func namesWhatAnXAccountLacks(_ role: AccountRole) throws
+    {
         for name in Self.x.keys {
-            let error = Self.error(["NETWORK": "x"], Self.of(role, Self.x.filter { $0.key != name }))
+            let error = Self.error(
+                ["NETWORK": "x"], Self.of(role, Self.x.filter { $0.key != name }))
             #expect(error?.setting == "\(role.prefix)_\(name)")
             expect(error) { $0?.isMissing == true }
         }
@@ -126,14 +143,16 @@ import Testing
     static let foreign: [(String, [String: String], String, String)] = [
         ("HANDLE", ["NETWORK": "x"], "Bluesky", "bluesky"),
         ("APP_PASSWORD", ["NETWORK": "mastodon"], "Bluesky", "bluesky"),
-        ("CONSUMER_KEY", ["NETWORK": "mastodon"], "X", "x"), ("ACCESS_TOKEN_SECRET", ["NETWORK": "bluesky"], "X", "x"),
+        ("CONSUMER_KEY", ["NETWORK": "mastodon"], "X", "x"),
+        ("ACCESS_TOKEN_SECRET", ["NETWORK": "bluesky"], "X", "x"),
         ("SERVER", ["NETWORK": "x"], "Mastodon", "mastodon"),
         ("ACCESS_TOKEN", ["NETWORK": "bluesky"], "Mastodon and X", "mastodon or x"),
     ]
 
     @Test(arguments: foreign, AccountRole.allCases)
     func refusesASettingOfAnotherNetwork(
-        _ row: (name: String, variables: [String: String], theirs: String, wanted: String), _ role: AccountRole
+        _ row: (name: String, variables: [String: String], theirs: String, wanted: String),
+        _ role: AccountRole
     ) throws {
         let whole = Self.of(role, row.variables["NETWORK"] == "x" ? Self.x : [:])
         let name = "\(role.prefix)_\(row.name)"
@@ -147,12 +166,15 @@ import Testing
         #expect(!error.isMissing)
     }
 
-    @Test(arguments: AccountRole.allCases) func refusesTheSettingsOfTwoNetworks(_ role: AccountRole) throws {
+    @Test(arguments: AccountRole.allCases) func refusesTheSettingsOfTwoNetworks(_ role: AccountRole)
+        throws
+    {
         let error = try #require(Self.error(Self.of(role, Self.x), Self.of(role, Self.bluesky)))
         let name = role.prefix
         #expect(
             error.description
-                == "\(name)_ACCESS_TOKEN_SECRET belongs to X, but \(name)_HANDLE to Bluesky; remove one of the two")
+                == "\(name)_ACCESS_TOKEN_SECRET belongs to X, but \(name)_HANDLE to Bluesky; remove one of the two"
+        )
     }
 
     @Test func saysThatANetworkFollowsFromTheAccounts() throws {
@@ -176,22 +198,32 @@ import Testing
     }
 
     @Test func readsNoAccountsWhereNoneAreWanted() throws {
-        let values = try Self.values(["BOT_SERVER": "social.example", "HUMAN_HANDLE": "haruka.example"])
+        let values = try Self.values([
+            "BOT_SERVER": "social.example", "HUMAN_HANDLE": "haruka.example",
+        ])
         let all = try MirrorConfiguration(values, environment: ["HOME": "/h"], readsAccounts: false)
         #expect(all.mirror.account(.human) == nil)
         #expect(all.mirror.account(.bot) == nil)
-        #expect(throws: ConfigurationError.self) { try MirrorConfiguration(values, environment: ["HOME": "/h"]) }
+        #expect(throws: ConfigurationError.self) {
+            try MirrorConfiguration(values, environment: ["HOME": "/h"])
+        }
     }
 
     @Test func saysHowToGetAnAccountOnEachNetwork() throws {
         let expected: [(String, AccountRole, String)] = [
-            ("mastodon", .bot, "BOT_SERVER and BOT_ACCESS_TOKEN are not set; run mirror-bot login mastodon --as bot"),
+            (
+                "mastodon", .bot,
+                "BOT_SERVER and BOT_ACCESS_TOKEN are not set; run mirror-bot login mastodon --as bot"
+            ),
             (
                 "x", .bot,
                 "BOT_CONSUMER_KEY and BOT_CONSUMER_SECRET and BOT_ACCESS_TOKEN and BOT_ACCESS_TOKEN_SECRET are not set; "
                     + "run mirror-bot login x --as bot"
             ),
-            ("bluesky", .bot, "BOT_HANDLE and BOT_APP_PASSWORD are not set; run mirror-bot login bluesky --as bot"),
+            (
+                "bluesky", .bot,
+                "BOT_HANDLE and BOT_APP_PASSWORD are not set; run mirror-bot login bluesky --as bot"
+            ),
             ("bluesky", .human, "HUMAN_HANDLE is not set; run mirror-bot login bluesky --as human"),
         ]
         for (network, role, text) in expected {
@@ -205,13 +237,18 @@ import Testing
     // MARK: The same thing written differently
 
     static let servers: [(String, String)] = [
-        ("Social.Example", "https://social.example"), ("https://social.example:443/", "https://social.example"),
-        ("social.example.", "https://social.example"), ("HTTPS://SOCIAL.EXAMPLE:8443", "https://social.example:8443"),
-        ("http://127.0.0.1:80", "http://127.0.0.1"), ("http://localhost:3000", "http://localhost:3000"),
+        ("Social.Example", "https://social.example"),
+        ("https://social.example:443/", "https://social.example"),
+        ("social.example.", "https://social.example"),
+        ("HTTPS://SOCIAL.EXAMPLE:8443", "https://social.example:8443"),
+        ("http://127.0.0.1:80", "http://127.0.0.1"),
+        ("http://localhost:3000", "http://localhost:3000"),
     ]
 
     @Test(arguments: servers) func writesAServerInOneWay(_ text: String, _ normal: String) throws {
-        let all = try Self.configuration(["BOT_SERVER": text, "BOT_ACCESS_TOKEN": "t", "BOT_API_BASE_URL": text])
+        let all = try Self.configuration([
+            "BOT_SERVER": text, "BOT_ACCESS_TOKEN": "t", "BOT_API_BASE_URL": text,
+        ])
         let bot = try #require(all.mirror.account(.bot))
         #expect(bot.credentials.text(.server) == normal)
         #expect(bot.apiBaseURL == normal)
@@ -229,8 +266,10 @@ import Testing
     static let handles: [(String, String?)] = [
         ("haruka.bsky.social", "haruka.bsky.social"), ("@Haruka.Example", "haruka.example"),
         ("did:plc:ewvi7nxzyoun6zhxrhs64oiz", "did:plc:ewvi7nxzyoun6zhxrhs64oiz"),
-        ("did:web:haruka.example", "did:web:haruka.example"), ("haruka", nil), ("haruka.", nil), (".example", nil),
-        ("haruka example.com", nil), ("did:plc", nil), ("did:web:a b", nil), ("https://bsky.app/profile/a.b", nil),
+        ("did:web:haruka.example", "did:web:haruka.example"), ("haruka", nil), ("haruka.", nil),
+        (".example", nil),
+        ("haruka example.com", nil), ("did:plc", nil), ("did:web:a b", nil),
+        ("https://bsky.app/profile/a.b", nil),
         ("はるか.example", nil), (String(repeating: "a", count: 64) + ".example", nil), ("@", nil),
     ]
 
@@ -244,8 +283,10 @@ import Testing
     // MARK: What follows from the bot's network
 
     static let defaults: [([String: String], String, String)] = [
-        ([:], "auto", "on"), (["NETWORK": "bluesky"], "suggest", "on"), (["NETWORK": "x"], "suggest", "off"),
-        (["HUMAN_NETWORK": "x"], "auto", "on"), (["NETWORK": "x", "BOT_NETWORK": "mastodon"], "auto", "on"),
+        ([:], "auto", "on"), (["NETWORK": "bluesky"], "suggest", "on"),
+        (["NETWORK": "x"], "suggest", "off"),
+        (["HUMAN_NETWORK": "x"], "auto", "on"),
+        (["NETWORK": "x", "BOT_NETWORK": "mastodon"], "auto", "on"),
         (["BOT_NETWORK": "x"], "suggest", "off"),
     ]
 
@@ -258,7 +299,9 @@ import Testing
         #expect(configuration.mirror.favorites.maximumAgeDays == days)
     }
 
-    @Test(arguments: [AccountRole.human, .bot]) func aLoginOnXCountsForThatToo(role: AccountRole) throws {
+    @Test(arguments: [AccountRole.human, .bot]) func aLoginOnXCountsForThatToo(role: AccountRole)
+        throws
+    {
         var configuration = try MirrorConfiguration(
             try Self.values([:]), environment: ["HOME": "/nowhere"], readsAccounts: false)
         try configuration.mirror.adopt([role: .x])
@@ -266,7 +309,9 @@ import Testing
     }
 
     @Test(arguments: defaults)
-    func choosesDefaultsByTheBotsNetwork(_ variables: [String: String], _ mode: String, _ links: String) throws {
+    func choosesDefaultsByTheBotsNetwork(
+        _ variables: [String: String], _ mode: String, _ links: String
+    ) throws {
         let values = try Self.values(variables)
         #expect(values.text(.favoriteMode) == mode)
         #expect(values.origin(.favoriteMode) == .fallback)
@@ -327,7 +372,8 @@ import Testing
         #expect(usual.fieldNames == .tweet)
         #expect(usual.homeShare == .zero)
         let chosen = try Self.configuration([
-            "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "12.345678", "X_HOME_POSTS_PER_DAY": "40",
+            "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "12.345678",
+            "X_HOME_POSTS_PER_DAY": "40",
             "X_APP_OWNER": "human", "X_FIELD_NAMES": "post",
         ]).mirror.x
         #expect(chosen.mayPublish)
@@ -335,14 +381,19 @@ import Testing
         #expect(chosen.homePostsPerDay == 40)
         #expect(chosen.appOwner == .human)
         #expect(chosen.fieldNames == .post)
-        #expect(chosen.homeShare == XPrices.current.price(ofReading: 40, from: .home, fieldNames: .post))
+        #expect(
+            chosen.homeShare == XPrices.current.price(ofReading: 40, from: .home, fieldNames: .post)
+        )
         try expect(Self.configuration(["X_APP_OWNER": "bot"]).mirror.x.appOwner, equals: .bot)
     }
 
     static let amounts: [(String, Int?)] = [
-        ("5", 5_000_000), ("0", 0), ("0.25", 250_000), ("0.000001", 1), ("1000000", 1_000_000_000_000),
-        ("007.50", 7_500_000), ("", nil), (".", nil), (".5", nil), ("5.", nil), ("-1", nil), ("+1", nil), ("1e3", nil),
-        ("1,5", nil), ("$5", nil), ("0.0000001", nil), ("1000001", nil), ("1.2.3", nil), ("٣", nil), (" 5", nil),
+        ("5", 5_000_000), ("0", 0), ("0.25", 250_000), ("0.000001", 1),
+        ("1000000", 1_000_000_000_000),
+        ("007.50", 7_500_000), ("", nil), (".", nil), (".5", nil), ("5.", nil), ("-1", nil),
+        ("+1", nil), ("1e3", nil),
+        ("1,5", nil), ("$5", nil), ("0.0000001", nil), ("1000001", nil), ("1.2.3", nil), ("٣", nil),
+        (" 5", nil),
         (String(repeating: "9", count: 40), nil), ("0x10", nil),
     ]
 
@@ -354,7 +405,8 @@ import Testing
 
     static let keys: [(String, Bool)] = [
         (String(repeating: "ab", count: 32), true), (String(repeating: "k", count: 32), true),
-        (String(repeating: "k", count: 31), false), ("かぎ", false), (String(repeating: "鍵", count: 32), true),
+        (String(repeating: "k", count: 31), false), ("かぎ", false),
+        (String(repeating: "鍵", count: 32), true),
     ]
 
     @Test(arguments: keys) func wantsALongKey(_ key: String, _ isLongEnough: Bool) throws {
@@ -383,14 +435,18 @@ import Testing
     @Test func showsNoCredentials() throws {
         let texts = try [
             Self.configuration(["NETWORK": "x"], Self.of(.human, Self.x), Self.of(.bot, Self.x)),
-            Self.configuration(["NETWORK": "bluesky"], Self.of(.human, Self.bluesky), Self.of(.bot, Self.bluesky)),
+            Self.configuration(
+                ["NETWORK": "bluesky"], Self.of(.human, Self.bluesky), Self.of(.bot, Self.bluesky)),
             Self.configuration(
                 Self.of(.human, Self.mastodon), Self.of(.bot, Self.mastodon),
                 ["SECRET_KEY": "s3cr3t-s3cr3t-s3cr3t-s3cr3t-s3cr3t"]),
         ].flatMap { all in
             var dumped = ""
             dump(all, to: &dumped)
-            return ["\(all)", String(reflecting: all), dumped, "\(all.mirror.account(.bot)?.variables as Any)"]
+            return [
+                "\(all)", String(reflecting: all), dumped,
+                "\(all.mirror.account(.bot)?.variables as Any)",
+            ]
         }
         for text in texts { #expect(!text.contains("s3cr3t")) }
     }
@@ -398,13 +454,15 @@ import Testing
     @Test func writesAccountsAsTheVariablesThatDescribeThem() throws {
         let base = ["BOT_API_BASE_URL": "http://127.0.0.1:8080"]
         let cases = [
-            [["BOT_NETWORK": "x"], Self.of(.bot, Self.x)], [["BOT_NETWORK": "mastodon"], Self.of(.bot, Self.mastodon)],
+            [["BOT_NETWORK": "x"], Self.of(.bot, Self.x)],
+            [["BOT_NETWORK": "mastodon"], Self.of(.bot, Self.mastodon)],
             [["BOT_NETWORK": "bluesky"], Self.of(.bot, Self.bluesky)],
         ]
         for parts in cases {
             let given = (parts + [base]).reduce(into: [String: String]()) { $0.merge($1) { $1 } }
             let bot = try #require(try Self.configuration(given).mirror.account(.bot))
-            let told = Dictionary(uniqueKeysWithValues: bot.variables.map { ($0.name, $0.value.reveal()) })
+            let told = Dictionary(
+                uniqueKeysWithValues: bot.variables.map { ($0.name, $0.value.reveal()) })
             #expect(told == given)
         }
     }

@@ -19,60 +19,78 @@ import Testing
 @Suite struct ConfigurationTests {
     private static let token = "s3cr3t-of-the-human"
     private static let botToken = "s3cr3t-of-the-bot"
-    private static let databaseURL = "postgres://mirror:s3cr3t-database@db.example:5433/mirrors?sslmode=require"
+    private static let databaseURL =
+        "postgres://mirror:s3cr3t-database@db.example:5433/mirrors?sslmode=require"
     private static let redisURL = "rediss://:s3cr3t-redis@redis.example:6380/2"
 
     private static let key = "s3cr3t-key-s3cr3t-key-s3cr3t-key-s3cr3t-key"
 
     /// Every setting with a value that is not its default.
     private static let everything = [
-        "MIRROR": "haruka-2", "NETWORK": "bluesky", "HUMAN_NETWORK": "x", "HUMAN_SERVER": "Social.Example",
-        "HUMAN_ACCESS_TOKEN": token, "HUMAN_ACCESS_TOKEN_SECRET": "s3cr3t-ats", "HUMAN_CONSUMER_KEY": "s3cr3t-ck",
-        "HUMAN_CONSUMER_SECRET": "s3cr3t-cs", "HUMAN_HANDLE": "haruka.example", "HUMAN_APP_PASSWORD": "s3cr3t-hap",
+        "MIRROR": "haruka-2", "NETWORK": "bluesky", "HUMAN_NETWORK": "x",
+        "HUMAN_SERVER": "Social.Example",
+        "HUMAN_ACCESS_TOKEN": token, "HUMAN_ACCESS_TOKEN_SECRET": "s3cr3t-ats",
+        "HUMAN_CONSUMER_KEY": "s3cr3t-ck",
+        "HUMAN_CONSUMER_SECRET": "s3cr3t-cs", "HUMAN_HANDLE": "haruka.example",
+        "HUMAN_APP_PASSWORD": "s3cr3t-hap",
         "HUMAN_API_BASE_URL": "https://proxy.example", "BOT_NETWORK": "x",
         "BOT_SERVER": "https://bots.example:8443/", "BOT_ACCESS_TOKEN": botToken,
         "BOT_ACCESS_TOKEN_SECRET": "s3cr3t-bats", "BOT_CONSUMER_KEY": "s3cr3t-bck",
-        "BOT_CONSUMER_SECRET": "s3cr3t-bcs", "BOT_HANDLE": "mirror.example", "BOT_APP_PASSWORD": "s3cr3t-bap",
+        "BOT_CONSUMER_SECRET": "s3cr3t-bcs", "BOT_HANDLE": "mirror.example",
+        "BOT_APP_PASSWORD": "s3cr3t-bap",
         "BOT_API_BASE_URL": "http://127.0.0.1:9000", "SECRET_KEY": key,
-        "DATABASE_URL": databaseURL, "DATABASE_CONNECTIONS": "12", "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
-        "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
-        "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
-        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
+        "DATABASE_URL": databaseURL, "DATABASE_CONNECTIONS": "12", "REDIS_URL": redisURL,
+        "REDIS_TLS_VERIFY": "full",
+        "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw",
+        "BURSTS": "off",
+        "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m",
+        "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
+        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose",
+        "CONTENT_WARNINGS": "carry",
         "MEDIA": "own", "MEDIA_WITHOUT_ALT": "yes", "THREADS": "whole", "QUOTES": "nobody",
         "WHO_MAY_REPLY": "mentioned",
-        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "WEIGHTS": "plain",
+        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns",
+        "WEIGHTS": "plain",
         "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REPLIES": "review",
         "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
-        "CONFIRM_STOP": "no", "FIRST_REPLY_NOTE": "on", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "heirs",
+        "CONFIRM_STOP": "no", "FIRST_REPLY_NOTE": "on", "TRUST_ARCHIVE": "yes",
+        "HUMAN_CONSENT": "heirs",
         "MEMORIAL": "yes",
         "TRUST_HUMAN_SERVER": "yes", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
         "ARCHIVE_LIMIT": "2000",
-        "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
-        "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30",
+        "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200",
+        "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
+        "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5",
+        "X_HOME_POSTS_PER_DAY": "30",
         "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "PASSES": "40",
         "OPERATOR_CONTACT": "ops@example.org",
         "NOTIFY_URL": "https://s3cr3t-token@hooks.example/s3cr3t-path", "NOTIFY_FORMAT": "ntfy",
-        "NOTIFY_COMMAND": "tell 'the operator'", "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
+        "NOTIFY_COMMAND": "tell 'the operator'",
+        "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
-        "WEB_LISTEN": "127.0.0.1:9090", "WEB_PASSWORD": "s3cr3t-web-password", "WEB_HOSTS": "mirror.example.org",
+        "WEB_LISTEN": "127.0.0.1:9090", "WEB_PASSWORD": "s3cr3t-web-password",
+        "WEB_HOSTS": "mirror.example.org",
         "WEB_USER_HEADER": "Remote-User", "WEB_PROXIES": "172.18.0.0/16", "PUBLIC_PAGE": "yes",
     ]
 
     /// The same for a human and a bot on Mastodon.
     private static let ofMastodon = everything.filter { name, _ in
         let parts = [
-            "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD", "NETWORK",
+            "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD",
+            "NETWORK",
             "WHO_MAY_REPLY",
         ]
         return !parts.contains { name.hasSuffix($0) }
     }
 
     private static func values(
-        _ environment: [String: String], dotEnv: [String: String]? = nil, flags: [String: String] = [:]
+        _ environment: [String: String], dotEnv: [String: String]? = nil,
+        flags: [String: String] = [:]
     ) throws -> SettingValues {
         try SettingValues(
-            flags: flags, environment: EnvironmentVariablesProvider(environmentVariables: environment),
+            flags: flags,
+            environment: EnvironmentVariablesProvider(environmentVariables: environment),
             dotEnv: dotEnv.map { EnvironmentVariablesProvider(environmentVariables: $0) })
     }
 
@@ -94,11 +112,14 @@ import Testing
             let values = try Self.values(variables)
             let process = try ProcessSettings(values, environment: ["HOME": "/home/haruka"])
             // What the settings are parsed from holds all of them.
-            let parts = Mirror(reflecting: try MirrorSettings(values, readsAccounts: false)).children
+            let parts = Mirror(reflecting: try MirrorSettings(values, readsAccounts: false))
+                .children
                 .filter { $0.label != "values" }
             return (dumped(process), parts.map { dumped($0.value) }.joined())
         }
-        let fields = AccountRole.allCases.flatMap { role in AccountField.settable.map { $0.name(of: role) } }
+        let fields = AccountRole.allCases.flatMap { role in
+            AccountField.settable.map { $0.name(of: role) }
+        }
         for setting in Setting.all where !fields.contains(setting.name) {
             // What means something only beside another one.
             let base =
@@ -108,11 +129,15 @@ import Testing
                 default: [String: String]()
                 }
             let before = try parsed(base)
-            let after = try parsed(base.merging([setting.name: try #require(Self.everything[setting.name])]) { $1 })
-            #expect((before.process != after.process) == (setting.scope == .process), "\(setting.name)")
+            let after = try parsed(
+                base.merging([setting.name: try #require(Self.everything[setting.name])]) { $1 })
+            #expect(
+                (before.process != after.process) == (setting.scope == .process), "\(setting.name)")
             let lines = Set(after.mirror.split(separator: "\n")).symmetricDifference(
                 before.mirror.split(separator: "\n"))
-            #expect((before.mirror != after.mirror) == (setting.scope != .process), "\(setting.name): \(lines)")
+            #expect(
+                (before.mirror != after.mirror) == (setting.scope != .process),
+                "\(setting.name): \(lines)")
         }
     }
 
@@ -130,7 +155,9 @@ import Testing
         #expect(memorial.favoriteMode == .off)
         #expect(memorial.repliesPerPerson == 0)
         #expect(memorial.schedule.maximumPerDay == usual.schedule.maximumPerDay)
-        let asked = try settings(["MEMORIAL": "yes", "FAVORITE_MODE": "suggest", "REPLIES_PER_PERSON": "1"])
+        let asked = try settings([
+            "MEMORIAL": "yes", "FAVORITE_MODE": "suggest", "REPLIES_PER_PERSON": "1",
+        ])
         #expect(asked.favoriteMode == .suggest)
         #expect(asked.repliesPerPerson == 1)
         // The same of what is set for one mirror.
@@ -153,7 +180,9 @@ import Testing
         #expect(all.mirror.mirror == "haruka-2")
         #expect(all.mirror.humanNetwork == .mastodon)
         #expect(all.mirror.botNetwork == .mastodon)
-        let (human, bot) = (try #require(all.mirror.account(.human)), try #require(all.mirror.account(.bot)))
+        let (human, bot) = (
+            try #require(all.mirror.account(.human)), try #require(all.mirror.account(.bot))
+        )
         #expect(human.host == "social.example")
         #expect(bot.host == "bots.example:8443")
         #expect(human.apiBaseURL == "https://proxy.example")
@@ -223,7 +252,9 @@ import Testing
         #expect(plain.process.redisURL == nil)
         #expect(plain.mirror.timeZone == nil)
         #expect(plain.process.secretKey == nil)
-        #expect("\(plain.process.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
+        #expect(
+            "\(plain.process.storage)"
+                == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
         #expect(plain.mirror.schedule == ScheduleConfiguration())
         expect(plain.mirror.favorites, equals: (try FavoriteConfiguration()))
         #expect(plain.mirror.noRepeatDays == 180)
@@ -237,7 +268,8 @@ import Testing
         #expect(plain.mirror.pictures == .leftOut)
         #expect(plain.mirror.threads == .leftOut)
         try expect(Self.configuration(["MEDIA": "own"]).mirror.pictures, equals: .described)
-        try expect(Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).mirror.pictures, equals: .leftOut)
+        try expect(
+            Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).mirror.pictures, equals: .leftOut)
         #expect(plain.mirror.favoriteMode == .auto)
         #expect(plain.mirror.favoritesPerDay == 10)
         #expect(plain.mirror.featureWords == .pairs)
@@ -251,26 +283,33 @@ import Testing
     }
 
     @Test(arguments: [
-        "ops@example.org", "mailto:ops@example.org", "https://example.org/bot", "@ops", "@ops@example.org",
+        "ops@example.org", "mailto:ops@example.org", "https://example.org/bot", "@ops",
+        "@ops@example.org",
         "ops.bsky.social", "@ops.bsky.social",
     ])
     func takesAContact(text: String) throws {
-        try expect(Self.configuration(["OPERATOR_CONTACT": text]).mirror.operatorContact, equals: text)
+        try expect(
+            Self.configuration(["OPERATOR_CONTACT": text]).mirror.operatorContact, equals: text)
     }
 
     /// It stands in a header of every request.
     @Test(arguments: [
-        "ops", "@", "@@", "ops@", "a@b@c", "a b@example.org", "ops@example.org)", "(ops@example.org",
+        "ops", "@", "@@", "ops@", "a@b@c", "a b@example.org", "ops@example.org)",
+        "(ops@example.org",
         "ops@example.org\\",
         "https://", "ftp://example.org", "\u{E9}@example.org", "a.example/x", "a@b.example:80",
         String(repeating: "a", count: 200) + "@example.org",
     ])
     func refusesWhatIsNoContact(text: String) throws {
-        let error = #expect(throws: ConfigurationError.self) { try Self.configuration(["OPERATOR_CONTACT": text]) }
+        let error = #expect(throws: ConfigurationError.self) {
+            try Self.configuration(["OPERATOR_CONTACT": text])
+        }
         #expect(error?.setting == "OPERATOR_CONTACT")
     }
 
-    @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(name: String) throws {
+    @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(
+        name: String
+    ) throws {
         try expect(Self.configuration(["TIME_ZONE": name]).mirror.timeZoneName, equals: name)
     }
 
@@ -291,7 +330,8 @@ import Testing
     }
 
     @Test func takesAVariableSetToNothingForUnset() throws {
-        let all = try Self.values(["MIRROR": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""], dotEnv: ["MIRROR": "file"])
+        let all = try Self.values(
+            ["MIRROR": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""], dotEnv: ["MIRROR": "file"])
         #expect(all.text(.mirror) == "file")
         #expect(all.origin(.mirror) == .dotEnv)
         #expect(all.origin(.timeZone) == .unset)
@@ -310,7 +350,8 @@ import Testing
             let both = try Self.values([setting.name + "_FILE": path, setting.name: "plain"])
             #expect(both.text(setting) == "plain")
             // The environment's file goes before `.env`'s value.
-            let layered = try Self.values([setting.name + "_FILE": path], dotEnv: [setting.name: "plain"])
+            let layered = try Self.values(
+                [setting.name + "_FILE": path], dotEnv: [setting.name: "plain"])
             #expect(layered.origin(setting) == .file)
         }
         let path = try folder.write(Data("elsewhere".utf8), to: "mirror")
@@ -320,12 +361,18 @@ import Testing
     @Test func refusesSecretFilesThatHoldNone() throws {
         let folder = try TemporaryDirectory()
         let contents: [(String, Data)] = [
-            ("empty", Data()), ("blank", Data(" \n".utf8)), ("huge", Data(repeating: 0x61, count: 65_537)),
+            ("empty", Data()), ("blank", Data(" \n".utf8)),
+            ("huge", Data(repeating: 0x61, count: 65_537)),
             ("binary", Data([0xFF, 0xFE, 0x00])),
         ]
-        let paths = try contents.map { try folder.write($0.1, to: $0.0) } + [folder.path, folder.path("missing")]
+        let paths =
+            try contents.map { try folder.write($0.1, to: $0.0) } + [
+                folder.path, folder.path("missing"),
+            ]
         for path in paths {
-            let error = #expect(throws: ConfigurationError.self) { try Self.values(["BOT_ACCESS_TOKEN_FILE": path]) }
+            let error = #expect(throws: ConfigurationError.self) {
+                try Self.values(["BOT_ACCESS_TOKEN_FILE": path])
+            }
             #expect(error?.setting == "BOT_ACCESS_TOKEN_FILE")
             expect(error?.description) { $0?.contains(path) == true }
         }
@@ -335,7 +382,10 @@ import Testing
         let values = try Self.values(Self.everything)
         let all = try Self.configuration(Self.ofMastodon)
         var texts: [String] = []
-        for value in [values, all, all.process.storage, all.mirror.account(.bot) as Any, all.process.redisURL as Any]
+        for value in [
+            values, all, all.process.storage, all.mirror.account(.bot) as Any,
+            all.process.redisURL as Any,
+        ]
             as [Any]
         {
             var dumped = ""
@@ -351,39 +401,58 @@ import Testing
     }
 
     static let wrong: [(String, String)] = [
-        ("NETWORK", "friendica"), ("NETWORK", "Mastodon"), ("SCHEDULE_MODEL", "cooked"), ("BURSTS", "yes"),
+        ("NETWORK", "friendica"), ("NETWORK", "Mastodon"), ("SCHEDULE_MODEL", "cooked"),
+        ("BURSTS", "yes"),
         ("LINKS", "ON"), ("FEATURES", "verbs"), ("FAVORITE_MODE", "always"), ("LOG_LEVEL", "loud"),
-        ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
-        ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
-        ("FITNESS", "lenient"), ("CONTENT_WARNINGS", "yes"), ("MEDIA", "all"), ("MEDIA_WITHOUT_ALT", "maybe"),
+        ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"),
+        ("NO_REPEAT_DAYS", "1.5"),
+        ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"),
+        ("MIN_AGE_DAYS", " 7"),
+        ("FITNESS", "lenient"), ("CONTENT_WARNINGS", "yes"), ("MEDIA", "all"),
+        ("MEDIA_WITHOUT_ALT", "maybe"),
         ("THREADS", "on"), ("QUOTES", "mentioned"), ("WHO_MAY_REPLY", "me"),
         ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
         ("MAX_USES", "None"), ("MAX_USES", "1001"),
-        ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"), ("HOLD_WHILE_ACTIVE", "0h"),
+        ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"),
+        ("HOLD_WHILE_ACTIVE", "0h"),
         ("HOLD_WHILE_ACTIVE", "25h"), ("HOLD_WHILE_ACTIVE", "1441m"), ("HOLD_WHILE_ACTIVE", "-2h"),
-        ("HOLD_WHILE_ACTIVE", "h"), ("HOLD_WHILE_ACTIVE", "99999999999999999999h"), ("HOLD_WHILE_ACTIVE", "2 h"),
+        ("HOLD_WHILE_ACTIVE", "h"), ("HOLD_WHILE_ACTIVE", "99999999999999999999h"),
+        ("HOLD_WHILE_ACTIVE", "2 h"),
         ("FAVORITE_RATE_THRESHOLD", "0"),
-        ("FAVORITE_RATE_THRESHOLD", "-2"), ("FAVORITE_RATE_THRESHOLD", "nan"), ("FAVORITE_RATE_THRESHOLD", "inf"),
-        ("FAVORITE_RATE_THRESHOLD", "1e999"), ("FAVORITE_RATE_THRESHOLD", "two"), ("FAVORITES_PER_DAY", "1001"),
+        ("FAVORITE_RATE_THRESHOLD", "-2"), ("FAVORITE_RATE_THRESHOLD", "nan"),
+        ("FAVORITE_RATE_THRESHOLD", "inf"),
+        ("FAVORITE_RATE_THRESHOLD", "1e999"), ("FAVORITE_RATE_THRESHOLD", "two"),
+        ("FAVORITES_PER_DAY", "1001"),
         ("REPLIES_PER_PERSON", "101"), ("REPLIES_PER_THREAD", "many"), ("ARCHIVE_LIMIT", "99"),
-        ("ARCHIVE_LIMIT", "10000001"), ("EXAMPLE_LIMIT", "0"), ("POLL_SECONDS", "9"), ("POLL_SECONDS", "3601"),
-        ("MIRROR", "Haruka"), ("MIRROR", "a b"), ("MIRROR", "名前"), ("MIRROR", String(repeating: "a", count: 41)),
-        ("MIRROR", "a}b"), ("TIME_ZONE", "Tokyo Time"), ("TIME_ZONE", "Mars/Olympus"), ("QUIET_HOURS", "night"),
+        ("ARCHIVE_LIMIT", "10000001"), ("EXAMPLE_LIMIT", "0"), ("POLL_SECONDS", "9"),
+        ("POLL_SECONDS", "3601"),
+        ("MIRROR", "Haruka"), ("MIRROR", "a b"), ("MIRROR", "名前"),
+        ("MIRROR", String(repeating: "a", count: 41)),
+        ("MIRROR", "a}b"), ("TIME_ZONE", "Tokyo Time"), ("TIME_ZONE", "Mars/Olympus"),
+        ("QUIET_HOURS", "night"),
         ("QUIET_HOURS", "23:00"), ("QUIET_HOURS", "25:00-07:00"), ("QUIET_HOURS", "07:00-07:00"),
-        ("QUIET_HOURS", ","), ("DATABASE_URL", "mysql://localhost/mirror"), ("DATABASE_URL", "mirror.sqlite"),
+        ("QUIET_HOURS", ","), ("DATABASE_URL", "mysql://localhost/mirror"),
+        ("DATABASE_URL", "mirror.sqlite"),
         ("HUMAN_NETWORK", "Mastodon"), ("BOT_NETWORK", "twitter"), ("X_ACKNOWLEDGE_POLICY", "true"),
-        ("X_BUDGET_USD_PER_MONTH", "-1"), ("X_BUDGET_USD_PER_MONTH", "five"), ("X_HOME_POSTS_PER_DAY", "-1"),
+        ("X_BUDGET_USD_PER_MONTH", "-1"), ("X_BUDGET_USD_PER_MONTH", "five"),
+        ("X_HOME_POSTS_PER_DAY", "-1"),
         ("X_HOME_POSTS_PER_DAY", "100001"), ("X_APP_OWNER", "me"), ("X_FIELD_NAMES", "status"),
-        ("SECRET_KEY", "short"), ("HUMAN_API_BASE_URL", "nowhere at all"), ("BOT_ACCESS_TOKEN", "a\u{0}b"),
-        ("MIRROR_BOT_HOME", "/srv\u{0}/x"), ("TIME_ZONE", "Asia/Tokyo\n"), ("MECAB_DICTIONARY", "\u{1B}[31m"),
-        ("NOTIFY_URL", "ntfy.sh/topic"), ("NOTIFY_URL", "ntfy://"), ("NOTIFY_URL", "http://hooks.example/x"),
+        ("SECRET_KEY", "short"), ("HUMAN_API_BASE_URL", "nowhere at all"),
+        ("BOT_ACCESS_TOKEN", "a\u{0}b"),
+        ("MIRROR_BOT_HOME", "/srv\u{0}/x"), ("TIME_ZONE", "Asia/Tokyo\n"),
+        ("MECAB_DICTIONARY", "\u{1B}[31m"),
+        ("NOTIFY_URL", "ntfy.sh/topic"), ("NOTIFY_URL", "ntfy://"),
+        ("NOTIFY_URL", "http://hooks.example/x"),
         ("NOTIFY_URL", "file:///etc/passwd"), ("NOTIFY_FORMAT", "xml"),
-        ("HEARTBEAT_URL", "ntfy://ntfy.sh/x"), ("HEARTBEAT_URL", "beat"), ("NOTIFY_COMMAND", "tell 'me"),
+        ("HEARTBEAT_URL", "ntfy://ntfy.sh/x"), ("HEARTBEAT_URL", "beat"),
+        ("NOTIFY_COMMAND", "tell 'me"),
         ("NOTIFY_COMMAND", "  "), ("NOTIFY_COMMAND", "''"),
     ]
 
     @Test(arguments: wrong) func refusesAndNames(_ name: String, _ value: String) throws {
-        let error = #expect(throws: ConfigurationError.self) { try Self.configuration([name: value]) }
+        let error = #expect(throws: ConfigurationError.self) {
+            try Self.configuration([name: value])
+        }
         #expect(error?.setting == name)
         expect(error?.description) { $0?.hasPrefix("\(name) ") == true }
         expect(error) { $0?.isMissing == false }
@@ -395,20 +464,25 @@ import Testing
 
     static let servers = [
         "ftp://bots.example", "https://", "https://bots.example/path", "https://user@bots.example",
-        "https://bots.example?x=1", "https://bots.example#top", "https://user:pw@bots.example", "a b", "://",
+        "https://bots.example?x=1", "https://bots.example#top", "https://user:pw@bots.example",
+        "a b", "://",
     ]
 
     @Test(arguments: servers) func refusesAServerThatIsNoServer(_ server: String) throws {
         for role in ["HUMAN", "BOT"] {
             let error = #expect(throws: ConfigurationError.self) {
-                try Self.configuration(["\(role)_SERVER": server, "\(role)_ACCESS_TOKEN": Self.token])
+                try Self.configuration([
+                    "\(role)_SERVER": server, "\(role)_ACCESS_TOKEN": Self.token,
+                ])
             }
             #expect(error?.setting == "\(role)_SERVER")
         }
     }
 
     @Test(arguments: ["HUMAN", "BOT"]) func wantsAccountsWhole(_ role: String) throws {
-        let parts = ["\(role)_SERVER": "https://social.example", "\(role)_ACCESS_TOKEN": Self.token]
+        let parts = [
+            "\(role)_SERVER": "https://social.example", "\(role)_ACCESS_TOKEN": Self.token,
+        ]
         for name in parts.keys {
             let error = #expect(throws: ConfigurationError.self) {
                 try Self.configuration(parts.filter { $0.key != name })
@@ -425,7 +499,9 @@ import Testing
         #expect(bot.isMissing)
         #expect(human.setting == "HUMAN_SERVER")
         #expect(human.isMissing)
-        let homeless = #expect(throws: ConfigurationError.self) { try Self.configuration([:], environment: [:]) }
+        let homeless = #expect(throws: ConfigurationError.self) {
+            try Self.configuration([:], environment: [:])
+        }
         #expect(homeless?.setting == "MIRROR_BOT_HOME")
     }
 
@@ -435,25 +511,34 @@ import Testing
             try Self.configuration([:], environment: dyno).process.requireLastingStorage()
         }
         #expect(error?.setting == "DATABASE_URL")
-        try Self.configuration(["DATABASE_URL": Self.databaseURL], environment: dyno).process.requireLastingStorage()
+        try Self.configuration(["DATABASE_URL": Self.databaseURL], environment: dyno).process
+            .requireLastingStorage()
         try Self.configuration([:]).process.requireLastingStorage()
-        try Self.configuration([:], environment: ["DYNO": "", "HOME": "/app"]).process.requireLastingStorage()
+        try Self.configuration([:], environment: ["DYNO": "", "HOME": "/app"]).process
+            .requireLastingStorage()
     }
 
     @Test func findsTheFolderOfTheEmbeddedDatabase() throws {
         let environment = ["HOME": "/home/haruka", "XDG_DATA_HOME": "/data"]
         let cases: [([String: String], [String: String], String)] = [
-            (["MIRROR_BOT_HOME": "/srv/m"], environment, "/srv/m"), ([:], environment, "/data/mirror-bot"),
-            ([:], ["HOME": "/home/haruka", "XDG_DATA_HOME": "data"], "/home/haruka/.local/share/mirror-bot"),
+            (["MIRROR_BOT_HOME": "/srv/m"], environment, "/srv/m"),
+            ([:], environment, "/data/mirror-bot"),
+            (
+                [:], ["HOME": "/home/haruka", "XDG_DATA_HOME": "data"],
+                "/home/haruka/.local/share/mirror-bot"
+            ),
         ]
         for (variables, environment, folder) in cases {
-            let storage = try Self.configuration(variables, environment: environment).process.storage
+            let storage = try Self.configuration(variables, environment: environment).process
+                .storage
             #expect("\(storage)" == "SQLite at \(folder)/mirror-bot.sqlite")
         }
     }
 
     /// What is only noticed by those who use it, but still before anything happens.
-    @Test(arguments: [("REDIS_URL", "http://x"), ("REDIS_TLS_VERIFY", "maybe"), ("MECAB_DICTIONARY", "/nowhere")])
+    @Test(arguments: [
+        ("REDIS_URL", "http://x"), ("REDIS_TLS_VERIFY", "maybe"), ("MECAB_DICTIONARY", "/nowhere"),
+    ])
     func refusesToStartTheClassifierWith(_ name: String, _ value: String) async throws {
         let folder = try TemporaryDirectory()
         let variables = ["MIRROR_BOT_HOME": folder.path, "REDIS_URL": "redis://localhost"]

@@ -14,15 +14,18 @@ import Testing
         ("TIME_ZONE=Asia/Tokyo", "Asia/Tokyo"), ("TIME_ZONE=Asia/Tokyo\n", "Asia/Tokyo"),
         ("\n\n# zone\r\nTIME_ZONE=Asia/Tokyo\r\n\r\n", "Asia/Tokyo"),
         ("MIRROR=a\rTIME_ZONE=Asia/Tokyo\r", "Asia/Tokyo"),
-        ("\u{FEFF}TIME_ZONE=Asia/Tokyo\n", "Asia/Tokyo"), ("export TIME_ZONE=Asia/Tokyo", "Asia/Tokyo"),
+        ("\u{FEFF}TIME_ZONE=Asia/Tokyo\n", "Asia/Tokyo"),
+        ("export TIME_ZONE=Asia/Tokyo", "Asia/Tokyo"),
         ("\texport\tTIME_ZONE =\t'Asia/Tokyo' \t", "Asia/Tokyo"),
         ("  TIME_ZONE = \"Asia/Tokyo\"  # hers", "Asia/Tokyo"),
         ("TIME_ZONE=Asia/Tokyo # hers", "Asia/Tokyo"), ("TIME_ZONE=Asia/Tokyo #hers", "Asia/Tokyo"),
-        ("TIME_ZONE=Asia/Tokyo\t#", "Asia/Tokyo"), ("TIME_ZONE=a\nTIME_ZONE=Asia/Tokyo", "Asia/Tokyo"),
+        ("TIME_ZONE=Asia/Tokyo\t#", "Asia/Tokyo"),
+        ("TIME_ZONE=a\nTIME_ZONE=Asia/Tokyo", "Asia/Tokyo"),
         ("TIME_ZONE=", ""), ("TIME_ZONE= # none", ""), ("TIME_ZONE=''", ""), ("TIME_ZONE=#1", "#1"),
         ("TIME_ZONE=a#b", "a#b"),
         ("TIME_ZONE=\"a # b\"", "a # b"), ("TIME_ZONE='a\\b $c \"d\"'", "a\\b $c \"d\""),
-        ("TIME_ZONE=\"say \\\"hi\\\" \\\\ \\$5\"", "say \"hi\" \\ $5"), ("TIME_ZONE=a=b==", "a=b=="),
+        ("TIME_ZONE=\"say \\\"hi\\\" \\\\ \\$5\"", "say \"hi\" \\ $5"),
+        ("TIME_ZONE=a=b==", "a=b=="),
         ("TIME_ZONE=a b", "a b"), ("TIME_ZONE=日本", "日本"), ("TIME_ZONE=a b # c", "a b"),
     ])
     func aValueIsReadWhole(_ text: String, _ value: String) {
@@ -35,14 +38,23 @@ import Testing
     @Test(arguments: [
         ("BOT_ACCESS_TOKEN planted", "line 1 of .env has no =; write NAME=value"),
         ("\n\nplanted", "line 3 of .env has no =; write NAME=value"),
-        ("set BOT_ACCESS_TOKEN=planted", "line 1 of .env does not begin with the name of a setting; write NAME=value"),
+        (
+            "set BOT_ACCESS_TOKEN=planted",
+            "line 1 of .env does not begin with the name of a setting; write NAME=value"
+        ),
         ("$env:BOT_ACCESS_TOKEN=planted", "line 1 of .env does not begin with the name"),
         ("=planted", "line 1 of .env does not begin with the name"),
         ("BOT_ACCESS_TOKEN: planted", "line 1 of .env has no ="),
         ("BOT_ACCESS_TOKEN=\"planted", "line 1 of .env has no closing \""),
         ("BOT_ACCESS_TOKEN='planted\nx'", "line 1 of .env has no closing '"),
-        ("BOT_ACCESS_TOKEN='planted'x", "line 1 of .env goes on behind the closing '; put \" around"),
-        ("BOT_ACCESS_TOKEN=\"planted\"x\"", "line 1 of .env goes on behind the closing \"; write \\\" for"),
+        (
+            "BOT_ACCESS_TOKEN='planted'x",
+            "line 1 of .env goes on behind the closing '; put \" around"
+        ),
+        (
+            "BOT_ACCESS_TOKEN=\"planted\"x\"",
+            "line 1 of .env goes on behind the closing \"; write \\\" for"
+        ),
         ("BOT_ACCESS_TOKEN=“planted”", "line 1 of .env has a typographic quote"),
         ("BOT_ACCESS_TOKEN=planted #1", "line 1 of .env has a # that may begin a comment"),
         ("BOT_ACCESS_TOKEN=planted word # 1", "line 1 of .env has a # that may begin a comment"),
@@ -57,18 +69,25 @@ import Testing
     func whatIsNotUnderstoodIsRefusedByItsLine(_ text: String, _ problem: String) {
         let file = Self.read(text)
         expect(file.problems.map(\.description)) { $0.contains { $0.hasPrefix(problem) } }
-        expect((file.problems.map(\.description) + file.warnings).joined()) { !$0.contains("planted") }
+        expect((file.problems.map(\.description) + file.warnings).joined()) {
+            !$0.contains("planted")
+        }
     }
 
     @Test func otherEncodingsAreRefusedByName() {
         let text = "BOT_ACCESS_TOKEN=planted\n"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
             let file = Self.read([UInt8](text.data(using: encoding) ?? Data()))
-            #expect(file.problems.map(\.description) == [".env is written as UTF-16; save it as UTF-8"])
+            #expect(
+                file.problems.map(\.description) == [".env is written as UTF-16; save it as UTF-8"])
             #expect(file.variables.isEmpty)
         }
-        let latin = Self.read(Array("MIRROR=a\nOPERATOR_CONTACT=J".utf8) + [0xF6] + Array("rg\n".utf8))
-        #expect(latin.problems.map(\.description) == ["line 2 of .env is not UTF-8; save the file as UTF-8"])
+        let latin = Self.read(
+            Array("MIRROR=a\nOPERATOR_CONTACT=J".utf8) + [0xF6] + Array("rg\n".utf8))
+        #expect(
+            latin.problems.map(\.description) == [
+                "line 2 of .env is not UTF-8; save the file as UTF-8"
+            ])
         #expect(latin.variables == ["MIRROR": "a"])
     }
 
@@ -76,6 +95,7 @@ import Testing
         #expect(
             Self.read("LINKS=on\n\nLINKS=off\nLINKS=off\n").warnings
                 == ["line 3 of .env sets LINKS again; line 1 has no effect"])
-        #expect(Self.read("cGxhbnRlZA=1\ncGxhbnRlZA=2").warnings.allSatisfy { !$0.contains("cGxh") })
+        #expect(
+            Self.read("cGxhbnRlZA=1\ncGxhbnRlZA=2").warnings.allSatisfy { !$0.contains("cGxh") })
     }
 }

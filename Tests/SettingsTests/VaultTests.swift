@@ -25,15 +25,19 @@ import Testing
                     expiresAt: Date(milliseconds: 1_795_000_123_456)))),
         StoredLogin(
             credentials: .mastodon(
-                server: "https://social.example", MastodonCredentials(accessToken: Secret("planted-access")))),
+                server: "https://social.example",
+                MastodonCredentials(accessToken: Secret("planted-access")))),
         StoredLogin(
             credentials: .x(
                 XCredentials(
-                    consumerKey: "planted-consumer", consumerSecret: Secret("planted-consumer-secret"),
-                    accessToken: Secret("planted-access"), accessTokenSecret: Secret("planted-access-secret"))),
+                    consumerKey: "planted-consumer",
+                    consumerSecret: Secret("planted-consumer-secret"),
+                    accessToken: Secret("planted-access"),
+                    accessTokenSecret: Secret("planted-access-secret"))),
             apiBaseURL: "http://127.0.0.1:9"),
         StoredLogin(
-            credentials: .bluesky(identifier: "haruka.example", appPassword: Secret("planted-app-password"))),
+            credentials: .bluesky(
+                identifier: "haruka.example", appPassword: Secret("planted-app-password"))),
         StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil)),
     ]
 
@@ -45,7 +49,9 @@ import Testing
         return String(decoding: try encoder.encode(LoginRecord(login)), as: UTF8.self)
     }
 
-    private func login(_ mirror: HumanMirror, _ role: AccountRole = .bot) async -> ConfigurationError? {
+    private func login(_ mirror: HumanMirror, _ role: AccountRole = .bot) async
+        -> ConfigurationError?
+    {
         do {
             _ = try await mirror.vault.login(of: role)
             return nil
@@ -71,7 +77,8 @@ import Testing
 
     private func sealed(_ mirror: HumanMirror) async throws -> [String: String] {
         let rows = try await mirror.storage.lenient.query("SELECT role, sealed FROM credentials")
-        return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("role"), try $0.text("sealed")) })
+        return Dictionary(
+            uniqueKeysWithValues: try rows.map { (try $0.text("role"), try $0.text("sealed")) })
     }
 
     @Test func keepsTheSessionOfANewLoginAndNoOther() async throws {
@@ -81,8 +88,10 @@ import Testing
         try await expect(tried.load()) { $0 == nil }
         try await tried.save(Secret("planted-new-session"))
         try await expect(session(mirror).load()?.reveal(), equals: "planted-old-session")
-        let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil))
-        try await mirror.vault.store(login, session: try await tried.load(), for: .bot, at: BareMirror.now)
+        let login = StoredLogin(
+            credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil))
+        try await mirror.vault.store(
+            login, session: try await tried.load(), for: .bot, at: BareMirror.now)
         try await expect(session(mirror).load()?.reveal(), equals: "planted-new-session")
         try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
         try await expect(session(mirror).load()) { $0 == nil }
@@ -106,7 +115,8 @@ import Testing
         try await expect(mirror.vault.login(of: .human)) { $0 != nil }
     }
 
-    @Test(arguments: Engine.allCases) func showsNothingInTheDatabase(_ engine: Engine) async throws {
+    @Test(arguments: Engine.allCases) func showsNothingInTheDatabase(_ engine: Engine) async throws
+    {
         let mirror = try await BareMirror(engine, variables: Self.keyed).open()
         for login in Self.logins {
             try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
@@ -140,11 +150,14 @@ import Testing
         try await session(mirror).save(Secret("planted-session"))
         let rows = try await sealed(mirror)
         func put(_ text: String, _ owner: String, _ role: String) async throws {
-            try await mirror.storage.execute("DELETE FROM credentials WHERE mirror = \(owner) AND role = \(role)")
             try await mirror.storage.execute(
-                "INSERT INTO credentials (mirror, role, sealed, updated_ms) VALUES (\(owner), \(role), \(text), 0)")
+                "DELETE FROM credentials WHERE mirror = \(owner) AND role = \(role)")
+            try await mirror.storage.execute(
+                "INSERT INTO credentials (mirror, role, sealed, updated_ms) VALUES (\(owner), \(role), \(text), 0)"
+            )
         }
-        // The human's login as the bot's, a session as a login, a login as a session, one mirror's as another's.
+        // The human's login as the bot's, a session as a login, a login as a session, one mirror's
+        // as another's.
         try await put(rows["human"] ?? "", "test", "bot")
         await expect(login(mirror)?.setting, equals: "SECRET_KEY")
         try await put(rows["bot-session"] ?? "", "test", "bot")
@@ -164,7 +177,9 @@ import Testing
         try await mirror.vault.store(Self.logins[0], for: .bot, at: BareMirror.now)
         let text = try #require(try await sealed(mirror)["bot"])
         var bytes = try #require(Data(base64Encoded: String(text.dropFirst(2))))
-        var broken = ["", "1.", "1.!", "2." + text.dropFirst(2), String(text.dropLast(8)), "1." + text]
+        var broken = [
+            "", "1.", "1.!", "2." + text.dropFirst(2), String(text.dropLast(8)), "1." + text,
+        ]
         for index in [0, 12, bytes.count / 2, bytes.count - 1] {
             bytes[index] ^= 1
             broken.append("1." + bytes.base64EncodedString())
@@ -201,9 +216,12 @@ import Testing
         let hex = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
         let seal = VaultSeal(secret: Secret(hex))
         let text = try seal.sealed(Secret("text"), place: "place")
-        #expect(VaultSeal(secret: Secret(hex.uppercased())).opened(text, place: "place")?.reveal() == "text")
+        #expect(
+            VaultSeal(secret: Secret(hex.uppercased())).opened(text, place: "place")?.reveal()
+                == "text")
         #expect(VaultSeal(secret: Secret(hex + "0")).opened(text, place: "place") == nil)
-        #expect(VaultSeal(secret: Secret("g" + hex.dropFirst())).opened(text, place: "place") == nil)
+        #expect(
+            VaultSeal(secret: Secret("g" + hex.dropFirst())).opened(text, place: "place") == nil)
         #expect(seal.opened(text, place: "elsewhere") == nil)
     }
 
@@ -219,7 +237,8 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let key = try #require(try KeyFile(besideDatabase: bare.databasePath).read())
         #expect(key.reveal().utf8.count == 64)
-        try expect(spelled(try await bare.open().vault.login(of: .bot)), equals: spelled(Self.logins[3]))
+        try expect(
+            spelled(try await bare.open().vault.login(of: .bot)), equals: spelled(Self.logins[3]))
         // Its text is as good in the variable.
         let moved = try await bare.open(["SECRET_KEY": key.reveal()])
         try await expect(moved.vault.login(of: .bot)) { $0 != nil }
@@ -240,7 +259,9 @@ import Testing
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(keys.count == 1)
-        try expect(FileManager.default.contentsOfDirectory(atPath: folder.path), equals: ["mirror-bot.sqlite.key"])
+        try expect(
+            FileManager.default.contentsOfDirectory(atPath: folder.path),
+            equals: ["mirror-bot.sqlite.key"])
     }
 
     static let badFiles: [(String, Int, String)] = [
@@ -253,11 +274,13 @@ import Testing
     ]
 
     @Test(arguments: badFiles)
-    func refusesAKeyFileThatIsNone(_ contents: String, _ mode: Int, _ problem: String) async throws {
+    func refusesAKeyFileThatIsNone(_ contents: String, _ mode: Int, _ problem: String) async throws
+    {
         let bare = try await BareMirror()
         let mirror = try await bare.open()
         let isMade = FileManager.default.createFile(
-            atPath: bare.keyPath, contents: Data(contents.utf8), attributes: [.posixPermissions: mode])
+            atPath: bare.keyPath, contents: Data(contents.utf8),
+            attributes: [.posixPermissions: mode])
         try #require(isMade)
         let error = await store(Self.logins[0], in: mirror)
         #expect(error?.setting == "SECRET_KEY")
@@ -325,7 +348,8 @@ import Testing
         try await expect(session(mirror).load()) { $0 == nil }
     }
 
-    /// A token that was renewed during a dry run is the only one left: it must not vanish with the rest.
+    /// A token that was renewed during a dry run is the only one left: it must not vanish with the
+    /// rest.
     @Test(arguments: Engine.allCases) func keepsSessionsOfADryRun(_ engine: Engine) async throws {
         let bare = try await BareMirror(engine, variables: Self.keyed)
         let mirror = try await bare.open()

@@ -12,10 +12,12 @@ import Testing
                 return thing("k\(number)", number % 3 == 0 ? nil : Int64(number), words: words)
             }
             try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: 10_000)
-            let last = try #require(try await engine.query("SELECT * FROM things WHERE key = \("k9998")").first)
+            let last = try #require(
+                try await engine.query("SELECT * FROM things WHERE key = \("k9998")").first)
             try expect(last.optionalInteger("number"), equals: 9_998)
             try expect(last.optionalText("words"), equals: nil)
-            let nulls = try await engine.query("SELECT COUNT(*) AS count FROM things WHERE number IS NULL")
+            let nulls = try await engine.query(
+                "SELECT COUNT(*) AS count FROM things WHERE number IS NULL")
             try expect(nulls.first?.int("count"), equals: 3_334)
             let odd = try await engine.query("SELECT words FROM things WHERE key = \("k1")").first
             try expect(odd?.text("words"), equals: "語1")
@@ -26,7 +28,10 @@ import Testing
     func everyTypeGoesThroughABatch(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
             let batch = BulkInsert(
-                into: "things", columns: [("key", .text), ("number", .integer), ("share", .real), ("flag", .boolean)],
+                into: "things",
+                columns: [
+                    ("key", .text), ("number", .integer), ("share", .real), ("flag", .boolean),
+                ],
                 rows: [
                     [.text(""), .integer(.min), .real(-0.5), .boolean(true)],
                     [.text("{\",}"), .null, .null, .null],
@@ -53,9 +58,11 @@ import Testing
             #expect(error.code == .uniqueViolation)
             try await expect(engine.keys(), equals: ["a"])
 
-            try await expect(engine.transaction { try $0.insert(things(again, onConflict: .ignore)) }, equals: 1)
+            try await expect(
+                engine.transaction { try $0.insert(things(again, onConflict: .ignore)) }, equals: 1)
             let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
-            try await expect(engine.transaction { try $0.insert(things(again, onConflict: update)) }, equals: 2)
+            try await expect(
+                engine.transaction { try $0.insert(things(again, onConflict: update)) }, equals: 2)
             let rows = try await engine.query("SELECT * FROM things ORDER BY key")
             try expect(rows.map { try $0.integer("number") }, equals: [1, 3])
             try expect(rows.map { try $0.text("words") }, equals: ["new", "new"])
@@ -63,14 +70,18 @@ import Testing
     }
 
     @Test(arguments: EngineUnderTest.allCases)
-    func ofTheSameKeyTwiceInABatchTheFirstIsKeptOrTheLastCounts(on tested: EngineUnderTest) async throws {
+    func ofTheSameKeyTwiceInABatchTheFirstIsKeptOrTheLastCounts(on tested: EngineUnderTest)
+        async throws
+    {
         let twice = [thing("a", 1, words: "first"), thing("b", 2), thing("a", 3, words: "last")]
         try await tested.withThings { engine in
-            try await expect(engine.transaction { try $0.insert(things(twice, onConflict: .ignore)) }, equals: 2)
+            try await expect(
+                engine.transaction { try $0.insert(things(twice, onConflict: .ignore)) }, equals: 2)
             let kept = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
             try expect(kept?.text("words"), equals: "first")
             let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
-            try await expect(engine.transaction { try $0.insert(things(twice, onConflict: update)) }, equals: 2)
+            try await expect(
+                engine.transaction { try $0.insert(things(twice, onConflict: update)) }, equals: 2)
             let last = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
             try expect(last?.text("words"), equals: "last")
         }
@@ -80,10 +91,14 @@ import Testing
     @Test(arguments: EngineUnderTest.allCases)
     func keysThatOnlyLookAlikeAreTwo(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
-            let rows = [thing("\u{E9}", 1, words: "composed"), thing("e\u{301}", 2, words: "decomposed")]
+            let rows = [
+                thing("\u{E9}", 1, words: "composed"), thing("e\u{301}", 2, words: "decomposed"),
+            ]
             let batch = things(rows, onConflict: .update(key: ["key"], set: ["number", "words"]))
             try await expect(engine.transaction { try $0.insert(batch) }, equals: 2)
-            let words = try await engine.query("SELECT words FROM things ORDER BY number").map { try $0.text("words") }
+            let words = try await engine.query("SELECT words FROM things ORDER BY number").map {
+                try $0.text("words")
+            }
             #expect(words == ["composed", "decomposed"])
         }
     }
@@ -91,7 +106,9 @@ import Testing
     @Test(arguments: EngineUnderTest.allCases)
     func rowsThatDoNotFitAreRefusedBeforeAnythingIsSent(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
-            for row in [[SQLValue.text("a")], [.text("a"), .text("1"), .null], [.integer(1), .null, .null]] {
+            for row in [
+                [SQLValue.text("a")], [.text("a"), .text("1"), .null], [.integer(1), .null, .null],
+            ] {
                 let error = try await #require(throws: StorageError.self) {
                     try await engine.transaction { try $0.insert(things([thing("ok"), row])) }
                 }
@@ -106,7 +123,9 @@ import Testing
     func ofManyRowsTheKnownOnesAreIgnoredOrFail(on tested: EngineUnderTest) async throws {
         let many = (0..<2_500).map { thing("k\($0)", Int64($0), words: $0 % 2 == 0 ? nil : "") }
         try await tested.withThings { engine in
-            try await engine.transaction { try $0.insert(things([thing("k1700", 1_700, words: "old")])) }
+            try await engine.transaction {
+                try $0.insert(things([thing("k1700", 1_700, words: "old")]))
+            }
             let error = try await #require(throws: StorageError.self) {
                 try await engine.transaction { try $0.insert(things(many)) }
             }
@@ -121,7 +140,8 @@ import Testing
                 return inserted
             }
             #expect(inserted == 2_499)
-            try await expect(engine.transaction { try $0.insert(things(many, onConflict: .ignore)) }, equals: 0)
+            try await expect(
+                engine.transaction { try $0.insert(things(many, onConflict: .ignore)) }, equals: 0)
             let rows = try await engine.query(
                 "SELECT words FROM things WHERE key IN ('k1', 'k2', 'k1700') ORDER BY key")
             try expect(rows.map { try $0.optionalText("words") }, equals: ["", "old", nil])
@@ -132,7 +152,8 @@ import Testing
     @Test(arguments: EngineUnderTest.allCases)
     func rowsMadeWhenTheirTurnComesMayStillBeRefused(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
-            let batch = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) { number in
+            let batch = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) {
+                number in
                 number == 2_200 ? [.integer(1)] : [.text("k\(number)")]
             }
             let error = try await #require(throws: StorageError.self) {
@@ -140,7 +161,9 @@ import Testing
             }
             #expect(error.code == .invalidValue)
             try await expect(engine.keys()) { $0.isEmpty }
-            let good = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) { [.text("k\($0)")] }
+            let good = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) {
+                [.text("k\($0)")]
+            }
             try await expect(engine.transaction { try $0.insert(good) }, equals: 3_000)
         }
     }

@@ -26,10 +26,14 @@ enum EngineUnderTest: CaseIterable, CustomTestStringConvertible {
             let folder = try TemporaryDirectory()
             return Database(location: .sqlite(path: folder.path("test.sqlite")), folder: folder)
         case .postgres:
-            return Database(location: .postgres(url: try await PostgresServer.shared().makeDatabase()), folder: nil)
+            return Database(
+                location: .postgres(url: try await PostgresServer.shared().makeDatabase()),
+                folder: nil)
         case .pooler:
             let database = try await PostgresServer.shared().makeDatabase()
-            return Database(location: .postgres(url: try await PoolerServer.shared().url(database)), folder: nil)
+            return Database(
+                location: .postgres(url: try await PoolerServer.shared().url(database)), folder: nil
+            )
         }
     }
 
@@ -64,7 +68,8 @@ func thing(_ key: String, _ number: Int64? = nil, words: String? = nil) -> [SQLV
 
 func things(_ rows: [[SQLValue]], onConflict: BulkInsert.Conflict = .fail) -> BulkInsert {
     BulkInsert(
-        into: "things", columns: [("key", .text), ("number", .integer), ("words", .text)], rows: rows,
+        into: "things", columns: [("key", .text), ("number", .integer), ("words", .text)],
+        rows: rows,
         onConflict: onConflict)
 }
 

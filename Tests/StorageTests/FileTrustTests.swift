@@ -42,7 +42,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [0o700, 0o755, 0o750] as [mode_t]) func takesOwnFolders(mode: mode_t) async throws {
+    @Test(arguments: [0o700, 0o755, 0o750] as [mode_t]) func takesOwnFolders(mode: mode_t)
+        async throws
+    {
         let home = try makeFolder("home", mode: mode)
         await expect(refusal(toOpen: home + "/a.sqlite")) { $0 == nil }
         await expect(refusal(toOpen: home + "/a.sqlite")) { $0 == nil }
@@ -55,12 +57,15 @@ import Testing
         let home = try makeFolder("home", mode: mode)
         let error = try #require(await refusal(toOpen: home + "/a.sqlite"))
         #expect(error.code == .configuration)
-        #expect(error.description.contains("\(home) can be written by others; change that with chmod go-w \(home)"))
+        #expect(
+            error.description.contains(
+                "\(home) can be written by others; change that with chmod go-w \(home)"))
         try expect(FileManager.default.contentsOfDirectory(atPath: home)) { $0.isEmpty }
     }
 
-    @Test(arguments: ["", "-wal", "-shm", "-journal"]) func refusesFilesThatOthersCanWrite(suffix: String) async throws
-    {
+    @Test(arguments: ["", "-wal", "-shm", "-journal"]) func refusesFilesThatOthersCanWrite(
+        suffix: String
+    ) async throws {
         let path = try makeFolder("home") + "/a.sqlite"
         let file = path + suffix
         try Data().write(to: URL(fileURLWithPath: file))
@@ -73,7 +78,9 @@ import Testing
     @Test(.enabled(if: isSuperuser), arguments: ["home", "home/a.sqlite", "home/a.sqlite-wal"])
     func refusesWhatBelongsToAnother(name: String) async throws {
         let home = try makeFolder("home")
-        for file in ["/a.sqlite", "/a.sqlite-wal"] { try Data().write(to: URL(fileURLWithPath: home + file)) }
+        for file in ["/a.sqlite", "/a.sqlite-wal"] {
+            try Data().write(to: URL(fileURLWithPath: home + file))
+        }
         let path = folder.path(name)
         try #require(lchown(path, Self.stranger, Self.stranger) == 0)
         let error = try #require(await refusal(toOpen: home + "/a.sqlite"))
@@ -124,7 +131,9 @@ import Testing
     ) -> Result<String?, FileTrust.Problem> {
         do throws(FileTrust.Problem) {
             return .success(
-                try FileTrust.contents(of: path, atMost: 8, limit).map { String(decoding: $0, as: UTF8.self) })
+                try FileTrust.contents(of: path, atMost: 8, limit).map {
+                    String(decoding: $0, as: UTF8.self)
+                })
         } catch {
             return .failure(error)
         }
@@ -152,13 +161,15 @@ import Testing
         let file = try folder.write(Data("text".utf8), to: "file")
         let table: [(mode_t, FileTrust.Limit, String?)] = [
             (0o666, .none, nil), (0o644, .writtenByOthers, nil), (0o600, .readByOthers, nil),
-            (0o620, .writtenByOthers, "written"), (0o602, .writtenByOthers, "written"), (0o640, .readByOthers, "read"),
+            (0o620, .writtenByOthers, "written"), (0o602, .writtenByOthers, "written"),
+            (0o640, .readByOthers, "read"),
             (0o604, .readByOthers, "read"), (0o620, .readByOthers, "written"),
         ]
         for (mode, limit, what) in table {
             try #require(chmod(file, mode) == 0)
             #expect(
-                problem(in: text(file, limit))?.contains("can be \(what ?? "") by others") == (what == nil ? nil : true)
+                problem(in: text(file, limit))?.contains("can be \(what ?? "") by others")
+                    == (what == nil ? nil : true)
             )
         }
     }

@@ -15,7 +15,8 @@ final class ManualClock: Clock {
     private struct State {
         var now = Instant(time: .zero)
         var number = 0
-        var sleepers: [(number: Int, end: Instant, continuation: CheckedContinuation<Void, any Error>)] = []
+        var sleepers:
+            [(number: Int, end: Instant, continuation: CheckedContinuation<Void, any Error>)] = []
     }
 
     private let state = Mutex(State())
@@ -42,7 +43,9 @@ final class ManualClock: Clock {
             }
         } onCancel: {
             let sleeper = state.withLock { state in
-                state.sleepers.firstIndex { $0.number == number }.map { state.sleepers.remove(at: $0).continuation }
+                state.sleepers.firstIndex { $0.number == number }.map {
+                    state.sleepers.remove(at: $0).continuation
+                }
             }
             sleeper?.resume(throwing: CancellationError())
         }

@@ -5,7 +5,9 @@ import Testing
 
 /// Batches that are larger than what an engine handles at once.
 @Suite struct ManyRowsTests {
-    @Test(arguments: EngineUnderTest.allCases, [0, 1, 499, 500, 501, 999, 1_000, 1_001, 1_999, 2_000, 2_001])
+    @Test(
+        arguments: EngineUnderTest.allCases,
+        [0, 1, 499, 500, 501, 999, 1_000, 1_001, 1_999, 2_000, 2_001])
     func everyRowGoesInWhateverTheirNumber(on tested: EngineUnderTest, count: Int) async throws {
         try await tested.withThings { engine in
             let rows = (0..<count).map { thing("k\($0)", Int64($0), words: "語\($0)") }
@@ -26,7 +28,9 @@ import Testing
         }
         try await tested.withThings { engine in
             let rows = (0..<repetitions).flatMap { repetition in
-                words.enumerated().map { thing("\(repetition)/\($0)/\($1.prefix(20))", nil, words: $1) }
+                words.enumerated().map {
+                    thing("\(repetition)/\($0)/\($1.prefix(20))", nil, words: $1)
+                }
             }
             try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: rows.count)
             let wrong = try await engine.read { connection in
@@ -34,7 +38,9 @@ import Testing
                 try connection.forEach("SELECT key, words FROM things") { row in
                     let (key, text) = (try row.text("key"), try row.text("words"))
                     let parts = key.split(separator: "/", omittingEmptySubsequences: false)
-                    let isRight = Int(parts[1]).map { text == words[$0] && parts[2] == text.prefix(20) } ?? false
+                    let isRight =
+                        Int(parts[1]).map { text == words[$0] && parts[2] == text.prefix(20) }
+                        ?? false
                     if !isRight { wrong.append(key) }
                     seen += 1
                 }
@@ -48,7 +54,8 @@ import Testing
     func aNullAfterATextIsNull(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
             let rows = (0..<1_500).map { (number: Int) -> [SQLValue] in
-                number % 3 == 0 ? thing("k\(number)", 1 + Int64(number), words: "words") : thing("k\(number)")
+                number % 3 == 0
+                    ? thing("k\(number)", 1 + Int64(number), words: "words") : thing("k\(number)")
             }
             try await engine.transaction { try $0.insert(things(rows)) }
             let nulls = try await engine.query(
@@ -61,13 +68,17 @@ import Testing
     func ofKeysThatComeAgainInTheSameBatchTheFirstStays(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
             let rows = (0..<2_500).map { thing("k\($0 % 1_200)", nil, words: "\($0)") }
-            try await expect(engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) }, equals: 1_200)
+            try await expect(
+                engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) },
+                equals: 1_200)
             let stored = try await engine.query("SELECT key, words FROM things")
             #expect(try stored.allSatisfy { try $0.text("key") == "k" + $0.text("words") })
         }
     }
 
-    @Test(arguments: EngineUnderTest.allCases, [(700, false), (700, true), (1_200, false), (1_200, true)])
+    @Test(
+        arguments: EngineUnderTest.allCases,
+        [(700, false), (700, true), (1_200, false), (1_200, true)])
     func aTextWithNULIsRefusedAndNothingStays(
         on tested: EngineUnderTest, bad: (row: Int, isMadeLate: Bool)
     ) async throws {
@@ -78,7 +89,8 @@ import Testing
             ]
             let batch =
                 bad.isMadeLate
-                ? BulkInsert(into: "things", columns: columns, count: rows.count) { rows[$0] } : things(rows)
+                ? BulkInsert(into: "things", columns: columns, count: rows.count) { rows[$0] }
+                : things(rows)
             let error = try await #require(throws: StorageError.self) {
                 try await engine.transaction { try $0.insert(batch) }
             }
@@ -89,7 +101,9 @@ import Testing
     }
 
     @Test(arguments: EngineUnderTest.allCases)
-    func afterARowThatTheTableRefusesNothingStaysAndTheNextBatchGoesIn(on tested: EngineUnderTest) async throws {
+    func afterARowThatTheTableRefusesNothingStaysAndTheNextBatchGoesIn(on tested: EngineUnderTest)
+        async throws
+    {
         try await tested.withThings { engine in
             let good = (0..<1_500).map { thing("k\($0)", Int64($0), words: "語") }
             let bad = good.prefix(1_300) + [[.null, .null, .null]] + good.suffix(199)
@@ -100,7 +114,8 @@ import Testing
             #expect(error.code == .constraint)
             try await expect(engine.keys()) { $0.isEmpty }
             try await expect(engine.transaction { try $0.insert(things(good)) }, equals: 1_500)
-            try await expect(engine.transaction { try $0.insert(things([thing("last")])) }, equals: 1)
+            try await expect(
+                engine.transaction { try $0.insert(things([thing("last")])) }, equals: 1)
             let last = try await engine.query("SELECT words FROM things WHERE key = 'last'").first
             try expect(last?.optionalText("words"), equals: nil)
             try await expect(engine.keys().count, equals: 1_501)
@@ -133,7 +148,8 @@ import Testing
                 (
                     try connection.query("PRAGMA synchronous").first?.int("synchronous") ?? -1,
                     try connection.query("PRAGMA cache_size").first?.int("cache_size") ?? -1,
-                    try connection.query("PRAGMA wal_autocheckpoint").first?.int("wal_autocheckpoint") ?? -1
+                    try connection.query("PRAGMA wal_autocheckpoint").first?.int(
+                        "wal_autocheckpoint") ?? -1
                 )
             }
         }

@@ -6,10 +6,12 @@ import Testing
 
 @testable import Storage
 
-/// A pooler in transaction mode between us and the server: no session is ours for longer than a transaction.
+/// A pooler in transaction mode between us and the server: no session is ours for longer than a
+/// transaction.
 @Suite(.timeLimit(.minutes(3))) struct PoolerTests {
     private func withPooler(
-        _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws -> Void
+        _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws ->
+            Void
     ) async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
@@ -31,12 +33,16 @@ import Testing
                         for number in 0..<25 {
                             let name = "\(worker)-\(number)"
                             try await engine.execute(
-                                "INSERT INTO counters (mirror, name, value) VALUES ('m', \(name), \(number))")
-                            let rows = try await engine.query("SELECT value FROM counters WHERE name = \(name)")
+                                "INSERT INTO counters (mirror, name, value) VALUES ('m', \(name), \(number))"
+                            )
+                            let rows = try await engine.query(
+                                "SELECT value FROM counters WHERE name = \(name)")
                             try expect(rows.first?.int("value"), equals: number)
                             let count = try await engine.read { connection in
                                 var count = 0
-                                try connection.forEach("SELECT value FROM counters WHERE mirror = \("m")") { _ in
+                                try connection.forEach(
+                                    "SELECT value FROM counters WHERE mirror = \("m")"
+                                ) { _ in
                                     count += 1
                                 }
                                 return count
@@ -49,8 +55,10 @@ import Testing
             }
             try await expect(sql("SELECT COUNT(*) FROM counters"), equals: "100\n")
             let many = BulkInsert(
-                into: "counters", columns: [("mirror", .text), ("name", .text), ("value", .integer)],
-                rows: (0..<3_000).map { ["n".sqlValue, "\($0)".sqlValue, $0.sqlValue] }, onConflict: .ignore)
+                into: "counters",
+                columns: [("mirror", .text), ("name", .text), ("value", .integer)],
+                rows: (0..<3_000).map { ["n".sqlValue, "\($0)".sqlValue, $0.sqlValue] },
+                onConflict: .ignore)
             try await expect(engine.transaction { try $0.insert(many) }, equals: 3_000)
             try await expect(engine.transaction { try $0.insert(many) }, equals: 0)
         }
@@ -62,12 +70,14 @@ import Testing
             for number in 0..<12 {
                 let patience = try await engine.transaction { connection in
                     try connection.execute("INSERT INTO t (x) VALUES (\(number))")
-                    return try connection.query("SELECT current_setting('statement_timeout') AS s").first?.text("s")
+                    return try connection.query("SELECT current_setting('statement_timeout') AS s")
+                        .first?.text("s")
                 }
                 #expect(patience == "1min")
                 try await expect(
                     engine.read { connection in
-                        try connection.query("SELECT current_setting('transaction_read_only') AS s").first?.text("s")
+                        try connection.query("SELECT current_setting('transaction_read_only') AS s")
+                            .first?.text("s")
                     }, equals: "on")
                 // Outside of a transaction of ours the session is as the server made it.
                 let left = try await engine.query(
@@ -85,7 +95,8 @@ import Testing
         try await withPooler { engine, _, sql in
             try await Migrations.apply(to: engine)
             for mirror in ["m", "other"] {
-                try await engine.execute("INSERT INTO counters (mirror, name, value) VALUES (\(mirror), 'n', 1)")
+                try await engine.execute(
+                    "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), 'n', 1)")
             }
             let scratch = try await engine.scratch(of: "m")
             for _ in 0..<6 {
@@ -97,7 +108,9 @@ import Testing
             try expect(rows.map { try $0.text("mirror") }, equals: ["m"])
             try expect(rows.map { try $0.int("value") }, equals: [7])
             await scratch.close()
-            try await expect(sql("SELECT mirror, value FROM counters ORDER BY mirror"), equals: "m|61\nother|61\n")
+            try await expect(
+                sql("SELECT mirror, value FROM counters ORDER BY mirror"),
+                equals: "m|61\nother|61\n")
         }
     }
 

@@ -6,12 +6,14 @@ import Testing
 
 @testable import Storage
 
-/// Commits whose answers get lost: never applied twice, and never said to have failed when they did not.
+/// Commits whose answers get lost: never applied twice, and never said to have failed when they did
+/// not.
 @Suite(.timeLimit(.minutes(2))) struct PostgresCommitTests {
     /// An engine behind a relay, over a table `t` of one number each.
     private func withRelay(
         patience: Duration = .seconds(600),
-        _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws -> Void
+        _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws ->
+            Void
     ) async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
@@ -91,7 +93,8 @@ import Testing
         }
     }
 
-    /// As through the coordinator of a cluster, which has no number of its own for what its nodes change.
+    /// As through the coordinator of a cluster, which has no number of its own for what its nodes
+    /// change.
     @Test func aServerThatTellsNoNumberThoughRowsWereChangedKnowsNothing() async throws {
         try await withRelay(patience: .milliseconds(200)) { _, _, sql in
             _ = try await sql(
@@ -99,7 +102,8 @@ import Testing
                 CREATE FUNCTION public.txid_current_if_assigned() RETURNS BIGINT LANGUAGE sql
                 AS 'SELECT CAST(NULL AS BIGINT)'
                 """)
-            let name = try await sql("SELECT current_database()").trimmingCharacters(in: .whitespacesAndNewlines)
+            let name = try await sql("SELECT current_database()").trimmingCharacters(
+                in: .whitespacesAndNewlines)
             _ = try await sql("ALTER DATABASE \(name) SET search_path = public, pg_catalog")
             let server = try await PostgresServer.shared()
             let relay = try Relay(to: server.port)
@@ -112,7 +116,8 @@ import Testing
                         _ = runs.next()
                         try connection.insert(
                             BulkInsert(
-                                into: "t", columns: [("x", .integer)], rows: (0..<rows).map { [$0.sqlValue] }))
+                                into: "t", columns: [("x", .integer)],
+                                rows: (0..<rows).map { [$0.sqlValue] }))
                     }
                 }
                 #expect(error.code == .outcomeUnknown)
@@ -121,7 +126,9 @@ import Testing
             try await expect(sql("SELECT COUNT(*) FROM t"), equals: "1001\n")
             // What looked only may look again.
             relay.loseAnswers(to: "COMMIT")
-            try await expect(engine.transaction { try $0.query("SELECT x FROM t WHERE x > 998").count }, equals: 1)
+            try await expect(
+                engine.transaction { try $0.query("SELECT x FROM t WHERE x > 998").count },
+                equals: 1)
             await engine.close()
         }
     }
@@ -161,7 +168,8 @@ import Testing
         // A server that took over without the last changes gives their numbers to others.
         try await second.promote()
         try await second.run(
-            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$")
+            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$"
+        )
         let relay = try Relay(to: first.port)
         let engine = try await PostgresEngine.open(url: first.url("postgres", through: relay)) {
             $0.outcomePatience = .milliseconds(500)
@@ -176,12 +184,16 @@ import Testing
         await engine.close()
     }
 
-    /// A server that was set up anew has the same timeline, and gives the same numbers to other transactions.
+    /// A server that was set up anew has the same timeline, and gives the same numbers to other
+    /// transactions.
     @Test func aServerWithOtherDataIsNotAsked() async throws {
-        let (first, second) = (try await PostgresServer.start(), try await PostgresServer.start(isCopied: false))
+        let (first, second) = (
+            try await PostgresServer.start(), try await PostgresServer.start(isCopied: false)
+        )
         try await first.run("CREATE TABLE t (x BIGINT)")
         try await second.run(
-            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); ROLLBACK; END LOOP; END $$")
+            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); ROLLBACK; END LOOP; END $$"
+        )
         let relay = try Relay(to: first.port)
         let engine = try await PostgresEngine.open(url: first.url("postgres", through: relay))
         let runs = RunCounter()

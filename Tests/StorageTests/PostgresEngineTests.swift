@@ -19,8 +19,10 @@ import Testing
 
     @Test func aWrongURLIsExplainedWithoutItsPassword() async throws {
         let urls = [
-            "mysql://user:s3cret@host/name", "postgres://user:s3cret@host:port/name", "postgres://user:s3cret%zz@h/n",
-            "postgres://user:s3cret@[::1/name", "postgres://user:s3cret@host/name?sslmoode=require", "s3cret", "",
+            "mysql://user:s3cret@host/name", "postgres://user:s3cret@host:port/name",
+            "postgres://user:s3cret%zz@h/n",
+            "postgres://user:s3cret@[::1/name", "postgres://user:s3cret@host/name?sslmoode=require",
+            "s3cret", "",
         ]
         for url in urls {
             let error = try await failure(opening: url)
@@ -44,7 +46,8 @@ import Testing
         let nobody = try await failure(opening: "postgres://postgres:s3cret@127.0.0.1:1/name")
         #expect(nobody.code == .unavailable)
         #expect(!"\(nobody)".contains("s3cret"))
-        try await expect(failure(opening: server.url(database: "missing")).code, equals: .unavailable)
+        try await expect(
+            failure(opening: server.url(database: "missing")).code, equals: .unavailable)
         let socket = try await open(server.socketURL())
         try await expect(socket.query("SELECT 1 AS one").count, equals: 1)
         await socket.close()
@@ -55,11 +58,13 @@ import Testing
         let certificate = try #require(server.certificatePath)
         let right = server.url().replacingOccurrences(of: "127.0.0.1", with: "localhost")
         let engine = try await open(right + "?sslmode=verify-full&sslrootcert=\(certificate)")
-        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").first
+        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            .first
         try expect(row?.boolean("ssl"), equals: true)
         await engine.close()
 
-        let unknown = try await failure(opening: right + "?sslmode=verify-full&sslrootcert=/dev/null")
+        let unknown = try await failure(
+            opening: right + "?sslmode=verify-full&sslrootcert=/dev/null")
         #expect(unknown.code == .unavailable)
         let wrongName = server.url() + "?sslmode=verify-full&sslrootcert=\(certificate)"
         try await expect(failure(opening: wrongName).code, equals: .unavailable)
@@ -78,9 +83,11 @@ import Testing
         let rules = Data("local all all trust\nhostssl all all all trust\n".utf8)
         try rules.write(to: URL(fileURLWithPath: server.socketFolder + "/data/pg_hba.conf"))
         try await server.restart()
-        try await expect(failure(opening: server.url() + "?sslmode=disable").code, equals: .authentication)
+        try await expect(
+            failure(opening: server.url() + "?sslmode=disable").code, equals: .authentication)
         let engine = try await open(server.url())
-        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").first
+        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            .first
         try expect(row?.boolean("ssl"), equals: true)
         await engine.close()
     }
@@ -172,10 +179,12 @@ import Testing
         try await withPostgresTable { engine, _, _ in
             for number in 0..<200 {
                 try await engine.execute("UPDATE t SET x = \(1) WHERE x = \(unsafe: "\(number)")")
-                try await engine.execute("INSERT INTO t (x) SELECT CAST(\(number % 2 == 0 ? 1 : nil) AS BIGINT)")
+                try await engine.execute(
+                    "INSERT INTO t (x) SELECT CAST(\(number % 2 == 0 ? 1 : nil) AS BIGINT)")
             }
             let count = try await engine.transaction { connection in
-                try connection.query("SELECT COUNT(*) AS count FROM pg_prepared_statements").first?.int("count")
+                try connection.query("SELECT COUNT(*) AS count FROM pg_prepared_statements").first?
+                    .int("count")
             }
             #expect(count == 0)
             try await expect(engine.query("SELECT x FROM t").count, equals: 200)
@@ -192,9 +201,12 @@ import Testing
 
     @Test func theServersCodesAreOurs() {
         let expected: [(String, StorageError.Code)] = [
-            ("08006", .unavailable), ("22003", .invalidValue), ("23502", .constraint), ("23505", .uniqueViolation),
-            ("25006", .readOnly), ("28P01", .authentication), ("40001", .serialization), ("40P01", .serialization),
-            ("42501", .authentication), ("42P01", .other), ("53100", .full), ("53200", .full), ("53300", .unavailable),
+            ("08006", .unavailable), ("22003", .invalidValue), ("23502", .constraint),
+            ("23505", .uniqueViolation),
+            ("25006", .readOnly), ("28P01", .authentication), ("40001", .serialization),
+            ("40P01", .serialization),
+            ("42501", .authentication), ("42P01", .other), ("53100", .full), ("53200", .full),
+            ("53300", .unavailable),
             ("55P03", .busy), ("57P03", .unavailable), ("58030", .unavailable), ("XX001", .corrupt),
         ]
         for (sqlState, code) in expected {

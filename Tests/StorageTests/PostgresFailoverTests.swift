@@ -10,7 +10,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PostgresFailoverTests {
     private static let pair = Task { try await PostgresPair.start() }
 
-    private func withTable(_ body: (PostgresPair, _ url: String) async throws -> Void) async throws {
+    private func withTable(_ body: (PostgresPair, _ url: String) async throws -> Void) async throws
+    {
         let pair = try await Self.pair.value
         let url = try await pair.makeDatabase()
         let engine = try await Storage.open(.postgres(url: url))
@@ -26,7 +27,9 @@ import Testing
 
     @Test(arguments: 1...2) func whatWasAnsweredIsThereAfterAFailover(_ time: Int) async throws {
         try await withTable { pair, url in
-            let engine = try await PostgresEngine.open(url: url) { $0.outcomePatience = .milliseconds(500) }
+            let engine = try await PostgresEngine.open(url: url) {
+                $0.outcomePatience = .milliseconds(500)
+            }
             let (marks, mark) = AsyncStream.makeStream(of: Void.self)
             let writing = Task {
                 var answers: [Answer] = []
@@ -36,11 +39,15 @@ import Testing
                     let number = answers.count
                     if number == 25 { mark.finish() }
                     do {
-                        try await engine.transaction { try $0.execute("INSERT INTO t (x) VALUES (\(number))") }
+                        try await engine.transaction {
+                            try $0.execute("INSERT INTO t (x) VALUES (\(number))")
+                        }
                         answers.append(.done)
                         done += 1
                     } catch let error as StorageError {
-                        #expect([.unavailable, .outcomeUnknown, .readOnly].contains(error.code), "\(error)")
+                        #expect(
+                            [.unavailable, .outcomeUnknown, .readOnly].contains(error.code),
+                            "\(error)")
                         answers.append(error.code == .outcomeUnknown ? .unknown : .refused)
                     }
                 }
@@ -65,13 +72,16 @@ import Testing
             let database = try #require(url.split(separator: "/").last).prefix { $0 != "?" }
             // Without a word of what is wanted.
             let hosts = "127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
-            let engine = try await Storage.open(.postgres(url: "postgres://postgres@\(hosts)/\(database)"))
+            let engine = try await Storage.open(
+                .postgres(url: "postgres://postgres@\(hosts)/\(database)"))
             try await expect(engine.execute("INSERT INTO t (x) VALUES (1)"), equals: 1)
             await engine.close()
             // A database that it had from the beginning.
             let alone = "postgres://postgres@\(hosts)/postgres?target_session_attrs=standby"
             let reading = try await Storage.open(.postgres(url: alone))
-            let error = await #expect(throws: StorageError.self) { try await reading.execute("DELETE FROM t") }
+            let error = await #expect(throws: StorageError.self) {
+                try await reading.execute("DELETE FROM t")
+            }
             #expect(error?.code == .readOnly)
             await reading.close()
         }
@@ -99,7 +109,9 @@ import Testing
         let port = try LoopbackPort()
         let (one, two) = (port.number, try await Self.pair.value.standby.port)
         let url = "postgres://postgres@127.0.0.1:\(one),127.0.0.1:\(two)/postgres"
-        let error = await #expect(throws: StorageError.self) { _ = try await Storage.open(.postgres(url: url)) }
+        let error = await #expect(throws: StorageError.self) {
+            _ = try await Storage.open(.postgres(url: url))
+        }
         #expect(error?.code == .unavailable)
         let text = "\(try #require(error))"
         #expect(text.contains("port \(one) failed: Connection refused"))
@@ -111,7 +123,8 @@ import Testing
         try await withTable { pair, url in
             let (primary, standby) = (await pair.primary, await pair.standby)
             // The server may be impatient by itself.
-            try await primary.set("statement_timeout", to: "200ms", in: String(url.prefix { $0 != "?" }))
+            try await primary.set(
+                "statement_timeout", to: "200ms", in: String(url.prefix { $0 != "?" }))
             await standby.stop()
             var code: StorageError.Code?
             repeat {
@@ -119,7 +132,9 @@ import Testing
                     let engine = try await PostgresEngine.open(url: url) {
                         ($0.answerTimeout, $0.outcomePatience) = (.seconds(1), .milliseconds(100))
                     }
-                    try await engine.closing { _ = try await $0.execute("INSERT INTO t (x) VALUES (1)") }
+                    try await engine.closing {
+                        _ = try await $0.execute("INSERT INTO t (x) VALUES (1)")
+                    }
                 }
                 code = error?.code
                 // A busy machine may not come to the commit in that time.

@@ -7,18 +7,22 @@ import Testing
 
 @testable import Storage
 
-/// Servers that stop, hang, fill up or change their minds under an open engine, which heals by itself.
+/// Servers that stop, hang, fill up or change their minds under an open engine, which heals by
+/// itself.
 @Suite(.timeLimit(.minutes(3))) struct PostgresFaultTests {
     private func failure(_ engine: any StorageEngine, _ sql: SQL) async throws -> StorageError {
         try await #require(throws: StorageError.self) { try await engine.execute(sql) }
     }
 
-    /// Tries until there is an answer: a busy machine may give none in a short time, nor take a connection.
+    /// Tries until there is an answer: a busy machine may give none in a short time, nor take a
+    /// connection.
     private func answered<Value>(_ work: () async throws -> Value) async throws -> Value {
         while true {
             do {
                 return try await work()
-            } catch let error as StorageError where [.unavailable, .outcomeUnknown].contains(error.code) {}
+            } catch let error as StorageError
+                where [.unavailable, .outcomeUnknown].contains(error.code)
+            {}
         }
     }
 
@@ -53,7 +57,9 @@ import Testing
         let relay = try Relay(to: server.port)
         try await server.run("CREATE TABLE t (x BIGINT)", database: database)
         let engine = try await answered {
-            try await PostgresEngine.open(url: server.url(database, through: relay) + "?connect_timeout=1") {
+            try await PostgresEngine.open(
+                url: server.url(database, through: relay) + "?connect_timeout=1"
+            ) {
                 $0.answerTimeout = .milliseconds(300)
             }
         }
@@ -63,21 +69,25 @@ import Testing
         let writing = try await failure(engine, "INSERT INTO t (x) VALUES (\(1))")
         #expect(writing.code == .unavailable)
         #expect(writing.isTransient)
-        let reading = try await #require(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
+        let reading = try await #require(throws: StorageError.self) {
+            try await engine.query("SELECT x FROM t")
+        }
         #expect(reading.code == .unavailable)
         #expect("\(reading)".contains("did not answer") || "\(reading)".contains("does not answer"))
         relay.behave(.pass)
-        try await expect(answered { try await engine.execute("INSERT INTO t (x) VALUES (\(2))") }, equals: 1)
+        try await expect(
+            answered { try await engine.execute("INSERT INTO t (x) VALUES (\(2))") }, equals: 1)
         // What was given up is not done later by the server.
         let left = try await answered { try await engine.query("SELECT x FROM t") }
         try expect(Set(left.map { try $0.integer("x") }), equals: [2])
         await engine.close()
     }
 
-    /// The kernel gives up bytes that it cannot deliver (`tcp_user_timeout`), long before the engine gives up an answer.
+    /// The kernel gives up bytes that it cannot deliver (`tcp_user_timeout`), long before the
+    /// engine gives up an answer.
     ///
-    /// The other end takes no more bytes here. A network that loses them ends the connection by the same timer; a relay
-    /// cannot lose them, for the kernel acknowledges what has arrived.
+    /// The other end takes no more bytes here. A network that loses them ends the connection by the
+    /// same timer; a relay cannot lose them, for the kernel acknowledges what has arrived.
     @Test func aConnectionThatDeliversNothingIsGivenUp() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
@@ -107,9 +117,11 @@ import Testing
         #expect(begin.duration(to: .now) < .seconds(60))
         relay.behave(.pass)
         try await expect(
-            answered { try await engine.execute("INSERT INTO t (x) VALUES (\("short"))") }, equals: 1)
+            answered { try await engine.execute("INSERT INTO t (x) VALUES (\("short"))") },
+            equals: 1)
         #expect(relay.connections > known)
-        try await expect(server.run("SELECT DISTINCT x FROM t", database: database), equals: "short\n")
+        try await expect(
+            server.run("SELECT DISTINCT x FROM t", database: database), equals: "short\n")
         await engine.close()
     }
 
@@ -167,7 +179,9 @@ import Testing
         try await old.run("ALTER SYSTEM SET default_transaction_read_only = 'on'")
         try await old.run("SELECT pg_reload_conf()")
         func isReadOnly() async throws -> Bool {
-            let rows = try await engine.transaction { try $0.query("SHOW default_transaction_read_only") }
+            let rows = try await engine.transaction {
+                try $0.query("SHOW default_transaction_read_only")
+            }
             return try rows.first?.text("default_transaction_read_only") == "on"
         }
         while try await !isReadOnly() {}
@@ -178,7 +192,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("53100", StorageError.Code.full, "make room"), ("53200", .full, "more memory"), ("53400", .full, "limit"),
+        ("53100", StorageError.Code.full, "make room"), ("53200", .full, "more memory"),
+        ("53400", .full, "limit"),
         ("54000", .invalidValue, ""), ("XX000", .other, ""), ("XX001", .corrupt, "backup"),
         ("42501", .authentication, "what the user may do"), ("55P03", .busy, "another session"),
         ("57P02", .unavailable, "server"), ("58030", .unavailable, "server"),
@@ -193,7 +208,8 @@ import Testing
                 BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '\(sqlState)'; END $$
                 """, database: url)
             try await server.run(
-                "CREATE TRIGGER refuse AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION refuse()", database: url)
+                "CREATE TRIGGER refuse AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION refuse()",
+                database: url)
             let error = try await failure(engine, "INSERT INTO t (x) VALUES (\(1))")
             #expect(error.code == code)
             #expect(error.nativeCode == sqlState)
@@ -208,7 +224,8 @@ import Testing
     @Test func aDeadlockEndsWithBothTransactionsDoneOnce() async throws {
         try await withPostgresTable { engine, server, url in
             let other = try await Storage.open(.postgres(url: url))
-            try await server.run("INSERT INTO t (x) VALUES (1), (2); CREATE TABLE done (x BIGINT)", database: url)
+            try await server.run(
+                "INSERT INTO t (x) VALUES (1), (2); CREATE TABLE done (x BIGINT)", database: url)
             let meeting = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
             let runs = [RunCounter(), RunCounter()]
             // Each locks a row, and wants the other's once both have one.
@@ -228,7 +245,8 @@ import Testing
             async let two: Void = other.transaction(second)
             _ = try await (one, two)
             #expect(runs[0].value + runs[1].value >= 3)
-            try await expect(server.run("SELECT x FROM done ORDER BY x", database: url), equals: "0\n1\n")
+            try await expect(
+                server.run("SELECT x FROM done ORDER BY x", database: url), equals: "0\n1\n")
             await other.close()
         }
     }
@@ -249,7 +267,9 @@ import Testing
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<10 {
                 group.addTask { try await engine.query("SELECT 1 AS one").count }
-                group.addTask { try await engine.transaction { try $0.query("SELECT 1 AS one").count } }
+                group.addTask {
+                    try await engine.transaction { try $0.query("SELECT 1 AS one").count }
+                }
             }
             for try await count in group { #expect(count == 1) }
         }
@@ -268,7 +288,8 @@ import Testing
         async let done: Void = engine.transaction { connection in
             try connection.execute("INSERT INTO t (x) VALUES (\(1))")
             guard runs.next() == 1 else { return }
-            let pid = try connection.query("SELECT pg_backend_pid() AS pid").first?.integer("pid") ?? 0
+            let pid =
+                try connection.query("SELECT pg_backend_pid() AS pid").first?.integer("pid") ?? 0
             // From here on alone: a busy machine stands still as long between any two statements.
             try connection.execute("SET LOCAL idle_in_transaction_session_timeout = 100")
             give.yield(pid)
@@ -276,7 +297,9 @@ import Testing
             ended.wait()
         }
         for await pid in pids {
-            while try await server.run("SELECT count(*) FROM pg_stat_activity WHERE pid = \(pid)") != "0\n" {}
+            while try await server.run("SELECT count(*) FROM pg_stat_activity WHERE pid = \(pid)")
+                != "0\n"
+            {}
             break
         }
         ended.signal()
@@ -297,7 +320,8 @@ import Testing
         let ours = try #require(try await engine.transaction { try $0.query(query) }.first)
         #expect(try ours.text("statement") == "1min" && ours.text("idle") == "10s")
         await engine.close()
-        let chosen = try await Storage.open(.postgres(url: url + "?options=-cstatement_timeout%3D7000"))
+        let chosen = try await Storage.open(
+            .postgres(url: url + "?options=-cstatement_timeout%3D7000"))
         let theirs = try #require(try await chosen.transaction { try $0.query(query) }.first)
         #expect(try theirs.text("statement") == "7s" && theirs.text("idle") == "10s")
         await chosen.close()
@@ -313,7 +337,9 @@ import Testing
         // Connections that exist are not asked again.
         try await expect(engine.query("SELECT 1 AS one").count, equals: 1)
         try await server.terminateConnections(to: server.url())
-        let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT 1 AS one") }
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.query("SELECT 1 AS one")
+        }
         #expect(error.code == .authentication)
         #expect(error.nativeCode == "28P01")
         #expect("\(error)".contains("check the user and password of DATABASE_URL"))
@@ -328,11 +354,14 @@ import Testing
         let engine = try await Storage.open(.postgres(url: server.url() + "?sslmode=require"))
         try await expect(engine.query("SELECT 1 AS one").count, equals: 1)
         try await server.restart(settings: ["ssl": "off"])
-        let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT 1 AS one") }
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.query("SELECT 1 AS one")
+        }
         #expect(error.code == .unavailable)
         #expect("\(error)".contains("SSL"))
         try await server.restart(settings: ["ssl": "on"])
-        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").first
+        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            .first
         try expect(row?.boolean("ssl"), equals: true)
         await engine.close()
     }

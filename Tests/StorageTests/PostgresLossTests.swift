@@ -25,7 +25,9 @@ import Testing
             let runs = RunCounter()
             try await engine.transaction { connection in
                 try connection.execute("INSERT INTO t (x) VALUES (\(1))")
-                if runs.next() == 1 { try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
+                if runs.next() == 1 {
+                    try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+                }
             }
             #expect(runs.value == 2)
             try await expect(server.run("SELECT x FROM t", database: url), equals: "1\n")
@@ -61,7 +63,9 @@ import Testing
         try await expect(engine.query("SELECT x FROM t")) { $0.isEmpty }
         await server.stop()
         for _ in 0..<2 {
-            let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.query("SELECT x FROM t")
+            }
             #expect(error.code == .unavailable)
             #expect(error.isTransient)
         }

@@ -8,7 +8,8 @@ import Testing
 @testable import Postgres
 @testable import Storage
 
-/// The connections of one process: few, shared fairly, replaced when they are lost and closed when they are idle.
+/// The connections of one process: few, shared fairly, replaced when they are lost and closed when
+/// they are idle.
 @Suite(.timeLimit(.minutes(3))) struct PostgresPoolTests {
     /// A database of the test's own with a table `t`, and a user who alone uses it.
     private struct Place {
@@ -25,22 +26,26 @@ import Testing
             try await server.run("CREATE TABLE t (x BIGINT)", database: database)
             try await server.run("GRANT ALL ON t TO \(user)", database: database)
             return Place(
-                server: server, url: database.replacingOccurrences(of: "postgres@", with: user + "@"), user: user)
+                server: server,
+                url: database.replacingOccurrences(of: "postgres@", with: user + "@"), user: user)
         }
 
         func pool(
             _ size: Int, clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock())
         ) throws -> PostgresPool {
-            PostgresPool(configuration: try PostgresConfiguration(url: url), size: size, clock: clock)
+            PostgresPool(
+                configuration: try PostgresConfiguration(url: url), size: size, clock: clock)
         }
 
         /// The connections that the user has, as the server counts them.
         func connections() async throws -> Int {
-            let text = try await server.run("SELECT COUNT(*) FROM pg_stat_activity WHERE usename = '\(user)'")
+            let text = try await server.run(
+                "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = '\(user)'")
             return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
         }
 
-        /// Returns once the user has so many connections: the server notices the end of one a little later.
+        /// Returns once the user has so many connections: the server notices the end of one a
+        /// little later.
         func waitForConnections(_ number: Int) async throws {
             while try await connections() != number {}
         }
@@ -112,7 +117,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<120 {
                 group.addTask {
-                    try await pool.transaction(number % 3 == 0 ? .readOnly : .serializable) { connection in
+                    try await pool.transaction(number % 3 == 0 ? .readOnly : .serializable) {
+                        connection in
                         let answer = try connection.execute(count)
                         if case .integer(let open) = answer.value(0, 0) {
                             most.change { $0 = max($0, Int(open)) }
@@ -138,9 +144,13 @@ import Testing
         for (long, short) in kinds {
             // One more than there is room for, so that another one of the kind waits in front.
             let holders = await Holders(Array(repeating: long, count: size - 1), in: pool)
-            let behind = Task { try await pool.transaction(long) { _ = try $0.execute("SELECT 1") } }
+            let behind = Task {
+                try await pool.transaction(long) { _ = try $0.execute("SELECT 1") }
+            }
             await wait(for: 1, waitingFor: pool)
-            for _ in 0..<3 { _ = try await pool.transaction(short) { try $0.execute("SELECT 1").rowCount } }
+            for _ in 0..<3 {
+                _ = try await pool.transaction(short) { try $0.execute("SELECT 1").rowCount }
+            }
             #expect(pool.waiting == 1)
             try await holders.end()
             try await behind.value
@@ -223,12 +233,14 @@ import Testing
         let place = try await Place.make()
         let pool = try place.pool(4)
         for round in 0..<3 {
-            try await Holders([.serializable, .serializable, .serializable, .readOnly], in: pool).end()
+            try await Holders([.serializable, .serializable, .serializable, .readOnly], in: pool)
+                .end()
             try await place.server.terminateConnections(to: place.url)
             for number in 0..<8 { try await insert(round * 8 + number, pool) }
             #expect(try await place.connections() <= 4)
         }
-        try await expect(place.server.run("SELECT COUNT(*) FROM t", database: place.url), equals: "24\n")
+        try await expect(
+            place.server.run("SELECT COUNT(*) FROM t", database: place.url), equals: "24\n")
         await pool.close()
     }
 
@@ -260,7 +272,8 @@ import Testing
             for number in 0..<40 { group.addTask { try await insert(number, pool) } }
             try await group.waitForAll()
         }
-        try await expect(place.server.run("SELECT COUNT(*) FROM t", database: place.url), equals: "40\n")
+        try await expect(
+            place.server.run("SELECT COUNT(*) FROM t", database: place.url), equals: "40\n")
         // With room again there are more after some time.
         try await place.server.run("ALTER ROLE \(place.user) CONNECTION LIMIT -1")
         clock.advance(by: .seconds(30))
@@ -281,7 +294,8 @@ import Testing
         for server in [old, new] { try await server.run("CREATE TABLE t (x BIGINT)") }
         let relay = try Relay(to: old.port)
         let pool = PostgresPool(
-            configuration: try PostgresConfiguration(url: old.url("postgres", through: relay)), size: 4)
+            configuration: try PostgresConfiguration(url: old.url("postgres", through: relay)),
+            size: 4)
         try await insert(1, pool)
         try await Holders([.serializable, .serializable, .readOnly], in: pool).end()
         try await old.run("ALTER SYSTEM SET default_transaction_read_only = 'on'")
@@ -318,7 +332,8 @@ import Testing
             await #expect(throws: PostgresError.self) { try await insert(1, pool) }
             try await Holders([.readOnly, .readOnly], in: pool).end()
         }
-        // Three; one with which each change is tried again; and one for each that a failed change closed, but the first.
+        // Three; one with which each change is tried again; and one for each that a failed change
+        // closed, but the first.
         #expect(relay.connections <= 8)
         await pool.close()
     }
@@ -343,7 +358,8 @@ import Testing
         await pool.close()
     }
 
-    /// What one transaction makes of the rows that another one changes meanwhile is decided once more.
+    /// What one transaction makes of the rows that another one changes meanwhile is decided once
+    /// more.
     @Test func transactionsOfOneProcessThatMeetAreRepeated() async throws {
         let place = try await Place.make()
         let engine = try await PostgresEngine.open(url: place.url, connections: 8)
@@ -354,7 +370,8 @@ import Testing
                 group.addTask {
                     try await engine.transaction { connection in
                         _ = runs.next()
-                        let sums = try connection.query("SELECT CAST(SUM(x) AS BIGINT) AS sum FROM t")
+                        let sums = try connection.query(
+                            "SELECT CAST(SUM(x) AS BIGINT) AS sum FROM t")
                         let sum = try sums.first?.int("sum") ?? 0
                         try connection.execute("INSERT INTO t (x) VALUES (\(sum + 1))")
                     }
@@ -381,14 +398,16 @@ import Testing
                             "SELECT COUNT(*) AS count FROM counters WHERE mirror = \(mirror)")
                         let count = try counts.first?.int("count") ?? 0
                         try connection.execute(
-                            "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \("\(count)"), \(number))")
+                            "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \("\(count)"), \(number))"
+                        )
                     }
                 }
             }
             try await group.waitForAll()
         }
         let rows = try await engine.query(
-            "SELECT mirror, COUNT(*) AS count, COUNT(DISTINCT name) AS names FROM counters GROUP BY mirror")
+            "SELECT mirror, COUNT(*) AS count, COUNT(DISTINCT name) AS names FROM counters GROUP BY mirror"
+        )
         #expect(rows.count == 24)
         for row in rows { #expect(try row.int("count") == 10 && row.int("names") == 10) }
         await engine.close()

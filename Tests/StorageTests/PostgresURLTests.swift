@@ -19,10 +19,16 @@ import Testing
         ("postgres://u:p@h/n?ssl=true", "postgres://u:p@h/n?sslmode=require"),
         ("postgres://u:p@h/n?ssl=false", "postgres://u:p@h/n?sslmode=disable"),
         ("postgres://u:p@h/n?ssl=verify-full", "postgres://u:p@h/n?sslmode=verify-full"),
-        ("postgres://u:p@h/n?uselibpqcompat=true&sslmode=require", "postgres://u:p@h/n?sslmode=require"),
+        (
+            "postgres://u:p@h/n?uselibpqcompat=true&sslmode=require",
+            "postgres://u:p@h/n?sslmode=require"
+        ),
         ("postgres://u:p?ss#w@h:5432/n", "postgres://u:p?ss#w@h:5432/n"),
         ("postgres:///n?host=/tmp&user=a@b", "postgres:///n?host=/tmp&user=a@b"),
-        ("postgres://a,b:5433/n?target_session_attrs=any", "postgres://a,b:5433/n?target_session_attrs=any"),
+        (
+            "postgres://a,b:5433/n?target_session_attrs=any",
+            "postgres://a,b:5433/n?target_session_attrs=any"
+        ),
     ])
     func libpqGetsItsOwnWords(_ url: String, _ text: String) throws {
         try expect(PostgresURL(url).text, equals: text)
@@ -44,18 +50,31 @@ import Testing
             "schema, which PostgreSQL does not know; write options=-csearch_path%3DNAME"
         ),
         ("postgres://u:s3cret@h/n?currentSchema=a", "write options=-csearch_path%3DNAME"),
-        ("postgres://u:s3cret@h/n?statement_timeout=5", "write options=-cstatement_timeout%3DVALUE"),
-        ("postgres://u:s3cret@h/n?sslmode=s3cret", "sslmode, whose value is none of disable, allow, prefer, require"),
+        (
+            "postgres://u:s3cret@h/n?statement_timeout=5",
+            "write options=-cstatement_timeout%3DVALUE"
+        ),
+        (
+            "postgres://u:s3cret@h/n?sslmode=s3cret",
+            "sslmode, whose value is none of disable, allow, prefer, require"
+        ),
         ("postgres://u:s3cret@h/n?SSLMODE=require", "small letters, as sslmode"),
         ("postgres://u:s3cret@h/n?ssl=s3cret", "write sslmode=require"),
         ("postgres://u:s3cret@h/n?sslaccept=strict", "sslmode=verify-full"),
         ("postgres://u:s3cret@h/n?connect_timeout=s3cret", "whose value is no whole number"),
-        ("postgres://u:s3cret@h/n?foo=s3cret", "has the parameter foo, which PostgreSQL does not know; leave it out"),
+        (
+            "postgres://u:s3cret@h/n?foo=s3cret",
+            "has the parameter foo, which PostgreSQL does not know; leave it out"
+        ),
         ("postgres://u@h/n?password=a&s3cret=b", "has a parameter that is not known"),
         ("postgres://u@h/n?password=a&s3cret", "write & in a password as %26"),
-        ("postgres://u:s3cret@s3cret@h/n", "has an @ in the password (or in the host); write it as %40"),
+        (
+            "postgres://u:s3cret@s3cret@h/n",
+            "has an @ in the password (or in the host); write it as %40"
+        ),
         ("postgres://u:s3cret/s3cret@h/n", "has a / in the user name or password; write it as %2F"),
-        ("postgres://u:s3cret%@h/n", "write it as %25"), ("postgres://u:s3cret%zz@h/n", "write it as %25"),
+        ("postgres://u:s3cret%@h/n", "write it as %25"),
+        ("postgres://u:s3cret%zz@h/n", "write it as %25"),
         (
             "postgresql+psycopg2://u:s3cret@h/n",
             "begins with postgresql+psycopg2://, where SQLAlchemy names its driver psycopg2"
@@ -76,8 +95,9 @@ import Testing
 
     /// The kernel ends a connection whose other end is gone, whether or not data is on its way.
     ///
-    /// `PostgresFaultTests` lives through the end of one with data on its way, in a shorter time. Of keep-alive only the
-    /// numbers are tested: any kernel that is there answers its probes, whatever the process behind it does.
+    /// `PostgresFaultTests` lives through the end of one with data on its way, in a shorter time.
+    /// Of keep-alive only the numbers are tested: any kernel that is there answers its probes,
+    /// whatever the process behind it does.
     @Test func aSilentConnectionEndsWithinThirtySeconds() throws {
         let host = try #require(try PostgresConfiguration(url: "postgres://u@h/n").hosts.first)
         func seconds(_ name: String) throws -> Int { try #require(host[name].flatMap { Int($0) }) }
@@ -93,7 +113,8 @@ import Testing
         ("postgres://u:4711#4711@h/n", "PostgreSQL at h, database n"),
         ("postgres://u:4711?4711@h:5433/n?sslmode=require", "PostgreSQL at h:5433, database n"),
         ("postgres://u:4711@a:1,b:2/n", "PostgreSQL at a:1, b:2, database n"),
-        ("postgres://u:4711@[::1]:5433/n", "PostgreSQL at [::1]:5433, database n"), ("postgres:///", "PostgreSQL"),
+        ("postgres://u:4711@[::1]:5433/n", "PostgreSQL at [::1]:5433, database n"),
+        ("postgres:///", "PostgreSQL"),
         ("postgres://u:4711/4711@h/n", "PostgreSQL"),
     ])
     func aPlaceShowsNoPartOfAPassword(_ url: String, _ place: String) {
@@ -104,9 +125,12 @@ import Testing
         let refusal = PostgresError(refusal: "invalid channel_binding value: \"s3cret\"\n")
         let error = StorageError(refusal, "open the database of DATABASE_URL")
         #expect(error.code == .configuration)
-        expect("\(error)") { $0.contains("channel_binding has a value that PostgreSQL does not know") }
+        expect("\(error)") {
+            $0.contains("channel_binding has a value that PostgreSQL does not know")
+        }
         expect("\(error)") { !$0.contains("s3cret") && !$0.contains("running?") }
-        let host = PostgresError(refusal: "could not translate host name \"h\" to address: Name or service not known")
+        let host = PostgresError(
+            refusal: "could not translate host name \"h\" to address: Name or service not known")
         expect("\(StorageError(host, "open"))") { $0.hasSuffix("check the host in DATABASE_URL") }
     }
 }

@@ -16,7 +16,9 @@ import Testing
     }
 
     private func failure(opening path: String) async throws -> StorageError {
-        try await #require(throws: StorageError.self) { try await Storage.open(.sqlite(path: path)) }
+        try await #require(throws: StorageError.self) {
+            try await Storage.open(.sqlite(path: path))
+        }
     }
 
     @Test func theFolderAndFileAreThereForTheUserOnly() async throws {
@@ -30,7 +32,8 @@ import Testing
         await engine.close()
     }
 
-    /// A second read runs while a first one, such as that of a page with much data, is still under way.
+    /// A second read runs while a first one, such as that of a page with much data, is still under
+    /// way.
     @Test func aShortLookDoesNotWaitForALongOne() async throws {
         let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
         try await engine.execute("CREATE TABLE t (x BIGINT)")
@@ -75,11 +78,13 @@ import Testing
         let location = StorageLocation.sqlite(path: folder.path("data.sqlite"))
         let first = try await Storage.open(location)
         try await Migrations.apply(to: first)
-        try await first.execute("INSERT INTO counters (mirror, name, value) VALUES (\("m"), \("n"), \(7))")
+        try await first.execute(
+            "INSERT INTO counters (mirror, name, value) VALUES (\("m"), \("n"), \(7))")
         await first.close()
         let second = try await Storage.open(location)
         try await expect(Migrations.apply(to: second)) { $0.isEmpty }
-        try await expect(second.query("SELECT value FROM counters").first?.integer("value"), equals: 7)
+        try await expect(
+            second.query("SELECT value FROM counters").first?.integer("value"), equals: 7)
         await second.close()
     }
 
@@ -145,9 +150,12 @@ import Testing
         try await engine.execute("CREATE TABLE t (x BIGINT)")
         let file = try folder.write(Data("precious".utf8), to: "taken")
         let link = folder.path("link")
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path("nowhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: folder.path("nowhere"))
         for path in [file, link, folder.path("data.sqlite")] {
-            let error = try await #require(throws: StorageError.self) { try await engine.backup(to: path) }
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.backup(to: path)
+            }
             #expect(error.code == .configuration)
             #expect("\(error)".contains("choose another"))
         }
@@ -173,7 +181,8 @@ import Testing
     }
 
     @Test func aFileThatIsNoDatabaseIsLeftAlone() async throws {
-        let text = Data(String(repeating: "these are not the pages of a database\n", count: 100).utf8)
+        let text = Data(
+            String(repeating: "these are not the pages of a database\n", count: 100).utf8)
         let path = try folder.write(text, to: "notes.txt")
         let error = try await failure(opening: path)
         #expect(error.code == .corrupt)
@@ -188,15 +197,19 @@ import Testing
         try await engine.execute("CREATE TABLE t (x TEXT NOT NULL)")
         try await engine.transaction { connection in
             for _ in 0..<200 {
-                try connection.execute("INSERT INTO t (x) VALUES (\(String(repeating: "x", count: 999)))")
+                try connection.execute(
+                    "INSERT INTO t (x) VALUES (\(String(repeating: "x", count: 999)))")
             }
         }
         await engine.close()
         var bytes = try #require(FileManager.default.contents(atPath: folder.path("data.sqlite")))
-        bytes.replaceSubrange(8_192..<bytes.count - 4_096, with: Data(repeating: 0xA5, count: bytes.count - 12_288))
+        bytes.replaceSubrange(
+            8_192..<bytes.count - 4_096, with: Data(repeating: 0xA5, count: bytes.count - 12_288))
         try folder.write(bytes, to: "data.sqlite")
         let damaged = try await Storage.open(location)
-        let error = try await #require(throws: StorageError.self) { try await damaged.query("SELECT x FROM t") }
+        let error = try await #require(throws: StorageError.self) {
+            try await damaged.query("SELECT x FROM t")
+        }
         #expect(error.code == .corrupt)
         await damaged.close()
     }
@@ -212,7 +225,9 @@ import Testing
             release.wait()
         }
         for await _ in held { break }
-        let error = try await #require(throws: StorageError.self) { try await waiting.execute("CREATE TABLE t (x)") }
+        let error = try await #require(throws: StorageError.self) {
+            try await waiting.execute("CREATE TABLE t (x)")
+        }
         #expect(error.code == .busy)
         #expect(error.isTransient)
         // Reading does not wait for a writer.
@@ -230,7 +245,8 @@ import Testing
         let error = try await #require(throws: StorageError.self) {
             try await engine.transaction { connection in
                 _ = try connection.query("PRAGMA max_page_count = 5")
-                try connection.execute("INSERT INTO t (x) VALUES (\(String(repeating: "x", count: 100_000)))")
+                try connection.execute(
+                    "INSERT INTO t (x) VALUES (\(String(repeating: "x", count: 100_000)))")
             }
         }
         #expect(error.code == .full)

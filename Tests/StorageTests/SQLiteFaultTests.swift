@@ -142,7 +142,8 @@ import Testing
         try FileManager.default.removeItem(atPath: ballast)
         try await expect(engine.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
         try await expect(rows(engine), equals: ["first", "second"])
-        try await expect(engine.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
+        try await expect(
+            engine.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
         await engine.close()
     }
 
@@ -165,7 +166,9 @@ import Testing
             #expect(error.isTransient)
             #expect("\(error)".contains("put it back"))
         }
-        let reading = try await #require(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
+        let reading = try await #require(throws: StorageError.self) {
+            try await engine.query("SELECT x FROM t")
+        }
         #expect(reading.code == .unavailable)
         // Nobody has made an empty one in its place.
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -201,7 +204,8 @@ import Testing
         let again = try await Storage.open(.sqlite(path: path))
         try await expect(rows(again), equals: ["first"])
         try await expect(again.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
-        try await expect(again.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
+        try await expect(
+            again.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
         await again.close()
     }
 

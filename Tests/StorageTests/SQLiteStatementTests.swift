@@ -54,7 +54,9 @@ import Testing
 
     @Test func whatIsAskedAgainAndAgainStaysBesideThem() async throws {
         let again: SQL = "SELECT key FROM things WHERE key = \(1)"
-        let lists = (1...150).flatMap { [again, "SELECT key FROM things WHERE key IN \(list: Array(0..<$0))"] }
+        let lists = (1...150).flatMap {
+            [again, "SELECT key FROM things WHERE key IN \(list: Array(0..<$0))"]
+        }
         // SQLite counts how often a statement ran since it was prepared.
         try await expect(runs(of: again, in: lists), equals: 150)
     }
@@ -77,7 +79,8 @@ import Testing
     }
 
     @Test func whatIsTheSameEveryTimeStaysOnce() async throws {
-        try await expect(kept(of: (1...30).map { "SELECT key FROM things WHERE key = \($0)" }), equals: 1)
+        try await expect(
+            kept(of: (1...30).map { "SELECT key FROM things WHERE key = \($0)" }), equals: 1)
     }
 
     /// SQLite's own call for that would not reach a statement that begins a moment later.
@@ -85,19 +88,24 @@ import Testing
         let interruption = Interruption()
         let database = try SQLiteDatabase()
         let interrupt = sqlite3_create_function_v2(
-            database.handle, "interrupt", 0, SQLITE_UTF8, Unmanaged.passUnretained(interruption).toOpaque(),
+            database.handle, "interrupt", 0, SQLITE_UTF8,
+            Unmanaged.passUnretained(interruption).toOpaque(),
             { context, _, _ in
-                Unmanaged<Interruption>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue().request()
+                Unmanaged<Interruption>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+                    .request()
                 sqlite3_result_int(context, 1)
             }, nil, nil, nil)
         #expect(interrupt == SQLITE_OK)
-        let connection = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
+        let connection = SQLiteConnection(
+            database, SQLiteStatements(), interruption, isReading: true)
         let long: SQL = """
             WITH RECURSIVE n (i) AS (SELECT interrupt() UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
             SELECT i FROM n
             """
         var rows = 0
-        #expect(throws: CancellationError.self) { try connection.lend { try $0.forEach(long) { _ in rows += 1 } } }
+        #expect(throws: CancellationError.self) {
+            try connection.lend { try $0.forEach(long) { _ in rows += 1 } }
+        }
         #expect((1..<100_000).contains(rows))
         // Nothing of it stays with the connection.
         interruption.reset()

@@ -31,7 +31,9 @@ import Testing
     }
 
     @Test func aMissingProgramNamesTheCommandThatInstallsIt() throws {
-        let error = try #require(throws: TestSupportError.self) { try ServerProcess.locate("no-such-program") }
+        let error = try #require(throws: TestSupportError.self) {
+            try ServerProcess.locate("no-such-program")
+        }
         #expect("\(error)" == "could not find no-such-program: install it with `make deps`")
     }
 

@@ -15,7 +15,8 @@ final class SilentListener: Sendable {
         let descriptor = descriptor
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+                bind(descriptor, generic, length) == 0
+                    && getsockname(descriptor, generic, &length) == 0
                     && listen(descriptor, 8) == 0
             }
         }
@@ -27,7 +28,8 @@ final class SilentListener: Sendable {
 
     /// Returns when somebody has connected.
     func awaitConnection() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
             Thread {
                 var waiting = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
                 let isThere = poll(&waiting, 1, 180_000) == 1

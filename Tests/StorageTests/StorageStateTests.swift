@@ -22,7 +22,9 @@ import Testing
     func everyCommitGivesAnother(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
-        let engines = [try await Storage.open(database.location), try await Storage.open(database.location)]
+        let engines = [
+            try await Storage.open(database.location), try await Storage.open(database.location),
+        ]
         for asked in engines {
             var known = [try await asked.state()]
             for writer in engines {
@@ -67,10 +69,13 @@ import Testing
     @Test func aDatabaseInMemoryCountsItsOwnChanges() async throws {
         let engine = try await Storage.openInMemory()
         var known = [try await engine.state()]
-        for change in Self.changes where !change.text.contains(" TABLE ") || change.text.hasPrefix("CREATE") {
+        for change in Self.changes
+        where !change.text.contains(" TABLE ") || change.text.hasPrefix("CREATE") {
             try await engine.execute(change)
             let state = try await engine.state()
-            if !change.text.hasPrefix("CREATE") { #expect(!known.contains(state), "\(change.text)") }
+            if !change.text.hasPrefix("CREATE") {
+                #expect(!known.contains(state), "\(change.text)")
+            }
             known.append(state)
         }
         let state = try await engine.state()
@@ -79,7 +84,8 @@ import Testing
         await engine.close()
     }
 
-    /// On servers that nobody else uses: reading gives no other state, and neither does what is rolled back.
+    /// On servers that nobody else uses: reading gives no other state, and neither does what is
+    /// rolled back.
     @Test(arguments: [EngineUnderTest.sqlite, .postgres])
     func readingLeavesIt(on tested: EngineUnderTest) async throws {
         let server = tested == .postgres ? try await PostgresServer.start() : nil

@@ -52,7 +52,9 @@ import Testing
                 ("SELEKT \("a")", .other),
             ]
             for (statement, code) in cases {
-                let error = try await #require(throws: StorageError.self) { try await engine.execute(statement) }
+                let error = try await #require(throws: StorageError.self) {
+                    try await engine.execute(statement)
+                }
                 #expect(error.code == code, "\(statement)")
                 #expect(!error.isTransient)
                 #expect(error.nativeCode != nil)
@@ -66,10 +68,13 @@ import Testing
         try await tested.withThings { engine in
             let rows = (1...5).map { (number: Int64) in thing("k\(number)", number) }
             try await engine.transaction { try $0.insert(things(rows)) }
-            try await expect(engine.execute("UPDATE things SET words = \("w") WHERE number > \(2)"), equals: 3)
-            try await expect(engine.execute("UPDATE things SET words = \("w") WHERE number > \(9)"), equals: 0)
             try await expect(
-                engine.execute("INSERT INTO things (key) VALUES (\("k1")) ON CONFLICT DO NOTHING"), equals: 0)
+                engine.execute("UPDATE things SET words = \("w") WHERE number > \(2)"), equals: 3)
+            try await expect(
+                engine.execute("UPDATE things SET words = \("w") WHERE number > \(9)"), equals: 0)
+            try await expect(
+                engine.execute("INSERT INTO things (key) VALUES (\("k1")) ON CONFLICT DO NOTHING"),
+                equals: 0)
             try await expect(engine.execute("DELETE FROM things"), equals: 5)
         }
     }
@@ -102,7 +107,8 @@ import Testing
     }
 
     @Test(arguments: EngineUnderTest.allCases)
-    func aLoneQueryCannotWriteAndLeavesTheConnectionUsable(on tested: EngineUnderTest) async throws {
+    func aLoneQueryCannotWriteAndLeavesTheConnectionUsable(on tested: EngineUnderTest) async throws
+    {
         try await tested.withThings { engine in
             try await engine.execute("INSERT INTO things (key) VALUES (\("a"))")
             let refused = try await #require(throws: StorageError.self) {
@@ -110,9 +116,12 @@ import Testing
             }
             #expect(refused.code == .readOnly)
             try await expect(engine.keys(), equals: ["a"])
-            await #expect(throws: StorageError.self) { try await engine.query("SELECT key FROM nothing_of_that_name") }
+            await #expect(throws: StorageError.self) {
+                try await engine.query("SELECT key FROM nothing_of_that_name")
+            }
             try await expect(engine.keys(), equals: ["a"])
-            try await expect(engine.read { try $0.query("SELECT key FROM things").count }, equals: 1)
+            try await expect(
+                engine.read { try $0.query("SELECT key FROM things").count }, equals: 1)
         }
     }
 
@@ -121,21 +130,25 @@ import Testing
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
         let engines = try await [Storage.open(database.location), Storage.open(database.location)]
-        try await engines[0].execute("CREATE TABLE counts (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL)")
+        try await engines[0].execute(
+            "CREATE TABLE counts (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL)")
         try await engines[0].execute("INSERT INTO counts (name, value) VALUES (\("c"), \(0))")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
                 let engine = engines[number % 2]
                 group.addTask {
                     try await engine.transaction { connection in
-                        let value = try connection.query("SELECT value FROM counts").first?.integer("value") ?? 0
+                        let value =
+                            try connection.query("SELECT value FROM counts").first?.integer("value")
+                            ?? 0
                         try connection.execute("UPDATE counts SET value = \(value + 1)")
                     }
                 }
             }
             try await group.waitForAll()
         }
-        try await expect(engines[1].query("SELECT value FROM counts").first?.integer("value"), equals: 60)
+        try await expect(
+            engines[1].query("SELECT value FROM counts").first?.integer("value"), equals: 60)
         for engine in engines { await engine.close() }
     }
 
@@ -168,14 +181,18 @@ import Testing
             let sum = try await engine.transaction { connection in
                 try connection.insert(things((0..<2_500).map { thing("k\($0)", Int64($0)) }))
                 var sum: Int64 = 0
-                try connection.forEach("SELECT key, number FROM things WHERE number >= \(1) ORDER BY number") { row in
+                try connection.forEach(
+                    "SELECT key, number FROM things WHERE number >= \(1) ORDER BY number"
+                ) { row in
                     sum += try row.integer("number")
-                    try connection.execute("UPDATE things SET words = \("seen") WHERE key = \(try row.text("key"))")
+                    try connection.execute(
+                        "UPDATE things SET words = \("seen") WHERE key = \(try row.text("key"))")
                 }
                 return sum
             }
             #expect(sum == 2_499 * 2_500 / 2)
-            try await expect(engine.query("SELECT key FROM things WHERE words = \("seen")").count, equals: 2_499)
+            try await expect(
+                engine.query("SELECT key FROM things WHERE words = \("seen")").count, equals: 2_499)
             await #expect(throws: Refusal.self) {
                 try await engine.read { connection in
                     try connection.forEach("SELECT key FROM things") { _ in throw Refusal() }
@@ -215,7 +232,9 @@ import Testing
         try await tested.withThings { engine in
             let escaped = Escaped()
             try await engine.read { escaped.connection = $0 }
-            let error = try #require(throws: StorageError.self) { try escaped.connection?.query("SELECT 1") }
+            let error = try #require(throws: StorageError.self) {
+                try escaped.connection?.query("SELECT 1")
+            }
             #expect(error.code == .closed)
         }
     }
@@ -227,7 +246,9 @@ import Testing
         let engine = try await Storage.open(database.location)
         await engine.close()
         await engine.close()
-        let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT 1 AS one") }
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.query("SELECT 1 AS one")
+        }
         #expect(error.code == .closed)
     }
 
@@ -237,9 +258,11 @@ import Testing
         defer { withExtendedLifetime(database) {} }
         let engine = try await Storage.open(database.location)
         try await Migrations.apply(to: engine)
-        let insert: SQL = "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'home', '1', 0)"
+        let insert: SQL =
+            "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'home', '1', 0)"
         try await engine.execute(insert)
-        let foreign: SQL = "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('other', 'home', '9', 0)"
+        let foreign: SQL =
+            "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('other', 'home', '9', 0)"
 
         let scratch = try await engine.scratch(of: "m")
         #expect(scratch.kind == engine.kind)
@@ -247,14 +270,17 @@ import Testing
         await #expect(throws: StorageError.self) { try await scratch.execute(insert) }
         try await scratch.execute("UPDATE settings SET value = '2'")
         try await scratch.transaction { connection in
-            try connection.execute("INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'own', '1', 0)")
+            try connection.execute(
+                "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'own', '1', 0)"
+            )
         }
         if engine.kind == .postgres {
             // Another mirror's rows are not even copied.
             try await engine.execute(foreign)
             let other = try await engine.scratch(of: "other")
             try await expect(
-                other.query("SELECT mirror FROM settings").map { try $0.text("mirror") }, equals: ["other"])
+                other.query("SELECT mirror FROM settings").map { try $0.text("mirror") },
+                equals: ["other"])
             await other.close()
             try await engine.execute("DELETE FROM settings WHERE mirror = 'other'")
         }

@@ -9,7 +9,9 @@ import Testing
     @Test(arguments: EngineUnderTest.allCases)
     func everyTypeComesBackAsItWentIn(on tested: EngineUnderTest) async throws {
         let numbers: [Int64] = [0, 1, -1, .max, .min]
-        let texts = ["", " ", "a", "日本語の投稿 🚃👨‍👩‍👧", "it's $1 ? \"q\" \\ % _", "e\u{301}", "\u{10FFFF}", "\n\r\t"]
+        let texts = [
+            "", " ", "a", "日本語の投稿 🚃👨‍👩‍👧", "it's $1 ? \"q\" \\ % _", "e\u{301}", "\u{10FFFF}", "\n\r\t",
+        ]
         let reals = [0.0, 0.1, -1.5, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .pi]
         try await tested.withThings { engine in
             for (index, number) in numbers.enumerated() {
@@ -22,11 +24,14 @@ import Testing
             let rows = try await engine.query("SELECT * FROM things ORDER BY key")
             try expect(rows.map { try $0.integer("number") }, equals: numbers)
             try expect(rows.map { try $0.real("share") }, equals: Array(reals.prefix(5)))
-            try expect(rows.map { try $0.boolean("flag") }, equals: [true, false, true, false, true])
+            try expect(
+                rows.map { try $0.boolean("flag") }, equals: [true, false, true, false, true])
             try expect(rows.map { try $0.text("words") }, equals: Array(texts.prefix(5)))
             for text in texts {
                 let row = try await engine.query("SELECT CAST(\(text) AS TEXT) AS same").first
-                try expect(row?.text("same").unicodeScalars) { $0?.elementsEqual(text.unicodeScalars) == true }
+                try expect(row?.text("same").unicodeScalars) {
+                    $0?.elementsEqual(text.unicodeScalars) == true
+                }
             }
         }
     }
@@ -58,7 +63,10 @@ import Testing
             let row = try #require(try await engine.query("SELECT key, number FROM things").first)
             try expect(row.int("number"), equals: 3)
             try expect(row.real("number"), equals: 3)
-            for wrong in [{ try row.integer("key") as Any }, { try row.text("number") }, { try row.text("other") }] {
+            for wrong in [
+                { try row.integer("key") as Any }, { try row.text("number") },
+                { try row.text("other") },
+            ] {
                 #expect(throws: StorageError.self) { _ = try wrong() }
             }
         }
@@ -67,9 +75,12 @@ import Testing
     @Test(arguments: EngineUnderTest.allCases)
     func bindsKeepTheirPlacesWhenStatementsAreNested(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
-            let inner: SQL = "SELECT CAST(\("inner") AS TEXT) AS word, CAST(\(2) AS BIGINT) AS number"
-            let outer: SQL = "SELECT CAST(\("outer") AS TEXT) AS a, word, number, CAST(\(false) AS BOOLEAN) AS b"
-            let row = try #require(try await engine.query(outer + " FROM (\(inner)) AS s WHERE number < \(9)").first)
+            let inner: SQL =
+                "SELECT CAST(\("inner") AS TEXT) AS word, CAST(\(2) AS BIGINT) AS number"
+            let outer: SQL =
+                "SELECT CAST(\("outer") AS TEXT) AS a, word, number, CAST(\(false) AS BOOLEAN) AS b"
+            let row = try #require(
+                try await engine.query(outer + " FROM (\(inner)) AS s WHERE number < \(9)").first)
             try expect(row.text("a"), equals: "outer")
             try expect(row.text("word"), equals: "inner")
             try expect(row.integer("number"), equals: 2)
@@ -85,20 +96,27 @@ import Testing
             }
             let wanted = (500..<1_500).map { "k\($0)" }
             for _ in 0..<2 {
-                let rows = try await engine.query("SELECT number FROM things WHERE key IN \(list: wanted)")
+                let rows = try await engine.query(
+                    "SELECT number FROM things WHERE key IN \(list: wanted)")
                 #expect(rows.count == 500)
             }
-            try await expect(engine.query("SELECT key FROM things WHERE key IN \(list: [String]())")) { $0.isEmpty }
+            try await expect(
+                engine.query("SELECT key FROM things WHERE key IN \(list: [String]())")
+            ) { $0.isEmpty }
         }
     }
 
     @Test(arguments: EngineUnderTest.allCases)
     func sumsAndCountsAreIntegers(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
-            try await engine.transaction { try $0.insert(things([thing("a", 40), thing("b", 2), thing("c")])) }
+            try await engine.transaction {
+                try $0.insert(things([thing("a", 40), thing("b", 2), thing("c")]))
+            }
             let row = try #require(
-                try await engine.query("SELECT SUM(number) AS sum, COUNT(*) AS count, MAX(number) AS top FROM things")
-                    .first)
+                try await engine.query(
+                    "SELECT SUM(number) AS sum, COUNT(*) AS count, MAX(number) AS top FROM things"
+                )
+                .first)
             try expect(row.integer("sum"), equals: 42)
             try expect(row.int("count"), equals: 3)
             try expect(row.integer("top"), equals: 40)

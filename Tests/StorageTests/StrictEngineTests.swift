@@ -34,7 +34,8 @@ import Testing
             let runs = RunCounter()
             let inserted = try await engine.transaction { connection in
                 _ = runs.next()
-                return try connection.execute("INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1)")
+                return try connection.execute(
+                    "INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1)")
             }
             #expect(inserted == 1)
             #expect(runs.value == 2)
@@ -47,7 +48,8 @@ import Testing
     @Test func aNoteIsDoneTwice() async throws {
         try await withStrict { engine, _ in
             try await engine.note(
-                "INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1) ON CONFLICT DO NOTHING")
+                "INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1) ON CONFLICT DO NOTHING"
+            )
             try await engine.note("UPDATE counters SET value = value + 1 WHERE mirror = 'm'")
             let rows = try await engine.query("SELECT value FROM counters WHERE mirror = 'm'")
             #expect(try rows.map { try $0.int("value") } == [3])
@@ -83,11 +85,14 @@ import Testing
         try await withStrict { engine, reports in
             await #expect(throws: StrictnessError.self) {
                 try await engine.transaction { connection in
-                    try connection.execute("INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1)")
+                    try connection.execute(
+                        "INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1)")
                     _ = try? connection.execute("UPDATE counters SET value = 2 WHERE name = 'n'")
                 }
             }
-            await #expect(throws: StrictnessError.self) { try await engine.query("SELECT name FROM counters") }
+            await #expect(throws: StrictnessError.self) {
+                try await engine.query("SELECT name FROM counters")
+            }
             #expect(reports().count == 2)
             #expect(reports().first?.contains("UPDATE counters SET value = 2") == true)
             let left = try await engine.lenient.query("SELECT name FROM counters")
@@ -104,11 +109,13 @@ import Testing
         "INSERT INTO posts (mirror, a) SELECT * FROM unnest($1, $2)",
         "INSERT INTO posts (mirror, a) SELECT mirror, a FROM people WHERE mirror = $1",
         "UPDATE posts SET a = 1 WHERE mirror = $1 AND EXISTS (SELECT 1 FROM people WHERE people.mirror = posts.mirror)",
-        "DELETE FROM posts WHERE mirror = $1", "SELECT a FROM posts WHERE mirror = $1 FOR UPDATE SKIP LOCKED",
+        "DELETE FROM posts WHERE mirror = $1",
+        "SELECT a FROM posts WHERE mirror = $1 FOR UPDATE SKIP LOCKED",
         "WITH old (a) AS (SELECT a FROM posts WHERE mirror = $1) SELECT a FROM old",
         "SELECT a IS DISTINCT FROM b AS c FROM posts WHERE posts.mirror = $1",
         "SELECT id, checksum FROM schema_migrations", "SELECT mirror, record FROM mirrors",
-        "UPDATE workers SET beat = beat + 1 WHERE worker = $1", "SELECT mirror FROM leases WHERE worker = $1",
+        "UPDATE workers SET beat = beat + 1 WHERE worker = $1",
+        "SELECT mirror FROM leases WHERE worker = $1",
         "SELECT name FROM sqlite_master", "ANALYZE posts",
         "SELECT name FROM pragma_table_info($1)",
         """
@@ -120,15 +127,18 @@ import Testing
     }
 
     @Test(arguments: [
-        "SELECT a FROM posts", "SELECT a FROM posts WHERE mirror <> $1", "SELECT mirror, a FROM posts ORDER BY mirror",
+        "SELECT a FROM posts", "SELECT a FROM posts WHERE mirror <> $1",
+        "SELECT mirror, a FROM posts ORDER BY mirror",
         "SELECT a FROM posts JOIN people ON people.id = posts.author WHERE posts.mirror = $1",
         "SELECT a FROM posts, people WHERE posts.mirror = $1",
         "SELECT a FROM posts AS p, people AS q WHERE q.mirror = $1",
         "SELECT a FROM posts WHERE mirror = $1 AND EXISTS (SELECT 1 FROM people WHERE id = author)",
-        "INSERT INTO posts (a, mirror) VALUES ($1, $2)", "INSERT INTO posts SELECT * FROM unnest($1)",
+        "INSERT INTO posts (a, mirror) VALUES ($1, $2)",
+        "INSERT INTO posts SELECT * FROM unnest($1)",
         "INSERT INTO posts (mirror, a) SELECT mirror, a FROM people",
         "UPDATE posts SET a = 'mirror = 1'", "DELETE FROM posts WHERE a = $1",
-        "WITH old AS (SELECT a FROM posts) SELECT a FROM old", "SELECT mirror FROM feeds WHERE error IS NULL",
+        "WITH old AS (SELECT a FROM posts) SELECT a FROM old",
+        "SELECT mirror FROM feeds WHERE error IS NULL",
         "SELECT mirror FROM mirrors JOIN actions ON actions.id = mirrors.id",
     ]) func theseAreNot(statement: String) {
         #expect(!StatementShape(statement).isOfOneMirror)

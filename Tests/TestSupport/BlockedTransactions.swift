@@ -1,7 +1,8 @@
 package import Storage
 
 extension StorageEngine {
-    /// Whether a transaction of this database waits until another one ends, which holds its row; for Postgres.
+    /// Whether a transaction of this database waits until another one ends, which holds its row;
+    /// for Postgres.
     package var hasBlockedTransaction: Bool {
         get async throws {
             try await !query(

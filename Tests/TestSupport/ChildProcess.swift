@@ -64,7 +64,9 @@ package enum ChildProcess {
     /// Runs blocking work on a thread of its own.
     ///
     /// Not on a global queue: its few threads also run Swift's tasks.
-    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value)
+        async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result(catching: work)) }.start()
         }
@@ -92,7 +94,11 @@ package enum ChildProcess {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
-            if count > 0 { output += buffer[..<count] } else if count == 0 || errno != EINTR { return output }
+            if count > 0 {
+                output += buffer[..<count]
+            } else if count == 0 || errno != EINTR {
+                return output
+            }
         }
     }
 

@@ -19,7 +19,9 @@ package final class FollowingPooler: Sendable {
     ///   - sessions: The most sessions that it opens there.
     /// - Returns: The pooler, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
-    package static func start(database: String, server: UInt16, sessions: Int) async throws -> FollowingPooler {
+    package static func start(database: String, server: UInt16, sessions: Int) async throws
+        -> FollowingPooler
+    {
         let pooler = try FollowingPooler(database, sessions)
         try await pooler.write(server)
         try await pooler.process.start()
@@ -40,19 +42,23 @@ package final class FollowingPooler: Sendable {
         ) { $0.contains("process up") }
     }
 
-    /// Leads new transactions to another server; the connections to the one before end with their transactions.
+    /// Leads new transactions to another server; the connections to the one before end with their
+    /// transactions.
     ///
-    /// - Throws: ``TestSupportError`` if the pooler does not answer; it follows at its next start then.
+    /// - Throws: ``TestSupportError`` if the pooler does not answer; it follows at its next start
+    ///   then.
     package func follow(_ server: UInt16) async throws {
         try await write(server)
         try await ChildProcess.run([
-            tools.path("psql"), "-X", "-q", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres", "-d", "pgbouncer",
+            tools.path("psql"), "-X", "-q", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres",
+            "-d", "pgbouncer",
             "-c",
             "RELOAD",
         ])
     }
 
-    /// Runs a statement through the first of some poolers that answers, outside the code under test.
+    /// Runs a statement through the first of some poolers that answers, outside the code under
+    /// test.
     ///
     /// - Throws: ``TestSupportError`` with what was said instead.
     package static func run(_ sql: String, through poolers: [FollowingPooler]) async throws {

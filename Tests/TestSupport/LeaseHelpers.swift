@@ -6,12 +6,14 @@ extension LeaseTable {
     /// Takes the lease for `owner` if its fence is still that of `seen`; nil if it is not.
     package func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
         let beat = WorkerRecord(
-            worker: owner, beat: (seen?.beat ?? 0) + 1, version: "0", isSharing: false, mirrors: 1, lateness: 0,
+            worker: owner, beat: (seen?.beat ?? 0) + 1, version: "0", isSharing: false, mirrors: 1,
+            lateness: 0,
             updatedMilliseconds: now)
         return try await storage.transaction { [mirror] connection in
             try connection.execute(WorkerTable.beat(beat))
             let free = FreeMirror(mirror: mirror, fence: seen?.fence ?? 0)
-            return try LeaseTable.take([free], for: owner, version: "0", now: now, on: connection)[mirror]
+            return try LeaseTable.take([free], for: owner, version: "0", now: now, on: connection)[
+                mirror]
         }
     }
 
@@ -20,7 +22,9 @@ extension LeaseTable {
         // Not twice, as a strict engine would.
         try await storage.lenient.note(
             "UPDATE workers SET beat = beat + 1, updated_ms = \(now) WHERE worker = \(lease.owner)")
-        guard try await record()?.lease(of: lease.owner) == lease else { throw OutboxError.leaseLost }
+        guard try await record()?.lease(of: lease.owner) == lease else {
+            throw OutboxError.leaseLost
+        }
     }
 
     package func release(_ lease: Lease, now: Int64) async throws {

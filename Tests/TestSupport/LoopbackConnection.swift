@@ -3,7 +3,8 @@ import Foundation
 extension LoopbackServer {
     /// One accepted connection.
     package final class Connection: @unchecked Sendable {
-        // Unchecked because `isClosed` is only touched while `lock` is held and `unread` by the connection's thread.
+        // Unchecked because `isClosed` is only touched while `lock` is held and `unread` by the
+        // connection's thread.
         package let number: Int
         private let descriptor: Int32
         private let lock = NSLock()
@@ -15,7 +16,8 @@ extension LoopbackServer {
             self.number = number
             var enabled: Int32 = 1
             setsockopt(
-                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+                descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled,
+                socklen_t(MemoryLayout<Int32>.size))
         }
 
         deinit { close() }
@@ -29,7 +31,8 @@ extension LoopbackServer {
             while sent < bytes.count {
                 let count = bytes.withUnsafeBytes { buffer in
                     Glibc.send(
-                        descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent, Int32(MSG_NOSIGNAL))
+                        descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent,
+                        Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { throw TestSupportError("the client is gone") }
                 sent += count
@@ -40,9 +43,14 @@ extension LoopbackServer {
         package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
         /// Writes a whole response with a Content-Length.
-        package func respond(status: Int, headers: [(String, String)] = [], body: [UInt8] = []) throws {
+        package func respond(status: Int, headers: [(String, String)] = [], body: [UInt8] = [])
+            throws
+        {
             let lines = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
-            try send(Array("HTTP/1.1 \(status) Status\r\n\(lines)Content-Length: \(body.count)\r\n\r\n".utf8) + body)
+            try send(
+                Array(
+                    "HTTP/1.1 \(status) Status\r\n\(lines)Content-Length: \(body.count)\r\n\r\n"
+                        .utf8) + body)
         }
 
         /// Carries out one step of a script.
@@ -78,7 +86,8 @@ extension LoopbackServer {
             guard isOpen else { return }
             // Closing with a linger time of zero drops the connection instead of finishing it.
             var option = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            setsockopt(
+                descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
             close()
         }
 
@@ -96,7 +105,8 @@ extension LoopbackServer {
             while true {
                 for byte in bytes {
                     try send([byte])
-                    // Waiting for input doubles as the pause, and ends early when the client closes.
+                    // Waiting for input doubles as the pause, and ends early when the client
+                    // closes.
                     var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                     if poll(&watched, 1, milliseconds) > 0, read().isEmpty { return }
                 }
@@ -133,7 +143,8 @@ extension LoopbackServer {
                 unread += bytes
             }
             guard let head = unread.firstRange(of: end) else { return nil }
-            let lines = String(decoding: unread[..<head.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+            let lines = String(decoding: unread[..<head.lowerBound], as: UTF8.self).components(
+                separatedBy: "\r\n")
             let words = lines[0].components(separatedBy: " ")
             guard words.count == 3 else { throw TestSupportError("the request line is malformed") }
             let headers = try lines.dropFirst().map { line in
@@ -145,7 +156,9 @@ extension LoopbackServer {
                     value: line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                 )
             }
-            let length = headers.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
+            let length =
+                headers.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) }
+                ?? 0
             while unread.count - head.upperBound < length {
                 let bytes = read()
                 guard !bytes.isEmpty else { return nil }
@@ -153,7 +166,9 @@ extension LoopbackServer {
             }
             let body = Array(unread[head.upperBound..<(head.upperBound + length)])
             unread.removeSubrange(..<(head.upperBound + length))
-            return Request(method: words[0], target: words[1], headers: headers, body: body, connection: number)
+            return Request(
+                method: words[0], target: words[1], headers: headers, body: body, connection: number
+            )
         }
     }
 }

@@ -58,7 +58,8 @@ extension LoopbackServer {
                 isStopped = true
                 return Array(open.values)
             }
-            // Shutting a listening socket down ends a blocked accept; the descriptor is closed when nobody uses it.
+            // Shutting a listening socket down ends a blocked accept; the descriptor is closed when
+            // nobody uses it.
             shutdown(descriptor, Int32(SHUT_RDWR))
             for connection in connections { connection.interrupt() }
         }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// A small HTTP/1.1 server on 127.0.0.1 that does exactly what a test tells it to, mistakes included.
+/// A small HTTP/1.1 server on 127.0.0.1 that does exactly what a test tells it to, mistakes
+/// included.
 ///
-/// Every connection has a thread of its own, on which the handler is called once for each request that arrives. The
-/// handler writes raw bytes, so it can answer wrongly, partly, slowly or never:
+/// Every connection has a thread of its own, on which the handler is called once for each request
+/// that arrives. The handler writes raw bytes, so it can answer wrongly, partly, slowly or never:
 ///
 /// ```swift
 /// let server = try LoopbackServer { request, connection in
@@ -29,7 +30,8 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    /// What a server does with the next connection, one step after another, when no handler is wanted.
+    /// What a server does with the next connection, one step after another, when no handler is
+    /// wanted.
     package enum Step: Sendable {
         /// Reads one whole request.
         case awaitRequest
@@ -37,7 +39,8 @@ package final class LoopbackServer: Sendable {
         case awaitText(String)
         /// Writes bytes as they are.
         case send([UInt8])
-        /// Writes the bytes one at a time with a pause between them, over and over, until the client is gone.
+        /// Writes the bytes one at a time with a pause between them, over and over, until the
+        /// client is gone.
         case drip([UInt8], every: Duration)
         /// Writes the bytes over and over until the client is gone.
         case flood([UInt8])
@@ -107,7 +110,8 @@ package final class LoopbackServer: Sendable {
     /// - Throws: ``TestSupportError`` when they did not come within two minutes.
     package func waitForRequests(_ count: Int) async throws {
         let listener = listener
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
             // A thread of its own: the wait would block one of the few that run tasks.
             Thread.detachNewThread {
                 continuation.resume(with: Result { try listener.waitForRequests(count) })

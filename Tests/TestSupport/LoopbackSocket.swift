@@ -6,13 +6,16 @@ package enum LoopbackSocket {
     /// Listens on a free port of an address of the loopback interface.
     ///
     /// - Throws: ``TestSupportError`` if no port can be had there.
-    package static func listen(on host: String = "127.0.0.1") throws -> (descriptor: Int32, port: UInt16) {
+    package static func listen(on host: String = "127.0.0.1") throws -> (
+        descriptor: Int32, port: UInt16
+    ) {
         let descriptor = make()
         var address = address(host, 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+                bind(descriptor, generic, length) == 0
+                    && getsockname(descriptor, generic, &length) == 0
                     && Glibc.listen(descriptor, 256) == 0
             }
         }
@@ -61,7 +64,9 @@ package enum LoopbackSocket {
     package static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var enabled: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled,
+            socklen_t(MemoryLayout<Int32>.size))
     }
 
     private static func make() -> Int32 {

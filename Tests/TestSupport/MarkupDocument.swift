@@ -1,7 +1,8 @@
-/// XML as it is meant by whoever says that HTML or SVG is well-formed: read strictly, without document types.
+/// XML as it is meant by whoever says that HTML or SVG is well-formed: read strictly, without
+/// document types.
 ///
-/// Every element must be closed, every attribute quoted and there once, every reference one that XML itself knows, and
-/// no character one that XML cannot hold.
+/// Every element must be closed, every attribute quoted and there once, every reference one that
+/// XML itself knows, and no character one that XML cannot hold.
 package struct MarkupDocument: Sendable {
     /// An element with what is in it.
     package struct Element: Sendable {
@@ -26,15 +27,21 @@ package struct MarkupDocument: Sendable {
     package init(_ text: String) throws {
         rest = text[...].unicodeScalars
         let isXML = text.unicodeScalars.allSatisfy { scalar in
-            [0x9, 0xA, 0xD].contains(scalar.value) || scalar.value >= 0x20 && ![0xFFFE, 0xFFFF].contains(scalar.value)
+            [0x9, 0xA, 0xD].contains(scalar.value)
+                || scalar.value >= 0x20 && ![0xFFFE, 0xFFFF].contains(scalar.value)
         }
         guard isXML else { throw TestSupportError("there is a character that XML cannot hold") }
-        for start in ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<!DOCTYPE html>"] where begins(with: start) {
+        for start in ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<!DOCTYPE html>"]
+        where begins(with: start) {
             rest.removeFirst(start.unicodeScalars.count)
         }
         while !rest.isEmpty { try readPart() }
-        guard open.isEmpty else { throw fault("<\(elements[open[open.count - 1]].name)> is not closed") }
-        guard elements.count(where: { $0.parents.isEmpty }) == 1 else { throw fault("there is not one root") }
+        guard open.isEmpty else {
+            throw fault("<\(elements[open[open.count - 1]].name)> is not closed")
+        }
+        guard elements.count(where: { $0.parents.isEmpty }) == 1 else {
+            throw fault("there is not one root")
+        }
     }
 
     /// The elements of a name.
@@ -79,13 +86,16 @@ package struct MarkupDocument: Sendable {
             }
             rest.removeFirst(2)
             let value = take { $0 != "\"" && $0 != "<" }
-            guard rest.first == "\"", attributes.updateValue(try Self.decoded(value), forKey: key) == nil else {
+            guard rest.first == "\"",
+                attributes.updateValue(try Self.decoded(value), forKey: key) == nil
+            else {
                 throw fault("\(key) of <\(name)> is there twice, or is not closed")
             }
             rest.removeFirst()
         }
         for index in open { elements[index].inside[name, default: 0] += 1 }
-        elements.append(Element(name: name, attributes: attributes, parents: open.map { elements[$0].name }))
+        elements.append(
+            Element(name: name, attributes: attributes, parents: open.map { elements[$0].name }))
         let isClosed = rest.first == "/"
         rest.removeFirst(isClosed ? 2 : 1)
         if !isClosed { open.append(elements.count - 1) }
@@ -101,18 +111,25 @@ package struct MarkupDocument: Sendable {
 
     private static func isName(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isASCII
-            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_:".unicodeScalars.contains(scalar))
+            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "-_:".unicodeScalars.contains(scalar))
     }
 
-    private static let references = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "#39": "'"]
+    private static let references = [
+        "lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "#39": "'",
+    ]
 
     private static func decoded(_ text: String) throws -> String {
         let scalars = text.unicodeScalars
-        guard !scalars.contains(">") else { throw TestSupportError("a > stands by itself in: \(text.prefix(60))") }
+        guard !scalars.contains(">") else {
+            throw TestSupportError("a > stands by itself in: \(text.prefix(60))")
+        }
         let parts = scalars.split(separator: "&", omittingEmptySubsequences: false)
         var decoded = String.UnicodeScalarView(parts[0])
         for part in parts.dropFirst() {
-            guard let end = part.firstIndex(of: ";"), let character = references[String(part[..<end])] else {
+            guard let end = part.firstIndex(of: ";"),
+                let character = references[String(part[..<end])]
+            else {
                 throw TestSupportError("&\(String(part.prefix(20))) is no reference")
             }
             decoded += character.unicodeScalars

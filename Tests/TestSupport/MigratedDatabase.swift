@@ -1,7 +1,8 @@
 import Foundation
 package import Storage
 
-/// A database with all tables and no rows, made once for all tests of this process and copied for each.
+/// A database with all tables and no rows, made once for all tests of this process and copied for
+/// each.
 ///
 /// Making the tables takes longer than most tests do.
 package enum MigratedDatabase {
@@ -50,7 +51,8 @@ package enum MigratedDatabase {
 }
 
 extension StorageEngine {
-    /// Has somebody agree to a mirror that has no login of its human, without which nothing of it leaves.
+    /// Has somebody agree to a mirror that has no login of its human, without which nothing of it
+    /// leaves.
     package func agree(to mirror: String) async throws {
         try await execute(
             """

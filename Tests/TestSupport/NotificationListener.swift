@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A service manager's end of sd_notify(3): a datagram socket at a path, or with an abstract name behind `@`.
+/// A service manager's end of sd_notify(3): a datagram socket at a path, or with an abstract name
+/// behind `@`.
 package final class NotificationListener: Sendable {
     /// What `NOTIFY_SOCKET` is to be.
     package let path: String
@@ -35,12 +36,15 @@ package final class NotificationListener: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The next word that somebody says, waited for on a thread of its own; nil if the task is cancelled.
+    /// The next word that somebody says, waited for on a thread of its own; nil if the task is
+    /// cancelled.
     package func next() async -> String? {
         let wait = Wait()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Thread.detachNewThread { [self] in continuation.resume(returning: word(during: wait)) }
+                Thread.detachNewThread { [self] in
+                    continuation.resume(returning: word(during: wait))
+                }
             }
         } onCancel: {
             wait.isCancelled.withLock { $0 = true }

@@ -2,19 +2,23 @@ import Foundation
 
 /// A private PgBouncer in transaction mode, in front of a PostgreSQL server.
 ///
-/// Each transaction may come to another one of its few sessions, which it takes in turns, and nothing that a client asks
-/// of a session when it connects is passed over.
+/// Each transaction may come to another one of its few sessions, which it takes in turns, and
+/// nothing that a client asks of a session when it connects is passed over.
 package final class PoolerServer: Sendable {
     /// The TCP port on 127.0.0.1.
     package var port: UInt16 { reserved.number }
     private let reserved: LoopbackPort
     private let process: Running
 
-    private static let once = Task { try await start(before: PostgresServer.shared(), isLasting: false) }
+    private static let once = Task {
+        try await start(before: PostgresServer.shared(), isLasting: false)
+    }
 
-    /// The pooler in front of ``PostgresServer/shared()`` that all tests of this process share; started on first use.
+    /// The pooler in front of ``PostgresServer/shared()`` that all tests of this process share;
+    /// started on first use.
     ///
-    /// It has few sessions for each database and closes them soon, because each test has a database of its own.
+    /// It has few sessions for each database and closes them soon, because each test has a database
+    /// of its own.
     package static func shared() async throws -> PoolerServer { try await once.value }
 
     /// - Parameters:
@@ -53,7 +57,9 @@ package final class PoolerServer: Sendable {
         let file = try folder.write(Data(settings.utf8), to: "pgbouncer.ini")
         // It refuses to run as root.
         let user = getuid() == 0 ? ["-u", "postgres"] : []
-        if getuid() == 0 { try await ChildProcess.run(["chown", "-R", "postgres:postgres", folder.path]) }
+        if getuid() == 0 {
+            try await ChildProcess.run(["chown", "-R", "postgres:postgres", folder.path])
+        }
         self.reserved = reserved
         process = Running(
             recipe: .init(

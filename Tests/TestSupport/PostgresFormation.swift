@@ -2,9 +2,9 @@ import Foundation
 
 /// Two private PostgreSQL servers, a primary and a synchronous standby, under pg_auto_failover.
 ///
-/// A monitor decides which of them takes changes, and promotes the standby within some five seconds after the primary
-/// died. Unlike a ``PostgresPair`` nobody but the tool does anything about a failure. Every connection is trusted, and
-/// nothing is flushed to disk.
+/// A monitor decides which of them takes changes, and promotes the standby within some five seconds
+/// after the primary died. Unlike a ``PostgresPair`` nobody but the tool does anything about a
+/// failure. Every connection is trusted, and nothing is flushed to disk.
 package actor PostgresFormation {
     /// One of the two servers.
     package struct Node: Equatable, Sendable {
@@ -14,7 +14,9 @@ package actor PostgresFormation {
         fileprivate let assigned: String
 
         /// Whether it takes changes, and is to go on doing so.
-        fileprivate var isWritable: Bool { Self.writable.contains(reported) && Self.writable.contains(assigned) }
+        fileprivate var isWritable: Bool {
+            Self.writable.contains(reported) && Self.writable.contains(assigned)
+        }
 
         private static let writable: Set = ["single", "wait_primary", "join_primary", "primary"]
     }
@@ -51,7 +53,8 @@ package actor PostgresFormation {
         try await monitor.create(["monitor"] + Self.access)
         // Much more impatient than its defaults, under which a failover takes half a minute.
         let milliseconds = [
-            "health_check_period": 500, "health_check_timeout": 1_000, "health_check_max_retries": 1,
+            "health_check_period": 500, "health_check_timeout": 1_000,
+            "health_check_max_retries": 1,
             "health_check_retry_delay": 300, "node_considered_unhealthy_timeout": 2_000,
             "startup_grace_period": 2_000, "primary_demote_timeout": 2_000,
         ]
@@ -75,10 +78,13 @@ package actor PostgresFormation {
 
     private static let access = ["--hostname", "127.0.0.1", "--auth", "trust", "--no-ssl"]
 
-    /// Appended to those that the tool computes for the whole machine; of two values the last one counts.
+    /// Appended to those that the tool computes for the whole machine; of two values the last one
+    /// counts.
     private static let settings = [
-        "listen_addresses = '127.0.0.1'", "shared_buffers = 64MB", "fsync = off", "full_page_writes = off",
-        "wal_init_zero = off", "max_connections = 400", "logging_collector = off", "wal_keep_size = 512MB",
+        "listen_addresses = '127.0.0.1'", "shared_buffers = 64MB", "fsync = off",
+        "full_page_writes = off",
+        "wal_init_zero = off", "max_connections = 400", "logging_collector = off",
+        "wal_keep_size = 512MB",
         "wal_retrieve_retry_interval = 100ms",
         // A copy begins with a checkpoint, which would otherwise be spread over minutes.
         "checkpoint_completion_target = 0",
@@ -87,7 +93,9 @@ package actor PostgresFormation {
     // MARK: Asking
 
     /// The server that takes changes now; nil while there is none.
-    package func writableNode() async throws -> Node? { try await states().first(where: \.isWritable) }
+    package func writableNode() async throws -> Node? {
+        try await states().first(where: \.isWritable)
+    }
 
     private func states() async throws -> [Node] {
         let rows = try await psql(
@@ -100,25 +108,32 @@ package actor PostgresFormation {
         }
     }
 
-    /// Runs a statement on the server that takes changes, outside the code under test, and returns the unaligned rows.
+    /// Runs a statement on the server that takes changes, outside the code under test, and returns
+    /// the unaligned rows.
     ///
     /// - Throws: ``TestSupportError`` with the server's message.
     @discardableResult
     package func run(_ sql: String, database: String = "postgres") async throws -> String {
-        guard let node = try await writableNode() else { throw TestSupportError("no server takes changes") }
+        guard let node = try await writableNode() else {
+            throw TestSupportError("no server takes changes")
+        }
         return try await psql(sql, port: node.port, user: "postgres", database: database)
     }
 
-    private func psql(_ sql: String, port: UInt16, user: String, database: String) async throws -> String {
+    private func psql(_ sql: String, port: UInt16, user: String, database: String) async throws
+        -> String
+    {
         try await ChildProcess.run([
-            tools.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", "\(port)",
+            tools.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",
+            "-p", "\(port)",
             "-U", user, "-d", database, "-c", sql,
         ])
     }
 
     // MARK: Failing
 
-    /// Ends the primary and its keeper by `SIGKILL`, as a loss of power does, and returns when the standby takes changes.
+    /// Ends the primary and its keeper by `SIGKILL`, as a loss of power does, and returns when the
+    /// standby takes changes.
     ///
     /// ``restore()`` must follow before the next failure.
     ///
@@ -141,7 +156,8 @@ package actor PostgresFormation {
         try await waitForStandby()
     }
 
-    /// Lets the servers change places in order, and returns when the one that took changes is the standby.
+    /// Lets the servers change places in order, and returns when the one that took changes is the
+    /// standby.
     ///
     /// - Throws: ``TestSupportError`` if they do not.
     package func switchOver() async throws {
@@ -159,11 +175,15 @@ package actor PostgresFormation {
     }
 
     private func requireWritable() async throws -> Node {
-        guard let node = try await writableNode() else { throw TestSupportError("no server takes changes") }
+        guard let node = try await writableNode() else {
+            throw TestSupportError("no server takes changes")
+        }
         return node
     }
 
-    private func keeper(of node: Node) -> Keeper { keepers.first { $0.name == node.name } ?? keepers[0] }
+    private func keeper(of node: Node) -> Keeper {
+        keepers.first { $0.name == node.name } ?? keepers[0]
+    }
 
     private func waitForStandby() async throws {
         try await wait("for the standby") {
@@ -205,10 +225,13 @@ private final class Keeper: Sendable {
 
     init(_ name: String, _ tools: PostgresTools, _ program: String) throws {
         (self.name, self.tools, self.program) = (name, tools, program)
-        (reserved, folder) = (try LoopbackPort(), try TemporaryDirectory(in: TemporaryDirectory.short))
+        (reserved, folder) = (
+            try LoopbackPort(), try TemporaryDirectory(in: TemporaryDirectory.short)
+        )
         running = Running(
             recipe: .init(
-                command: Self.command(tools, program, folder, ["run"]), folder: folder.path, stopSignal: "INT",
+                command: Self.command(tools, program, folder, ["run"]), folder: folder.path,
+                stopSignal: "INT",
                 deathSignal: "QUIT"),
             folder: folder
         ) { _ in true }
@@ -240,7 +263,8 @@ private final class Keeper: Sendable {
 
     /// Appends settings of the server.
     func configure(_ settings: [String]) throws {
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("data/postgresql.conf")))
+        let file = try FileHandle(
+            forWritingTo: URL(fileURLWithPath: folder.path("data/postgresql.conf")))
         defer { try? file.close() }
         try file.seekToEnd()
         try file.write(contentsOf: Data(settings.map { $0 + "\n" }.joined().utf8))
@@ -259,7 +283,8 @@ private final class Keeper: Sendable {
     /// Ends every process of it by `SIGKILL`.
     func crash() async {
         let text = FileManager.default.contents(atPath: folder.path("server.pid")) ?? Data()
-        let first = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let first = String(decoding: text, as: UTF8.self).trimmingCharacters(
+            in: .whitespacesAndNewlines)
         if let root = pid_t(first) {
             // From the top, so that nothing starts again what has ended.
             for process in Self.family(of: root) { kill(process, SIGKILL) }
@@ -275,8 +300,11 @@ private final class Keeper: Sendable {
         while next < family.count {
             let folder = "/proc/\(family[next])/task"
             for thread in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-                let text = FileManager.default.contents(atPath: "\(folder)/\(thread)/children") ?? Data()
-                family += String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+                let text =
+                    FileManager.default.contents(atPath: "\(folder)/\(thread)/children") ?? Data()
+                family += String(decoding: text, as: UTF8.self).split(separator: " ").compactMap {
+                    pid_t($0)
+                }
             }
             next += 1
         }

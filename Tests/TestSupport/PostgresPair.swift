@@ -1,9 +1,10 @@
 import Foundation
 
-/// Two private PostgreSQL servers, of which one follows the other and takes its place when it is gone.
+/// Two private PostgreSQL servers, of which one follows the other and takes its place when it is
+/// gone.
 ///
-/// A commit is answered when both have it. That is what an operator's own tool would see to; here it is the tests'
-/// doing, so that nothing takes over by mistake on a busy machine.
+/// A commit is answered when both have it. That is what an operator's own tool would see to; here
+/// it is the tests' doing, so that nothing takes over by mistake on a busy machine.
 package actor PostgresPair {
     /// The server that takes changes.
     package private(set) var primary: PostgresServer
@@ -35,7 +36,8 @@ package actor PostgresPair {
     package nonisolated func url(_ database: String) -> String {
         let name = PostgresServer.name(database)
         let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return "postgres://postgres@\(hosts)/\(name)\(PostgresServer.patience)&target_session_attrs=read-write"
+        return
+            "postgres://postgres@\(hosts)/\(name)\(PostgresServer.patience)&target_session_attrs=read-write"
     }
 
     /// Makes an empty database with a fresh name and returns its URL.
@@ -43,7 +45,8 @@ package actor PostgresPair {
     /// - Throws: ``TestSupportError`` with the server's message.
     package func makeDatabase() async throws -> String { url(try await primary.makeDatabase()) }
 
-    /// Lets the primary die, and the standby take its place; ``restore()`` must follow before the next time.
+    /// Lets the primary die, and the standby take its place; ``restore()`` must follow before the
+    /// next time.
     ///
     /// - Throws: ``TestSupportError`` with the server's message.
     package func failOver() async throws {
@@ -70,7 +73,9 @@ package actor PostgresPair {
         let follows = try await isSoon { [primary] in
             try await primary.run("SELECT sync_state FROM pg_stat_replication") == "sync\n"
         }
-        guard follows else { throw TestSupportError("the standby does not follow: \(standby.log.suffix(2_000))") }
+        guard follows else {
+            throw TestSupportError("the standby does not follow: \(standby.log.suffix(2_000))")
+        }
     }
 
     /// Ends both.

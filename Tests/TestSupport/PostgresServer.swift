@@ -30,11 +30,13 @@ package final class PostgresServer: Sendable {
     ///   - password: The password of the user `postgres`, then asked of every
     ///     connection and part of every URL; letters and digits. Nil trusts all.
     ///   - tls: Whether the server offers TLS, with ``certificatePath``.
-    ///   - isCopied: False for a server with a system identifier of its own, which takes longer to make.
+    ///   - isCopied: False for a server with a system identifier of its own, which takes longer to
+    ///     make.
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
     package static func start(
-        settings: [String: String] = [:], password: String? = nil, tls: Bool = false, isCopied: Bool = true
+        settings: [String: String] = [:], password: String? = nil, tls: Bool = false,
+        isCopied: Bool = true
     ) async throws -> PostgresServer {
         let tools = try PostgresTools()
         let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
@@ -46,16 +48,20 @@ package final class PostgresServer: Sendable {
     }
 
     private init(
-        _ reserved: LoopbackPort, _ userInfo: String, _ tools: PostgresTools, _ folder: TemporaryDirectory,
+        _ reserved: LoopbackPort, _ userInfo: String, _ tools: PostgresTools,
+        _ folder: TemporaryDirectory,
         _ settings: [String: String]
     ) async throws {
         let data = folder.path("data")
         var all = [
-            "listen_addresses": "127.0.0.1", "port": "\(reserved.number)", "unix_socket_directories": folder.path,
-            "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "400",
+            "listen_addresses": "127.0.0.1", "port": "\(reserved.number)",
+            "unix_socket_directories": folder.path,
+            "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB",
+            "max_connections": "400",
             "wal_init_zero": "off", "max_wal_size": "64MB", "logging_collector": "off",
-            // It visits each database once a minute, and the tests make hundreds that live for seconds. Of plans that cost
-            // the same, the server takes another one where tables were vacuumed.
+            // It visits each database once a minute, and the tests make hundreds that live for
+            // seconds. Of plans that cost the same, the server takes another one where tables were
+            // vacuumed.
             "autovacuum": "off",
         ]
         all.merge(settings) { _, given in given }
@@ -66,7 +72,8 @@ package final class PostgresServer: Sendable {
         self.tools = tools
         self.process = Running(
             recipe: .init(
-                command: tools.command("postgres", ["-D", data] + Self.flags(all)), folder: folder.path,
+                command: tools.command("postgres", ["-D", data] + Self.flags(all)),
+                folder: folder.path,
                 stopSignal: "INT", deathSignal: "QUIT"),
             folder: folder
         ) { _ in Self.isReady(data) }
@@ -76,7 +83,8 @@ package final class PostgresServer: Sendable {
     /// The server writes its state to the eighth line of its lock file.
     private static func isReady(_ data: String) -> Bool {
         let text = FileManager.default.contents(atPath: data + "/postmaster.pid") ?? Data()
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = String(decoding: text, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
         return lines.count >= 8 && ["ready", "standby"].contains { lines[7].hasPrefix($0) }
     }
 
@@ -87,23 +95,26 @@ package final class PostgresServer: Sendable {
 
     /// The URL of a database over the Unix socket.
     package func socketURL(database: String = "postgres") -> String {
-        let host = socketFolder.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? socketFolder
+        let host =
+            socketFolder.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+            ?? socketFolder
         return "postgres://\(userInfo)@/\(database)?host=\(host)&port=\(port)"
     }
 
-    /// What a URL ends with where nothing is to be learned from slowness: a busy machine may need ten seconds, after which
-    /// a worker gives a connection up, for what takes milliseconds.
+    /// What a URL ends with where nothing is to be learned from slowness: a busy machine may need
+    /// ten seconds, after which a worker gives a connection up, for what takes milliseconds.
     package static let patience = "?connect_timeout=120"
 
     /// Makes a database with a fresh name.
     ///
-    /// - Parameter template: The URL of a database of this server that is copied and that nobody is connected to; nil makes
-    ///   an empty one.
+    /// - Parameter template: The URL of a database of this server that is copied and that nobody is
+    ///   connected to; nil makes an empty one.
     /// - Returns: Its TCP URL.
     /// - Throws: ``TestSupportError`` with the server's message.
     package func makeDatabase(from template: String? = nil) async throws -> String {
         let name = "t" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
-        try await run("CREATE DATABASE \(name)" + (template.map { " TEMPLATE \(Self.name($0))" } ?? ""))
+        try await run(
+            "CREATE DATABASE \(name)" + (template.map { " TEMPLATE \(Self.name($0))" } ?? ""))
         return url(database: name)
     }
 
@@ -112,7 +123,8 @@ package final class PostgresServer: Sendable {
         _ = try? await shared().run("DROP DATABASE \(name(database))")
     }
 
-    /// A database of the shared server that is dropped when the last reference goes, if nobody is connected to it then.
+    /// A database of the shared server that is dropped when the last reference goes, if nobody is
+    /// connected to it then.
     package final class Borrowed: Sendable {
         private let database: String
 
@@ -139,7 +151,9 @@ package final class PostgresServer: Sendable {
     @discardableResult
     package func run(_ sql: String, database: String = "postgres") async throws -> String {
         let name = Self.name(database)
-        let client = [tools.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]
+        let client = [
+            tools.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql,
+        ]
         return try await ChildProcess.run(client + ["-d", socketURL(database: name)])
     }
 
@@ -158,7 +172,9 @@ package final class PostgresServer: Sendable {
     }
 
     /// Ends the server, dropping every connection.
-    package func stop(_ ending: Ending = .fast) async { await process.stop(signal: ending.rawValue) }
+    package func stop(_ ending: Ending = .fast) async {
+        await process.stop(signal: ending.rawValue)
+    }
 
     /// Ends the server if it runs and starts it on the same port and data.
     ///

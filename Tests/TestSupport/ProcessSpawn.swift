@@ -2,7 +2,8 @@ package import Foundation
 
 /// Starting programs as a shell would, without leaking anything of ours into them.
 package enum ProcessSpawn {
-    /// Starts a program in a group of its own, with no signal blocked or ignored and with no open file but its streams.
+    /// Starts a program in a group of its own, with no signal blocked or ignored and with no open
+    /// file but its streams.
     ///
     /// A group of its own, since an interrupt typed at the terminal ends the
     /// tests, and they end the child. Signals are set back because our threads
@@ -43,15 +44,19 @@ package enum ProcessSpawn {
         var process: pid_t = 0
         let result = posix_spawnp(&process, words[0], &actions, &attributes, &argv, &variables)
         guard result == 0 else {
-            throw TestSupportError("could not start \(words[0]): \(String(cString: strerror(result)))")
+            throw TestSupportError(
+                "could not start \(words[0]): \(String(cString: strerror(result)))")
         }
         return process
     }
 
-    /// Marks every open descriptor close-on-exec: a child would keep the sockets of other tests open after their end.
+    /// Marks every open descriptor close-on-exec: a child would keep the sockets of other tests
+    /// open after their end.
     private static func closeOthersOnExec() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
-            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+            if let descriptor = Int32(name), descriptor > 2 {
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            }
         }
     }
 }

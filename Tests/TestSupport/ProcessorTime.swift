@@ -5,7 +5,8 @@ import Foundation
 /// For telling time that grows with the input from time that grows with its
 /// square, never for how fast something is.
 package enum ProcessorTime {
-    /// The processor time of `work` in seconds: the least of two runs, as the first one fills caches.
+    /// The processor time of `work` in seconds: the least of two runs, as the first one fills
+    /// caches.
     package static func seconds(_ work: () -> Void) -> Double {
         min(secondsOnce(work), secondsOnce(work))
     }

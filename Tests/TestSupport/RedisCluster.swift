@@ -3,10 +3,11 @@ import Foundation
 
 /// Six private Redis servers that are one cluster: three masters with a replica each.
 ///
-/// What happens to it is the tests' doing: servers that are slow on a busy machine are not taken for dead for a while,
-/// and a replica takes over when it is told to.
+/// What happens to it is the tests' doing: servers that are slow on a busy machine are not taken
+/// for dead for a while, and a replica takes over when it is told to.
 package final class RedisCluster: Sendable {
-    /// The first three begin as the masters of 5,461 slots each, in their order; the others as their replicas.
+    /// The first three begin as the masters of 5,461 slots each, in their order; the others as
+    /// their replicas.
     package let servers: [RedisServer]
     /// Where the servers talk to each other.
     private let busPorts: [LoopbackPort]
@@ -16,18 +17,21 @@ package final class RedisCluster: Sendable {
 
     /// The cluster that all tests of this process share; started on first use.
     ///
-    /// Slots of the first master stay where they are. Whoever moves slots of the second, or lets a server of the third
-    /// die, does that within ``exclusively(_:)``, and puts things right again.
+    /// Slots of the first master stay where they are. Whoever moves slots of the second, or lets a
+    /// server of the third die, does that within ``exclusively(_:)``, and puts things right again.
     package static func shared() async throws -> RedisCluster { try await once.value }
 
     /// Starts a cluster of its own, which ends with the returned value.
     ///
-    /// - Parameter nodeTimeout: Milliseconds without an answer after which a server is taken for dead and replaced.
+    /// - Parameter nodeTimeout: Milliseconds without an answer after which a server is taken for
+    ///   dead and replaced.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
     package static func start(nodeTimeout: Int = 10_000) async throws -> RedisCluster {
         let ports = try (0..<6).map { _ in try LoopbackPort() }
         let servers = try await withThrowingTaskGroup(of: RedisServer.self) { group in
-            for port in ports { group.addTask { try await startServer(busPort: port.number, nodeTimeout) } }
+            for port in ports {
+                group.addTask { try await startServer(busPort: port.number, nodeTimeout) }
+            }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let cluster = RedisCluster(servers, busPorts: ports)
@@ -39,10 +43,13 @@ package final class RedisCluster: Sendable {
         (self.servers, self.busPorts) = (servers, busPorts)
     }
 
-    private static func startServer(busPort: UInt16, _ nodeTimeout: Int) async throws -> RedisServer {
+    private static func startServer(busPort: UInt16, _ nodeTimeout: Int) async throws -> RedisServer
+    {
         try await RedisServer.start(arguments: [
-            "--cluster-enabled", "yes", "--cluster-node-timeout", "\(nodeTimeout)", "--cluster-port", "\(busPort)",
-            // The others go on, a replica is not too old to take over, stays with its master and gets data at once.
+            "--cluster-enabled", "yes", "--cluster-node-timeout", "\(nodeTimeout)",
+            "--cluster-port", "\(busPort)",
+            // The others go on, a replica is not too old to take over, stays with its master and
+            // gets data at once.
             "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
             "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
         ])
@@ -79,7 +86,9 @@ package final class RedisCluster: Sendable {
     // MARK: Asking
 
     /// `redis://` and all servers.
-    package var url: String { "redis://" + servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
+    package var url: String {
+        "redis://" + servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+    }
 
     /// The server's own name within the cluster.
     package func id(of server: RedisServer) async throws -> String {
@@ -89,7 +98,8 @@ package final class RedisCluster: Sendable {
     /// The master that has a slot, as another of its servers sees it.
     package func master(of slot: Int, asking server: Int = 0) async throws -> RedisServer {
         let lines = try await servers[server].run("CLUSTER", "NODES").split(separator: "\n")
-        for words in lines.map({ $0.split(separator: " ") }) where words.count > 8 && words[2].contains("master") {
+        for words in lines.map({ $0.split(separator: " ") })
+        where words.count > 8 && words[2].contains("master") {
             let hasIt = words[8...].contains { word in
                 let range = word.split(separator: "-").compactMap { Int($0) }
                 return range.first.map { $0 <= slot && slot <= range.last ?? $0 } ?? false
@@ -105,7 +115,9 @@ package final class RedisCluster: Sendable {
         var count = 0
         for server in server.map({ [$0] }) ?? servers {
             let statistics = try await server.run("INFO", "errorstats")
-            let line = statistics.split(whereSeparator: \.isNewline).first { $0.hasPrefix("errorstat_\(word):") }
+            let line = statistics.split(whereSeparator: \.isNewline).first {
+                $0.hasPrefix("errorstat_\(word):")
+            }
             count += line.flatMap { Int($0.split(separator: "=").last ?? "") } ?? 0
         }
         return count
@@ -124,7 +136,9 @@ package final class RedisCluster: Sendable {
     }
 
     /// Begins to move a slot: keys that are not there any more are asked for at the new master.
-    package func beginMoving(_ slot: Int, from source: RedisServer, to target: RedisServer) async throws {
+    package func beginMoving(_ slot: Int, from source: RedisServer, to target: RedisServer)
+        async throws
+    {
         try await target.run("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", try await id(of: source))
         try await source.run("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", try await id(of: target))
     }
@@ -140,9 +154,13 @@ package final class RedisCluster: Sendable {
     }
 
     /// Gives the slot to the new master, for good.
-    package func endMoving(_ slot: Int, from source: RedisServer, to target: RedisServer) async throws {
+    package func endMoving(_ slot: Int, from source: RedisServer, to target: RedisServer)
+        async throws
+    {
         let owner = try await id(of: target)
-        for server in [target, source] { try await server.run("CLUSTER", "SETSLOT", "\(slot)", "NODE", owner) }
+        for server in [target, source] {
+            try await server.run("CLUSTER", "SETSLOT", "\(slot)", "NODE", owner)
+        }
     }
 
     /// Moves a slot with all its keys.
@@ -152,11 +170,14 @@ package final class RedisCluster: Sendable {
         try await endMoving(slot, from: source, to: target)
     }
 
-    /// Moves a slot to another master, its first keys one at a time, so that whoever uses them meets the move.
+    /// Moves a slot to another master, its first keys one at a time, so that whoever uses them
+    /// meets the move.
     package func moveAway(_ slot: Int) async throws {
         let source = try await master(of: slot)
         var target = source
-        for other in [0, 5_461, 16_383] where target === source { target = try await master(of: other) }
+        for other in [0, 5_461, 16_383] where target === source {
+            target = try await master(of: other)
+        }
         try await beginMoving(slot, from: source, to: target)
         for _ in 0..<3 { try await moveKeys(slot, from: source, to: target, atMost: 1) }
         try await moveKeys(slot, from: source, to: target)
@@ -168,7 +189,9 @@ package final class RedisCluster: Sendable {
         for server in servers where server !== master {
             let role = (try? await server.run("ROLE")) ?? ""
             let lines = role.split(separator: "\n")
-            guard lines.first == "slave", lines.count > 2, lines[2] == "\(master.port)" else { continue }
+            guard lines.first == "slave", lines.count > 2, lines[2] == "\(master.port)" else {
+                continue
+            }
             try await server.run("CLUSTER", "FAILOVER", "TAKEOVER")
             return
         }
@@ -186,17 +209,22 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Waits until every server knows that all is well and who has which slots, and every replica has what its master has.
+    /// Waits until every server knows that all is well and who has which slots, and every replica
+    /// has what its master has.
     package func settle() async throws {
         for server in servers {
             try await Self.wait("to be well") {
                 let state = try await server.run("CLUSTER", "INFO")
-                // A cluster whose slots are not yet known calls itself well too: it does not have to be whole.
-                let isWell = ["cluster_state:ok", "cluster_slots_assigned:16384", "cluster_size:3"].allSatisfy {
-                    state.contains($0)
-                }
+                // A cluster whose slots are not yet known calls itself well too: it does not have
+                // to be whole.
+                let isWell = ["cluster_state:ok", "cluster_slots_assigned:16384", "cluster_size:3"]
+                    .allSatisfy {
+                        state.contains($0)
+                    }
                 let replication = try await server.run("INFO", "replication")
-                let isLinked = !replication.contains("role:slave") || replication.contains("master_link_status:up")
+                let isLinked =
+                    !replication.contains("role:slave")
+                    || replication.contains("master_link_status:up")
                 return isWell && isLinked
             }
         }
@@ -207,7 +235,9 @@ package final class RedisCluster: Sendable {
         for server in servers { await server.stop() }
     }
 
-    private static func wait(_ purpose: String, until isSo: @Sendable () async throws -> Bool) async throws {
+    private static func wait(_ purpose: String, until isSo: @Sendable () async throws -> Bool)
+        async throws
+    {
         guard try await isSoon({ (try? await isSo()) == true }) else {
             throw TestSupportError("the cluster takes too long \(purpose)")
         }

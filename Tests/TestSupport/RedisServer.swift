@@ -24,7 +24,8 @@ package final class RedisServer: Sendable {
     ///     makes it speak TLS only.
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
-    package static func start(onPortOf other: RedisServer? = nil, arguments: [String] = []) async throws -> RedisServer
+    package static func start(onPortOf other: RedisServer? = nil, arguments: [String] = [])
+        async throws -> RedisServer
     {
         try await RedisServer(try other?.reserved ?? LoopbackPort(), arguments: arguments)
     }
@@ -32,12 +33,15 @@ package final class RedisServer: Sendable {
     private init(_ reserved: LoopbackPort, arguments: [String]) async throws {
         let port = reserved.number
         let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
-        var command = [try ServerProcess.locate("redis-server"), "--bind", "127.0.0.1", "--port", "\(port)"]
+        var command = [
+            try ServerProcess.locate("redis-server"), "--bind", "127.0.0.1", "--port", "\(port)",
+        ]
         command += ["--save", "", "--appendonly", "no", "--dir", folder.path, "--daemonize", "no"]
         command += arguments.map { $0.replacingOccurrences(of: "{port}", with: "\(port)") }
         self.reserved = reserved
         self.process = Running(
-            recipe: .init(command: command, folder: folder.path, stopSignal: "TERM", deathSignal: "KILL"),
+            recipe: .init(
+                command: command, folder: folder.path, stopSignal: "TERM", deathSignal: "KILL"),
             folder: folder
         ) { $0.contains("Ready to accept connections") }
         try await process.start()
@@ -77,7 +81,8 @@ package final class RedisServer: Sendable {
     /// The same for a command in parts.
     @discardableResult
     package func run(_ command: [String]) async throws -> String {
-        try await ChildProcess.run([try ServerProcess.locate("redis-cli"), "-p", "\(port)", "-e"] + command)
+        try await ChildProcess.run(
+            [try ServerProcess.locate("redis-cli"), "-p", "\(port)", "-e"] + command)
     }
 }
 
@@ -89,7 +94,8 @@ actor Running {
     private var process: ServerProcess?
 
     init(
-        recipe: ServerProcess.Recipe, folder: TemporaryDirectory, isReady: @escaping @Sendable (String) -> Bool
+        recipe: ServerProcess.Recipe, folder: TemporaryDirectory,
+        isReady: @escaping @Sendable (String) -> Bool
     ) {
         self.recipe = recipe
         self.folder = folder

@@ -75,7 +75,8 @@ package final class Relay: Sendable {
         try await exchange.wait { $0.lost > count }
     }
 
-    /// Returns when more connections were closed at once than before the call, as ``Conduct/closed`` has it.
+    /// Returns when more connections were closed at once than before the call, as
+    /// ``Conduct/closed`` has it.
     package func waitForRefusal() async throws {
         let known = exchange.refusals
         try await exchange.wait { $0.refused > known }
@@ -115,7 +116,8 @@ private final class Exchange: @unchecked Sendable {
     func cut() {
         lock.withLock {
             generation += 1
-            // Not left to the connections' threads: a busy machine may let them wait until after the next cut.
+            // Not left to the connections' threads: a busy machine may let them wait until after
+            // the next cut.
             for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
         }
     }
@@ -132,7 +134,9 @@ private final class Exchange: @unchecked Sendable {
             let limit = Date(timeIntervalSinceNow: ServerProcess.patience / .seconds(1))
             try lock.withLock {
                 while !isEnough(Tally(lost: lost, refused: refused)) {
-                    guard lock.wait(until: limit) else { throw TestSupportError("what was waited for did not happen") }
+                    guard lock.wait(until: limit) else {
+                        throw TestSupportError("what was waited for did not happen")
+                    }
                 }
             }
         }

@@ -37,14 +37,17 @@ package struct RepositoryWriter {
         let tree = node(entries[...])
         let commit = add(
             .map([
-                ("did", .text(did)), ("rev", .text("3k")), ("sig", .bytes([1, 2, 3])), ("data", .link(tree)),
+                ("did", .text(did)), ("rev", .text("3k")), ("sig", .bytes([1, 2, 3])),
+                ("data", .link(tree)),
                 ("prev", .null), ("version", .int(version)),
             ]))
         return Self.car(root: commit, blocks)
     }
 
     /// A file with this root and these blocks.
-    package static func car(root: CID, _ blocks: [(name: CID, bytes: [UInt8])], version: Int = 1) -> [UInt8] {
+    package static func car(root: CID, _ blocks: [(name: CID, bytes: [UInt8])], version: Int = 1)
+        -> [UInt8]
+    {
         let header = encoded(.map([("roots", .array([.link(root)])), ("version", .int(version))]))
         return varint(header.count) + header
             + blocks.flatMap { varint($0.name.count + $0.bytes.count) + $0.name + $0.bytes }
@@ -59,7 +62,9 @@ package struct RepositoryWriter {
 
     /// A part of the tree with every `fanOut`th entry, and the others below it.
     private mutating func node(_ entries: ArraySlice<([UInt8], CID)>) -> CID {
-        guard entries.count > fanOut else { return add(Self.node(left: nil, entries.map { ($0.0, $0.1, nil) })) }
+        guard entries.count > fanOut else {
+            return add(Self.node(left: nil, entries.map { ($0.0, $0.1, nil) }))
+        }
         let step = entries.count / fanOut
         let tops = (1...fanOut).map { entries.startIndex + $0 * step - 1 }
         let left = entries.startIndex < tops[0] ? node(entries[entries.startIndex..<tops[0]]) : nil
@@ -72,7 +77,9 @@ package struct RepositoryWriter {
         return add(Self.node(left: left, members))
     }
 
-    package static func node(left: CID?, _ entries: [(key: [UInt8], record: CID, below: CID?)]) -> Value {
+    package static func node(left: CID?, _ entries: [(key: [UInt8], record: CID, below: CID?)])
+        -> Value
+    {
         var last: [UInt8] = []
         let members = entries.map { entry -> Value in
             let shared = zip(last, entry.key).prefix { $0 == $1 }.count
@@ -102,16 +109,20 @@ package struct RepositoryWriter {
         switch value {
         case .null: return [0xF6]
         case .bool(let isTrue): return [isTrue ? 0xF5 : 0xF4]
-        case .int(let number): return number < 0 ? head(1, UInt64(-1 - number)) : head(0, UInt64(number))
+        case .int(let number):
+            return number < 0 ? head(1, UInt64(-1 - number)) : head(0, UInt64(number))
         case .double(let number):
             let bits = number.bitPattern
-            let bytes = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+            let bytes = stride(from: 56, through: 0, by: -8).map {
+                UInt8(truncatingIfNeeded: bits >> $0)
+            }
             return [0xFB] + bytes
         case .bytes(let bytes): return head(2, UInt64(bytes.count)) + bytes
         case .text(let text): return head(3, UInt64(text.utf8.count)) + Array(text.utf8)
         case .array(let values): return head(4, UInt64(values.count)) + values.flatMap(encoded)
         case .map(let members):
-            return head(5, UInt64(members.count)) + members.flatMap { encoded(.text($0.0)) + encoded($0.1) }
+            return head(5, UInt64(members.count))
+                + members.flatMap { encoded(.text($0.0)) + encoded($0.1) }
         case .link(let name): return [0xD8, 0x2A] + encoded(.bytes([0] + name))
         }
     }

@@ -25,7 +25,9 @@ package final class SelfSignedCertificate: Sendable {
     package func publicKeyPin() async throws -> String {
         let (key, digest) = (folder.path("key.der"), folder.path("key.sha256"))
         let openssl = try ServerProcess.locate("openssl")
-        try await ChildProcess.run([openssl, "pkey", "-in", keyPath, "-pubout", "-outform", "der", "-out", key])
+        try await ChildProcess.run([
+            openssl, "pkey", "-in", keyPath, "-pubout", "-outform", "der", "-out", key,
+        ])
         try await ChildProcess.run([openssl, "dgst", "-sha256", "-binary", "-out", digest, key])
         return try Data(contentsOf: URL(fileURLWithPath: digest)).base64EncodedString()
     }
@@ -43,11 +45,14 @@ package final class TLSPageServer: Sendable {
         process = try await ServerProcess.start(
             ServerProcess.Recipe(
                 command: [
-                    try ServerProcess.locate("openssl"), "s_server", "-accept", "127.0.0.1:0", "-www",
+                    try ServerProcess.locate("openssl"), "s_server", "-accept", "127.0.0.1:0",
+                    "-www",
                     "-cert", certificate.certificatePath, "-key", certificate.keyPath,
                 ], folder: folder.path, stopSignal: "KILL", deathSignal: "KILL")
         ) { Self.port(in: $0) != nil }
-        guard let port = Self.port(in: process.log) else { throw TestSupportError("could not find openssl's port") }
+        guard let port = Self.port(in: process.log) else {
+            throw TestSupportError("could not find openssl's port")
+        }
         self.port = port
         self.folder = folder
     }
@@ -55,7 +60,9 @@ package final class TLSPageServer: Sendable {
     private let folder: TemporaryDirectory
 
     private static func port(in log: String) -> Int? {
-        guard let range = log.firstRange(of: "ACCEPT 127.0.0.1:"), log[range.upperBound...].contains("\n") else {
+        guard let range = log.firstRange(of: "ACCEPT 127.0.0.1:"),
+            log[range.upperBound...].contains("\n")
+        else {
             return nil
         }
         return Int(log[range.upperBound...].prefix { $0.isNumber })

@@ -68,7 +68,10 @@ package final class ServerProcess: Sendable {
     }
 
     private init(_ recipe: Recipe) throws {
-        let shell = ["/bin/sh", "-c", Self.script, "server", recipe.folder, recipe.stopSignal, recipe.deathSignal]
+        let shell = [
+            "/bin/sh", "-c", Self.script, "server", recipe.folder, recipe.stopSignal,
+            recipe.deathSignal,
+        ]
         // What an earlier run on the same folder left must not be taken for this one's.
         for name in ["server.log", "server.exit", "server.order"] {
             try? FileManager.default.removeItem(atPath: recipe.folder + "/" + name)
@@ -117,7 +120,8 @@ package final class ServerProcess: Sendable {
         return String(decoding: data.suffix(8_192), as: UTF8.self)
     }
 
-    /// After this time a server that is not ready counts as one that hangs; far more than any needs.
+    /// After this time a server that is not ready counts as one that hangs; far more than any
+    /// needs.
     static let patience: Duration = .seconds(1_800)
 
     private func waitUntil(_ isReady: (String) -> Bool) throws {
@@ -129,7 +133,8 @@ package final class ServerProcess: Sendable {
             }
             _ = poll(nil, 0, 10)
         }
-        throw TestSupportError("could not start \(recipe.command[0]): not ready after \(Self.patience): \(log)")
+        throw TestSupportError(
+            "could not start \(recipe.command[0]): not ready after \(Self.patience): \(log)")
     }
 
     /// The path of an installed program.

@@ -2,16 +2,19 @@ import Foundation
 package import Storage
 import Synchronization
 
-/// A storage engine that runs every unit of work twice and refuses statements that are not of one mirror.
+/// A storage engine that runs every unit of work twice and refuses statements that are not of one
+/// mirror.
 ///
-/// An engine may repeat a unit of work at any time, so a body must do the same in each run. Here each body runs a second
-/// time: the first run of a transaction is rolled back, and a note is committed twice. Both must run the same statements.
+/// An engine may repeat a unit of work at any time, so a body must do the same in each run. Here
+/// each body runs a second time: the first run of a transaction is rolled back, and a note is
+/// committed twice. Both must run the same statements.
 ///
-/// A database can be divided by mirror as long as every statement names one: as a condition of each of its tables, or as
-/// the first column of the rows that it inserts. ``StatementShape`` lists the exceptions.
+/// A database can be divided by mirror as long as every statement names one: as a condition of each
+/// of its tables, or as the first column of the rows that it inserts. ``StatementShape`` lists the
+/// exceptions.
 ///
-/// Statements of a test itself that look at all mirrors go to ``StorageEngine/lenient``. Tests that count statements use
-/// no such engine.
+/// Statements of a test itself that look at all mirrors go to ``StorageEngine/lenient``. Tests that
+/// count statements use no such engine.
 package final class StrictEngine: StorageEngine {
     /// The engine behind it.
     package let plain: any StorageEngine
@@ -23,7 +26,8 @@ package final class StrictEngine: StorageEngine {
     ///   - requiresMirror: Whether statements that are not of one mirror are refused.
     ///   - report: Gets each message besides the caller, who may ignore errors.
     package init(
-        _ engine: any StorageEngine, requiresMirror: Bool = true, report: @escaping @Sendable (String) -> Void
+        _ engine: any StorageEngine, requiresMirror: Bool = true,
+        report: @escaping @Sendable (String) -> Void
     ) {
         (plain, self.requiresMirror, self.report) = (engine, requiresMirror, report)
     }
@@ -55,7 +59,8 @@ package final class StrictEngine: StorageEngine {
     }
 
     package func scratch(of mirror: String) async throws -> any StorageEngine {
-        StrictEngine(try await plain.scratch(of: mirror), requiresMirror: requiresMirror, report: report)
+        StrictEngine(
+            try await plain.scratch(of: mirror), requiresMirror: requiresMirror, report: report)
     }
 
     package func backup(to path: String) async throws { try await plain.backup(to: path) }
@@ -79,7 +84,8 @@ private final class StrictConnection: StorageConnection {
     private let unit: UnitOfWork
     private let requiresMirror: Bool
     private var statements: [String] = []
-    /// The first statement that was refused; as in an engine, the unit then fails whatever its body makes of that.
+    /// The first statement that was refused; as in an engine, the unit then fails whatever its body
+    /// makes of that.
     private var refusal: StrictnessError?
 
     init(_ connection: any StorageConnection, in unit: UnitOfWork, requiresMirror: Bool) {
@@ -116,20 +122,27 @@ private final class StrictConnection: StorageConnection {
         if let refusal { throw refusal }
         statements.append(sql.text)
         // Steps of a migration change all mirrors, once, on an empty or a single server.
-        guard requiresMirror, unit != .exclusive, !StatementShape.isOfOneMirror(sql.text) else { return }
-        let error = StrictnessError(description: "a statement without a mirror for each of its tables: \(sql.text)")
+        guard requiresMirror, unit != .exclusive, !StatementShape.isOfOneMirror(sql.text) else {
+            return
+        }
+        let error = StrictnessError(
+            description: "a statement without a mirror for each of its tables: \(sql.text)")
         refusal = error
         throw error
     }
 
-    /// Compares the texts, in any order: sets and dictionaries have none, and values may be drawn anew.
+    /// Compares the texts, in any order: sets and dictionaries have none, and values may be drawn
+    /// anew.
     func requireSameStatements(as first: StrictConnection) throws {
         let (before, after) = (first.statements.sorted(), statements.sorted())
         guard before != after else { return }
         let place = zip(before, after).prefix { $0 == $1 }.count
-        func shown(_ statements: [String]) -> String { place < statements.count ? statements[place] : "nothing" }
+        func shown(_ statements: [String]) -> String {
+            place < statements.count ? statements[place] : "nothing"
+        }
         throw StrictnessError(
-            description: "a body that cannot be repeated: it ran \(before.count) statements, then \(after.count); "
+            description:
+                "a body that cannot be repeated: it ran \(before.count) statements, then \(after.count); "
                 + "the first that differ: \(shown(before)) / \(shown(after))")
     }
 }
@@ -150,20 +163,27 @@ package struct StatementShape {
         func allows(_ table: String) -> Bool {
             switch self {
             case .migrations: table == "schema_migrations"
-            case .catalog: table.hasPrefix("pg_") || table.hasPrefix("sqlite_") || table.hasPrefix("information_schema")
+            case .catalog:
+                table.hasPrefix("pg_") || table.hasPrefix("sqlite_")
+                    || table.hasPrefix("information_schema")
             case .workers: ["workers", "leases"].contains(table)
             case .discovery: table == "mirrors"
             }
         }
     }
 
-    /// Statements over other tables that may name no mirror: how they begin, without line breaks, and the reason.
+    /// Statements over other tables that may name no mirror: how they begin, without line breaks,
+    /// and the reason.
     private static let exceptions = [
-        // The states of all mirrors: each row says whose it is, so that parts of a database can answer side by side.
+        // The states of all mirrors: each row says whose it is, so that parts of a database can
+        // answer side by side.
         "SELECT mirror, name, value FROM settings", "SELECT mirror, role, sealed FROM credentials",
-        "SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals", "SELECT mirror, feed, read_ms, error,",
-        "SELECT mirror, CASE WHEN EXISTS (SELECT 1 FROM posts", "SELECT mirror, CAST(SUM(microdollars) AS BIGINT)",
-        // Discovery of mirrors, also of those with rows but no record, from before there were records.
+        "SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals",
+        "SELECT mirror, feed, read_ms, error,",
+        "SELECT mirror, CASE WHEN EXISTS (SELECT 1 FROM posts",
+        "SELECT mirror, CAST(SUM(microdollars) AS BIGINT)",
+        // Discovery of mirrors, also of those with rows but no record, from before there were
+        // records.
         "WITH RECURSIVE archived(mirror) AS (",
     ].map { Self($0).words.joined(separator: " ") }
 
@@ -211,7 +231,9 @@ package struct StatementShape {
             var name = place - 1
             // The names of its columns.
             if words[name] == ")" { name = (words[..<name].lastIndex(of: "(") ?? 1) - 1 }
-            guard name > 0, ["WITH", "RECURSIVE", ","].contains(words[name - 1].uppercased()) else { continue }
+            guard name > 0, ["WITH", "RECURSIVE", ","].contains(words[name - 1].uppercased()) else {
+                continue
+            }
             names.insert(String(words[name]))
         }
         return names
@@ -224,14 +246,17 @@ package struct StatementShape {
             let word = words[place].uppercased()
             let before = place > 0 ? words[place - 1].uppercased() : ""
             switch word {
-            case "FROM" where before == "DISTINCT", "UPDATE" where ["FOR", "KEY"].contains(before): continue
+            case "FROM" where before == "DISTINCT", "UPDATE" where ["FOR", "KEY"].contains(before):
+                continue
             case "FROM", "JOIN", "UPDATE", "INTO": break
             default: continue
             }
             var next: Int? = place + 1
             while let name = next {
                 next = nil
-                guard words[name].first?.isLetter == true, words[name].uppercased() != "SET" else { break }
+                guard words[name].first?.isLetter == true, words[name].uppercased() != "SET" else {
+                    break
+                }
                 let follower = name + 1 < words.count ? words[name + 1] : ""
                 if follower == ".", name + 2 < words.count {
                     // Of a schema, such as the one of a restored backup.
@@ -241,7 +266,8 @@ package struct StatementShape {
                 }
                 // More tables behind commas, with or without other names.
                 let rest = words[(name + 1)...].prefix(3).map { $0.uppercased() }
-                for distance in 0..<3 where word == "FROM" && rest.count > distance && rest[distance] == "," {
+                for distance in 0..<3
+                where word == "FROM" && rest.count > distance && rest[distance] == "," {
                     let others = rest[..<distance].allSatisfy { $0.first?.isLetter == true }
                     if others, name + distance + 2 < words.count { next = name + distance + 2 }
                     break
@@ -258,7 +284,8 @@ package struct StatementShape {
             let next = words[place + 1].uppercased()
             if next == "=" || next == "IN" { return true }
             guard place >= 2, words[place - 1] == "(" else { return false }
-            return words[place - 2].uppercased() == "USING" || place >= 3 && words[place - 3].uppercased() == "INTO"
+            return words[place - 2].uppercased() == "USING"
+                || place >= 3 && words[place - 3].uppercased() == "INTO"
         }
     }
 }

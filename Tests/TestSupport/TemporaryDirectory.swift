@@ -8,7 +8,8 @@ package final class TemporaryDirectory: Sendable {
     /// Where folders are made: in ``memory``, else in the system's temporary folder.
     package static let usual = memory ?? NSTemporaryDirectory()
 
-    /// Where folders with sockets are made, whose paths have a hundred bytes at most, and which other users enter.
+    /// Where folders with sockets are made, whose paths have a hundred bytes at most, and which
+    /// other users enter.
     static let short = memory ?? "/tmp"
 
     /// A folder in memory, for on a disk each commit of each test waits until the disk has written.
@@ -34,7 +35,8 @@ package final class TemporaryDirectory: Sendable {
         var template = Array((parent.hasSuffix("/") ? parent : parent + "/").utf8CString.dropLast())
         template += "mirror-bot.XXXXXX".utf8CString
         guard mkdtemp(&template) != nil else {
-            throw TestSupportError("could not make a folder in \(parent): \(String(cString: strerror(errno)))")
+            throw TestSupportError(
+                "could not make a folder in \(parent): \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { buffer in
             String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

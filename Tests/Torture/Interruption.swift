@@ -1,7 +1,7 @@
 import Foundation
 
-/// Ending in order when a person or a supervisor wants it: the workers are in process groups of their own and would
-/// otherwise live on.
+/// Ending in order when a person or a supervisor wants it: the workers are in process groups of
+/// their own and would otherwise live on.
 enum Interruption {
     /// Runs `body`, and cancels it at `SIGINT` and `SIGTERM`.
     static func cancelling<Value: Sendable>(

@@ -9,7 +9,8 @@ import Sandbox
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Kill the real program again and again, and compare what everybody says about it.",
+        abstract:
+            "Kill the real program again and again, and compare what everybody says about it.",
         discussion: """
             Runs mirror-bot against a network inside this process, kills it at random instants and at every named \
             fault point, and lets the network and the stores fail meanwhile. In the end the plan, the network's \
@@ -33,10 +34,13 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "mastodon, x or bluesky.", transform: Self.network)
     var network = NetworkName.mastodon
 
-    @Option(help: ArgumentHelp("The program; the one built beside this one if left out.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The program; the one built beside this one if left out.", valueName: "path"))
     var binary: String?
 
-    @Option(help: ArgumentHelp("How many times as fast the clocks run, 1 to 300.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("How many times as fast the clocks run, 1 to 300.", valueName: "number"))
     var factor = 120.0
 
     @Flag(help: "Let a person interfere meanwhile: skip, move, pin, reroll, never, pause.")
@@ -51,7 +55,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: .hidden, transform: { try Self.names($0, EpisodeKind.init(rawValue:)) })
     var shapes: [EpisodeKind] = []
 
-    @Option(help: .hidden, transform: { try Self.names($0) { name in FaultPoint.all.first { $0.name == name } } })
+    @Option(
+        help: .hidden,
+        transform: { try Self.names($0) { name in FaultPoint.all.first { $0.name == name } } })
     var points: [FaultPoint] = []
 
     @Option(help: .hidden, transform: { try Self.names($0, NetworkFault.Kind.init(rawValue:)) })
@@ -85,7 +91,8 @@ struct RunCommand: AsyncParsableCommand {
         settings.keepsFolder = keep
         settings.software = software
         settings.filter = EpisodeFilter(
-            kinds: shapes, points: points, networkFaults: networkFaults, outcries: outcries, refusesObjects: refusals)
+            kinds: shapes, points: points, networkFaults: networkFaults, outcries: outcries,
+            refusesObjects: refusals)
         let run = TortureRun(settings: settings, say: Self.say)
         let report = try await Interruption.cancelling { try await run.run() }
         for line in report.complaints { Self.say(line) }
@@ -98,9 +105,12 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// The values that a list such as `killed,frozen` names.
-    private static func names<Value>(_ list: String, _ value: (String) -> Value?) throws -> [Value] {
+    private static func names<Value>(_ list: String, _ value: (String) -> Value?) throws -> [Value]
+    {
         try list.split(separator: ",").map { name in
-            guard let value = value(String(name)) else { throw ValidationError("nothing is called \(name)") }
+            guard let value = value(String(name)) else {
+                throw ValidationError("nothing is called \(name)")
+            }
             return value
         }
     }

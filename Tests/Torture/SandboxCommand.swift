@@ -6,7 +6,8 @@ import Posts
 import Sandbox
 import Settings
 
-/// `Torture sandbox`: the network alone, for scripts that start the program as people and platforms do.
+/// `Torture sandbox`: the network alone, for scripts that start the program as people and platforms
+/// do.
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox",
@@ -23,7 +24,9 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "mastodon, x or bluesky.", transform: SoakCommand.network)
     var network = NetworkName.mastodon
 
-    @Option(help: ArgumentHelp("The file to write the settings into, as lines NAME=value.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The file to write the settings into, as lines NAME=value.", valueName: "path"))
     var settings: String
 
     @Flag(
@@ -36,14 +39,17 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many posts to wait for.", valueName: "number"))
     var posts = 1
 
-    @Option(help: ArgumentHelp("How many minutes of the system's clock to wait.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("How many minutes of the system's clock to wait.", valueName: "number"))
     var minutes = 10
 
     func validate() throws {
         guard (1...100).contains(posts) else {
             throw ValidationError("--posts is \(posts); expected a number from 1 to 100")
         }
-        guard !eightKeys || network == .x else { throw ValidationError("--eight-keys needs --network x") }
+        guard !eightKeys || network == .x else {
+            throw ValidationError("--eight-keys needs --network x")
+        }
         guard (1...60).contains(minutes) else {
             throw ValidationError("--minutes is \(minutes); expected a number from 1 to 60")
         }
@@ -74,8 +80,10 @@ struct SandboxCommand: AsyncParsableCommand {
     }
 
     private func variables(of sandbox: Sandbox, _ started: Date) -> [String: String] {
-        let rehearsal = Rehearsal.Settings(origin: Stage.origin, started: started, factor: Self.factor)
-        let accounts = SandboxRole.allCases.reduce(into: ["TIME_ZONE": Stage.zone.identifier]) { variables, role in
+        let rehearsal = Rehearsal.Settings(
+            origin: Stage.origin, started: started, factor: Self.factor)
+        let accounts = SandboxRole.allCases.reduce(into: ["TIME_ZONE": Stage.zone.identifier]) {
+            variables, role in
             variables.merge(sandbox.settings(of: role, on: network)) { $1 }
         }
         let written = eightKeys ? accounts.filter { Self.ofTheButton.contains($0.key) } : accounts

@@ -8,7 +8,8 @@ struct Torture: AsyncParsableCommand {
         commandName: "Torture",
         abstract: "Puts mirror-bot under stress, on this machine only.",
         subcommands: [
-            RunCommand.self, CrewCommand.self, SandboxCommand.self, SoakCommand.self, SoakSandboxCommand.self,
+            RunCommand.self, CrewCommand.self, SandboxCommand.self, SoakCommand.self,
+            SoakSandboxCommand.self,
             FleetCommand.self,
         ])
 }

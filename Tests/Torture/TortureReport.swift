@@ -26,8 +26,8 @@ struct TortureReport: Sendable {
     var days = 0.0
     /// Real seconds.
     var seconds = 0.0
-    /// For how many of them the machine let somebody wait for a processor or its disk, so that nothing is held against
-    /// the workers.
+    /// For how many of them the machine let somebody wait for a processor or its disk, so that
+    /// nothing is held against the workers.
     var starvedSeconds = 0.0
     /// What should not have happened, a line each.
     var complaints: [String] = []
@@ -56,20 +56,26 @@ struct TortureReport: Sendable {
             )
         }
         complainOfEmptiness()
-        if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
+        if audit.pending > 0 {
+            complaints.append("\(audit.pending) actions were still open in the end")
+        }
     }
 
-    /// Rare points, such as a decision about a favorite, are met in a quarter of the episodes that wait for them.
+    /// Rare points, such as a decision about a favorite, are met in a quarter of the episodes that
+    /// wait for them.
     private static let missesThatTell = 16
 
     /// A run in which hardly anything happened cannot have found anything.
     private mutating func complainOfEmptiness() {
         if Self.isTooLittle(delivered: audit.delivered, kills: kills) {
-            complaints.append("only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little")
+            complaints.append(
+                "only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little"
+            )
         }
         if 10 * audit.unhindered < kills {
             complaints.append(
-                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost")
+                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost"
+            )
         }
         for (point, times) in missed.sorted(by: { $0.key < $1.key })
         where times >= Self.missesThatTell && reached[point] == nil {
@@ -121,8 +127,12 @@ extension TortureReport {
 
         init(_ report: TortureReport, _ settings: TortureSettings) {
             let audit = report.audit
-            (network, store, seed) = (settings.network.rawValue, settings.store.rawValue, settings.seed)
-            (factor, days, seconds) = (settings.factor, Self.rounded(report.days), Self.rounded(report.seconds))
+            (network, store, seed) = (
+                settings.network.rawValue, settings.store.rawValue, settings.seed
+            )
+            (factor, days, seconds) = (
+                settings.factor, Self.rounded(report.days), Self.rounded(report.seconds)
+            )
             starvedSeconds = Self.rounded(report.starvedSeconds)
             (kills, episodes, faults) = (report.kills, report.episodes, report.faults)
             cutAnswers = report.cutAnswers
@@ -140,8 +150,10 @@ extension TortureReport {
         private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
 
         enum CodingKeys: String, CodingKey {
-            case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
-            case expired, skipped, pending, unhindered, mentions, unreached, duplicates, lost, unheard, unexplained
+            case network, store, seed, factor, days, seconds, kills, episodes, faults, actions,
+                delivered, unconfirmed
+            case expired, skipped, pending, unhindered, mentions, unreached, duplicates, lost,
+                unheard, unexplained
             case complaints, counts, overwritten, interferences
             case starvedSeconds = "starved_seconds"
             case cutAnswers = "cut_answers"

@@ -7,7 +7,8 @@ import Sandbox
 import Storage
 import TestSupport
 
-/// A run of the crash harness: episodes until enough workers were killed, a calm end, and the comparison.
+/// A run of the crash harness: episodes until enough workers were killed, a calm end, and the
+/// comparison.
 struct TortureRun: Sendable {
     let settings: TortureSettings
     /// Told how far it has come, for people who wait.
@@ -15,7 +16,8 @@ struct TortureRun: Sendable {
 
     /// After how many episodes people are told.
     private static let progressEvery = 20
-    /// By how many kills the deliveries are kept ahead of what is too little: some turn out unconfirmed.
+    /// By how many kills the deliveries are kept ahead of what is too little: some turn out
+    /// unconfirmed.
     private static let margin = 3
 
     /// Runs to the end.
@@ -45,7 +47,8 @@ struct TortureRun: Sendable {
         var report = TortureReport(settings)
         let start = ContinuousClock.now
         var schedule = EpisodeSchedule(
-            network: settings.network, keepsKeys: settings.keepsKeys, store: settings.store, seed: settings.seed,
+            network: settings.network, keepsKeys: settings.keepsKeys, store: settings.store,
+            seed: settings.seed,
             hour: 3_600 / settings.factor, filter: settings.filter, hasPerson: settings.hasPerson)
         while report.kills < settings.kills {
             try Task.checkCancellation()
@@ -76,7 +79,8 @@ struct TortureRun: Sendable {
 
     /// Lets a last worker settle what is open, and compares what everybody says.
     private func conclude(
-        _ report: inout TortureReport, _ director: FaultDirector, _ person: PersonLedger, _ stage: Stage
+        _ report: inout TortureReport, _ director: FaultDirector, _ person: PersonLedger,
+        _ stage: Stage
     ) async throws {
         // Some objects stay refused for good, but what is said in the end must be heard.
         for page in [SandboxRefusals.Object.mentions, .home] {
@@ -97,28 +101,36 @@ struct TortureRun: Sendable {
         ledgers.postponedChecks = director.postponedChecks
         ledgers.disturbances += person.idle.map { Disturbance(cause: .noWorker, interval: $0) }
         report.interferences = person.done
-        // Afterwards: it takes some minutes of the mirror's clock, in which something else may become due.
+        // Afterwards: it takes some minutes of the mirror's clock, in which something else may
+        // become due.
         let compared = try await end.compareCounts()
-        (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)
+        (report.counts, report.complaints) = (
+            compared.counts, report.complaints + compared.complaints
+        )
         report.starvedSeconds = starvedSeconds(ledgers.disturbances)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
         report.add(audit(ledgers), unanswered: Self.unanswered(ledger))
     }
 
-    /// Whether so little has been delivered so far that only a quiet time makes the kills say something.
+    /// Whether so little has been delivered so far that only a quiet time makes the kills say
+    /// something.
     private func isBehind(_ report: TortureReport, _ stage: Stage) async -> Bool {
-        let delivered = await stage.sandbox.ledger.writes.count { $0.effect == .created && $0.isAnswered }
+        let delivered = await stage.sandbox.ledger.writes.count {
+            $0.effect == .created && $0.isAnswered
+        }
         return TortureReport.isTooLittle(delivered: delivered, kills: report.kills + Self.margin)
     }
 
     /// For how many real seconds somebody waited for a processor or the disk.
     private func starvedSeconds(_ disturbances: [Disturbance]) -> Double {
-        disturbances.filter { $0.cause == .starvation }.reduce(0) { $0 + $1.interval.duration } / settings.factor
+        disturbances.filter { $0.cause == .starvation }.reduce(0) { $0 + $1.interval.duration }
+            / settings.factor
     }
 
     /// How many requests got no whole answer, or none that tells whether the network acted on them.
     private static func unanswered(_ ledger: SandboxLedger) -> Int {
-        ledger.cutAnswers + ledger.writes.count { $0.effect == .notActed && !$0.isAnswered || $0.leavesOpen }
+        ledger.cutAnswers
+            + ledger.writes.count { $0.effect == .notActed && !$0.isAnswered || $0.leavesOpen }
     }
 
     private func progress(_ report: TortureReport, _ stage: Stage) async -> String {

@@ -7,7 +7,8 @@ enum TortureStore: String, CaseIterable, Codable, Sendable {
     case sqlite
     /// With Redis for the counts.
     case postgres
-    /// Postgres with a standby that confirms every commit and may take over, and a Redis Cluster for the counts.
+    /// Postgres with a standby that confirms every commit and may take over, and a Redis Cluster
+    /// for the counts.
     case cluster
 }
 

@@ -22,12 +22,16 @@ struct Transcript {
             ("feeds", input.hearing.feeds.map { "\($0)" }),
             ("items", input.hearing.items.map { "\($0)" }),
             ("refused objects", input.ledger.refusedObjects.map { "\($0)" }),
-            ("disturbances", input.disturbances.sorted { $0.interval < $1.interval }.map(Self.line)),
+            (
+                "disturbances",
+                input.disturbances.sorted { $0.interval < $1.interval }.map(Self.line)
+            ),
             ("wrong clocks", input.wrongClocks.map { "\($0.seconds) s, \($0.interval)" }),
             ("stopped workers", input.stoppedWorkers.map { "\($0)" }),
         ]
-        return parts.map { part in (["# " + part.title] + part.lines).joined(separator: "\n") + "\n" }
-            .joined(separator: "\n")
+        return parts.map { part in (["# " + part.title] + part.lines).joined(separator: "\n") + "\n"
+        }
+        .joined(separator: "\n")
     }
 
     private static func line(_ action: Action) -> String {

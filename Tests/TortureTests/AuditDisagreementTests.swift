@@ -42,7 +42,8 @@ import Testing
         let slot = run.post(hour: 5)
         run.ledger.writes.append(
             SandboxLedger.Write(
-                arrived: run[slot].due, date: run[slot].due, kind: .post, key: "nobody's", text: "nobody's",
+                arrived: run[slot].due, date: run[slot].due, kind: .post, key: "nobody's",
+                text: "nobody's",
                 target: nil, postID: nil,
                 effect: .refused, isAnswered: true, status: 422, fault: nil))
         #expect(run.report.unexplained == 1)
@@ -88,7 +89,9 @@ import Testing
         run.ledger.deliveries.removeLast()
         run.ledger.writes.removeLast()
         run.request(answer, after: 1, effect: .refused, status: 403)
-        (run[answer].state, run[answer].reason, run[answer].remoteID) = (.failed, Action.Reason.duplicate, nil)
+        (run[answer].state, run[answer].reason, run[answer].remoteID) = (
+            .failed, Action.Reason.duplicate, nil
+        )
         #expect(run.report.findings == [])
     }
 
@@ -96,7 +99,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 5)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (.failed, Action.Reason.unconfirmed, nil)
+        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
+            .failed, Action.Reason.unconfirmed, nil
+        )
         let seen = run.report
         run.input.now = run[slot].due + 500
         let tooSoon = run.report
@@ -108,7 +113,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 5)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (.failed, Action.Reason.unconfirmed, nil)
+        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
+            .failed, Action.Reason.unconfirmed, nil
+        )
         run.input.rules.sightings = [600]
         run.ledger.deliveries[0].date += 700
         #expect(run.report.findings == [])
@@ -180,11 +187,14 @@ import Testing
     @Test func whatIsSentAfterItsTimeIsUnexplainedUnlessAWorkerWasStopped() {
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
-        (run[slot].due, run[slot].expires) = (AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600)
+        (run[slot].due, run[slot].expires) = (
+            AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600
+        )
         let late = run.report
         run.input.stoppedWorkers = [
             StoppedWorker(
-                point: "delivery.sending-stored", stopped: run[slot].due, woken: AuditRun.start + 5 * 3_600)
+                point: "delivery.sending-stored", stopped: run[slot].due,
+                woken: AuditRun.start + 5 * 3_600)
         ]
         let woken = run.report
         #expect(late.unexplained == 1)
@@ -206,7 +216,8 @@ import Testing
         var run = AuditRun(.mastodon)
         run.ledger.notifications.append(
             SandboxLedger.Notification(
-                recipient: "stranger@sandbox.example", kind: .mention, postID: "1", date: AuditRun.start + 60,
+                recipient: "stranger@sandbox.example", kind: .mention, postID: "1",
+                date: AuditRun.start + 60,
                 objection: "did not mention the bot"))
         #expect(run.report.unexplained == 1)
     }
@@ -243,13 +254,16 @@ import Testing
         var run = AuditRun(.mastodon)
         run.ledger.rejections.append(
             SandboxLedger.Rejection(
-                date: AuditRun.start, method: "POST", path: "/api/v1/statuses", status: 422, reason: "no text",
+                date: AuditRun.start, method: "POST", path: "/api/v1/statuses", status: 422,
+                reason: "no text",
                 isExpected: isExpected))
         #expect(run.report.unexplained == (isExpected ? 0 : 1))
     }
 
     @Test(arguments: [("GET", 10.0, 0), ("GET", 6_000, 1), ("POST", 10, 1)])
-    func aReadThatWasMadeAgainIsExplainedByWhatCutIt(method: String, seconds: Double, unexplained: Int) {
+    func aReadThatWasMadeAgainIsExplainedByWhatCutIt(
+        method: String, seconds: Double, unexplained: Int
+    ) {
         var run = AuditRun(.x)
         let date = AuditRun.start + 20_000
         run.ledger.rejections.append(
@@ -257,7 +271,8 @@ import Testing
                 date: date, method: method, path: "/2/users/1/mentions", status: 401,
                 reason: SandboxLedger.Rejection.repeatedNonce, isExpected: false))
         run.input.disturbances.append(
-            Disturbance(cause: .noServer, interval: DateInterval(start: date + seconds, duration: 60)))
+            Disturbance(
+                cause: .noServer, interval: DateInterval(start: date + seconds, duration: 60)))
         #expect(run.report.unexplained == unexplained)
     }
 
@@ -277,7 +292,9 @@ import Testing
         run.input.plans = []
         run.input.disturbances = []
         run.input.slots = [:]
-        expect(run.report.findings) { $0.contains { $0.contains("from before the mirror started") } }
+        expect(run.report.findings) {
+            $0.contains { $0.contains("from before the mirror started") }
+        }
     }
 
     // MARK: Skips
@@ -316,7 +333,8 @@ import Testing
         run.ledger.mentions[0].identity = run[0].subject
         var row = run[0]
         let target = Action.Target(
-            post: stop.identity, author: SandboxIdentity.account(AuditRun.friend, on: .mastodon), address: stop.id)
+            post: stop.identity, author: SandboxIdentity.account(AuditRun.friend, on: .mastodon),
+            address: stop.id)
         (row.id, row.reason) = ("stop", "asked-to-stop")
         row.payload = .reply(Action.Reply(to: target, thread: stop.identity))
         run.input.actions.append(row)
@@ -340,7 +358,9 @@ import Testing
         var run = AuditRun(.mastodon)
         run.input.now = AuditRun.start + 3 * 86_400
         run.input.plans += [1, 2].map {
-            StoredPlan(day: AuditRun.day.advanced(by: $0), timeZone: "GMT", seed: "1", made: AuditRun.start)
+            StoredPlan(
+                day: AuditRun.day.advanced(by: $0), timeZone: "GMT", seed: "1", made: AuditRun.start
+            )
         }
         run.end(run.answer(hour: 7), as: .skipped, reason: "too-old")
         let late = run.report

@@ -113,7 +113,8 @@ import Testing
         var other = run[slot]
         (other.id, other.state, other.reason) = ("other", .failed, Action.Reason.unconfirmed)
         other.remoteID = nil
-        other.payload = .post(Slot.Name(day: AuditRun.day, number: 1), AuditRun.wording("another text", on: .x))
+        other.payload = .post(
+            Slot.Name(day: AuditRun.day, number: 1), AuditRun.wording("another text", on: .x))
         run.input.actions.append(other)
         let report = run.report
         #expect(report.duplicates == 1)

@@ -17,7 +17,9 @@ import Testing
         run.input.slots[AuditRun.day] = 2
         let report = run.report
         #expect(report.lost == 1)
-        expect(report.findings.first) { $0?.contains("\(AuditRun.day): has 2 slots in its plan and rows of 1") == true }
+        expect(report.findings.first) {
+            $0?.contains("\(AuditRun.day): has 2 slots in its plan and rows of 1") == true
+        }
     }
 
     @Test func aDayWithoutAPlanIsLost() {
@@ -151,7 +153,8 @@ import Testing
         let slot = run.post(hour: 5)
         run.end(slot, as: .expired, reason: "rate-limited")
         run[slot].attempts = 1
-        let fault = SandboxFault.error(status: 429, message: "slow down", headers: ["Retry-After": "1200"])
+        let fault = SandboxFault.error(
+            status: 429, message: "slow down", headers: ["Retry-After": "1200"])
         run.request(slot, after: 5, effect: .notActed, status: 429, fault: fault)
         #expect(run.report.findings == [])
     }
@@ -161,7 +164,9 @@ import Testing
         let slot = run.post(hour: 5)
         run.end(slot, as: .expired, reason: "rate-limited")
         run[slot].attempts = 1
-        run.request(slot, after: 5, effect: .notActed, status: 429, fault: .error(status: 429, message: "slow down"))
+        run.request(
+            slot, after: 5, effect: .notActed, status: 429,
+            fault: .error(status: 429, message: "slow down"))
         #expect(run.report.lost == 1)
     }
 

@@ -6,7 +6,8 @@ import Posts
 @testable import Sandbox
 @testable import Torture
 
-/// The ledgers of a run, written by hand: everything that is added agrees in all three until a test changes it.
+/// The ledgers of a run, written by hand: everything that is added agrees in all three until a test
+/// changes it.
 struct AuditRun {
     static let friend = "friend@sandbox.example"
     /// Midnight in the mirror's zone; the mirror starts here, and the run lasts one day.
@@ -20,8 +21,10 @@ struct AuditRun {
     init(_ network: NetworkName) {
         self.network = network
         input = AuditInput(
-            rules: AuditRules(network), zone: .gmt, activated: Self.start, now: Self.start + 86_400, plans: [],
-            slots: [:], actions: [], ledger: SandboxLedger(), kills: 0, cutAnswers: 0, patience: Self.patience)
+            rules: AuditRules(network), zone: .gmt, activated: Self.start, now: Self.start + 86_400,
+            plans: [],
+            slots: [:], actions: [], ledger: SandboxLedger(), kills: 0, cutAnswers: 0,
+            patience: Self.patience)
         input.plans = [StoredPlan(day: Self.day, timeZone: "GMT", seed: "1", made: Self.start)]
         input.slots = [Self.day: 0]
     }
@@ -44,21 +47,25 @@ struct AuditRun {
         input.slots[Self.day] = slot
         let due = Self.start + hour * 3_600
         let payload = Action.Payload.post(
-            Slot.Name(day: Self.day, number: slot), Self.wording(text ?? "post \(slot)", on: network))
+            Slot.Name(day: Self.day, number: slot),
+            Self.wording(text ?? "post \(slot)", on: network))
         return deliver(action(payload, due: due, expires: due + 900))
     }
 
     /// A mention by a friend, answered a minute later.
     @discardableResult
-    mutating func answer(hour: Double, by handle: String = Self.friend, text: String? = nil) -> Int {
+    mutating func answer(hour: Double, by handle: String = Self.friend, text: String? = nil) -> Int
+    {
         let mention = mention(hour: hour, by: handle)
         let target = Action.Target(
-            post: mention.identity, author: SandboxIdentity.account(handle, on: network), address: mention.id)
+            post: mention.identity, author: SandboxIdentity.account(handle, on: network),
+            address: mention.id)
         let reply = Action.Reply(
             to: target, thread: mention.identity,
             wording: Self.wording(text ?? "answer to \(mention.id)", on: network))
         return deliver(
-            action(.reply(reply), due: mention.date + 60, expires: mention.date + 86_400), target: mention.id)
+            action(.reply(reply), due: mention.date + 60, expires: mention.date + 86_400),
+            target: mention.id)
     }
 
     /// A favorite, given at once.
@@ -68,8 +75,10 @@ struct AuditRun {
         let identity = identity(number, by: Self.friend)
         let due = Self.start + hour * 3_600
         let target = Action.Target(
-            post: identity, author: SandboxIdentity.account(Self.friend, on: network), address: String(number))
-        return deliver(action(.favorite(target), due: due, expires: due + 6 * 3_600), target: String(number))
+            post: identity, author: SandboxIdentity.account(Self.friend, on: network),
+            address: String(number))
+        return deliver(
+            action(.favorite(target), due: due, expires: due + 6 * 3_600), target: String(number))
     }
 
     @discardableResult
@@ -80,7 +89,8 @@ struct AuditRun {
         let number = next()
         let mention = SandboxLedger.Mention(
             id: String(number), identity: identity(number, by: handle), handle: handle, kind: kind,
-            date: Self.start + hour * 3_600, deservesReply: kind == .friend, burden: burden, notice: notice,
+            date: Self.start + hour * 3_600, deservesReply: kind == .friend, burden: burden,
+            notice: notice,
             notification: notice == .never ? nil : "n\(number)", parent: parent)
         ledger.mentions.append(mention)
         return mention
@@ -125,7 +135,8 @@ struct AuditRun {
             ?? ledger.favorites.first { $0.identity == action.target?.post }?.postID
         ledger.removals.append(
             SandboxLedger.Removal(
-                kind: action.kind == .favorite ? .favorite : .post, postID: id ?? "", date: action.due + 60))
+                kind: action.kind == .favorite ? .favorite : .post, postID: id ?? "",
+                date: action.due + 60))
     }
 
     /// The network has one thing more for the action, under another key.
@@ -144,7 +155,8 @@ struct AuditRun {
             SandboxLedger.Write(
                 arrived: action.due + seconds, date: action.due + seconds, kind: .init(action.kind),
                 key: input.rules.key(of: action),
-                text: action.text, target: action.target?.address, postID: nil, effect: effect, isAnswered: isAnswered,
+                text: action.text, target: action.target?.address, postID: nil, effect: effect,
+                isAnswered: isAnswered,
                 status: status, fault: fault))
     }
 
@@ -153,13 +165,15 @@ struct AuditRun {
             Disturbance(
                 cause: cause,
                 interval: DateInterval(
-                    start: Self.start + hours.lowerBound * 3_600, end: Self.start + hours.upperBound * 3_600)))
+                    start: Self.start + hours.lowerBound * 3_600,
+                    end: Self.start + hours.upperBound * 3_600)))
     }
 
     // MARK: Hearing
 
     /// The mirror keeps a note about an item, and `status` counts it.
-    mutating func note(_ name: String, _ state: Hearing.Item.State, reason: String = "unavailable") {
+    mutating func note(_ name: String, _ state: Hearing.Item.State, reason: String = "unavailable")
+    {
         input.hearing.items.append(Hearing.Item(name: name, state: state, reason: reason))
         if state == .unreadable { feed.unreadable += 1 }
         if state == .waiting { feed.waiting += 1 }
@@ -174,7 +188,8 @@ struct AuditRun {
 
     /// The network does not give out an object, from the beginning of the run on.
     mutating func refuse(
-        _ object: SandboxRefusals.Object, _ name: String, _ answer: SandboxRefusals.Answer = .forbidden,
+        _ object: SandboxRefusals.Object, _ name: String,
+        _ answer: SandboxRefusals.Answer = .forbidden,
         hours: Double? = nil
     ) {
         ledger.refusedObjects.append(
@@ -185,7 +200,11 @@ struct AuditRun {
 
     /// The mention of an answer becomes hard to take in.
     mutating func burden(_ index: Int, with burden: SandboxBurden) {
-        guard let place = ledger.mentions.firstIndex(where: { $0.identity == self[index].target?.post }) else { return }
+        guard
+            let place = ledger.mentions.firstIndex(where: {
+                $0.identity == self[index].target?.post
+            })
+        else { return }
         ledger.mentions[place].burden = burden
     }
 
@@ -205,7 +224,8 @@ struct AuditRun {
     }
 
     static func wording(_ text: String, on network: NetworkName) -> Action.Wording {
-        Action.Wording(source: PostID(network: network, value: "old"), text: text, visibility: .unlisted)
+        Action.Wording(
+            source: PostID(network: network, value: "old"), text: text, visibility: .unlisted)
     }
 
     private mutating func deliver(_ action: Action, target: String? = nil) -> Int {
@@ -219,7 +239,9 @@ struct AuditRun {
 
     /// The network makes the thing that an action asks for, and writes down the request.
     @discardableResult
-    private mutating func deliver(_ action: Action, target: String?, at date: Date, key: String?) -> String {
+    private mutating func deliver(_ action: Action, target: String?, at date: Date, key: String?)
+        -> String
+    {
         var (id, identity) = (target ?? "", action.target?.post ?? "")
         if action.kind == .favorite {
             ledger.favorites.append(
@@ -230,12 +252,14 @@ struct AuditRun {
             (id, identity) = (String(number), self.identity(number, by: "bot@sandbox.example"))
             ledger.deliveries.append(
                 SandboxLedger.Delivery(
-                    id: id, identity: identity, text: action.text ?? "", replyTo: target, isHeard: true, date: date,
+                    id: id, identity: identity, text: action.text ?? "", replyTo: target,
+                    isHeard: true, date: date,
                     visibility: .public, idempotencyKey: key, mentioned: []))
         }
         ledger.writes.append(
             SandboxLedger.Write(
-                arrived: date, date: date, kind: .init(action.kind), key: key, text: action.text, target: target,
+                arrived: date, date: date, kind: .init(action.kind), key: key, text: action.text,
+                target: target,
                 postID: id,
                 effect: .created, isAnswered: true, status: 200, fault: nil))
         return identity

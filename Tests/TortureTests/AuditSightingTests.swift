@@ -15,7 +15,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 8)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (.failed, Action.Reason.unconfirmed, nil)
+        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
+            .failed, Action.Reason.unconfirmed, nil
+        )
         run.input.rules.sightings = [600]
         return run
     }
@@ -85,7 +87,8 @@ import Testing
         run.input.wrongClocks = [
             WrongClock(
                 seconds: 86_400,
-                interval: DateInterval(start: AuditRun.start + 8.1 * Self.hour, duration: 0.1 * Self.hour))
+                interval: DateInterval(
+                    start: AuditRun.start + 8.1 * Self.hour, duration: 0.1 * Self.hour))
         ]
         #expect(run.report.findings == [])
     }

@@ -31,7 +31,9 @@ import Testing
     func aRequestThatTheMachineHeldUpMayArriveLate(hours: ClosedRange<Double>, unexplained: Int) {
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
-        (run[slot].due, run[slot].expires) = (AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600)
+        (run[slot].due, run[slot].expires) = (
+            AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600
+        )
         run.disturb(.starvation, hours: hours)
         #expect(run.report.unexplained == unexplained)
     }
@@ -49,7 +51,8 @@ import Testing
         let report = run.report
         #expect(report.duplicates == 1)
         #expect(report.lost == 1)
-        // Another key, a failure that nothing provoked, a request before its time, a favorite of nobody and its request.
+        // Another key, a failure that nothing provoked, a request before its time, a favorite of
+        // nobody and its request.
         #expect(report.unexplained >= 4)
     }
 
@@ -58,7 +61,8 @@ import Testing
         run.disturb(.starvation, hours: 5...6)
         run.ledger.rejections.append(
             SandboxLedger.Rejection(
-                date: AuditRun.start + 5.5 * 3_600, method: "GET", path: "/2/users/1/mentions", status: 401,
+                date: AuditRun.start + 5.5 * 3_600, method: "GET", path: "/2/users/1/mentions",
+                status: 401,
                 reason: SandboxLedger.Rejection.repeatedNonce, isExpected: false))
         #expect(run.report.unexplained == 1)
     }

@@ -36,7 +36,8 @@ import Testing
         let report = run.report
         #expect(report.duplicates == 2)
         #expect(report.lost == 2)
-        // Two posts came under another key than the action's, which is one objection, and the failure another.
+        // Two posts came under another key than the action's, which is one objection, and the
+        // failure another.
         #expect(report.unexplained == 2)
         #expect(report.findings.count == 6)
         #expect(!report.isClean)
@@ -80,7 +81,8 @@ import Testing
         let data = try JSONEncoder().encode(run.report)
         let figures = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let names: Set = [
-            "actions", "delivered", "unconfirmed", "expired", "skipped", "pending", "unhindered", "mentions",
+            "actions", "delivered", "unconfirmed", "expired", "skipped", "pending", "unhindered",
+            "mentions",
             "unreached", "duplicates", "lost", "unheard", "unexplained", "overwritten", "findings",
         ]
         #expect(Set(figures.keys) == names)

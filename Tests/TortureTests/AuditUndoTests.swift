@@ -50,7 +50,9 @@ import Testing
         // Unless a command ended before it could say what it was about.
         run.input.person.lostWords = 1
         #expect(run.report.findings.isEmpty)
-        (run.input.person.lostWords, run.input.person.perhapsUnwanted) = (0, [run.input.actions[1].id])
+        (run.input.person.lostWords, run.input.person.perhapsUnwanted) = (
+            0, [run.input.actions[1].id]
+        )
         #expect(run.report.findings.isEmpty)
     }
 

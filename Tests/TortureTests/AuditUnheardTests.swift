@@ -284,7 +284,8 @@ import Testing
                 }
                 """)
         let feed = try #require(feeds.first)
-        #expect((feed.feed, feed.error, feed.unreadable, feed.waiting) == ("bot-mentions", "503", 2, 1))
+        #expect(
+            (feed.feed, feed.error, feed.unreadable, feed.waiting) == ("bot-mentions", "503", 2, 1))
         let hour = try Date("2026-11-22T08:30:00Z", strategy: .iso8601)
         #expect(feed.unreached.map { $0.contains(hour) } == [true])
         #expect(feed.unreached.map { $0.contains(hour + 3_600) } == [false])

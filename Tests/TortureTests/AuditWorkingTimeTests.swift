@@ -7,12 +7,18 @@ import Testing
 @Suite struct AuditWorkingTimeTests {
     private let origin = Date(timeIntervalSince1970: 1_000_000)
 
-    private func disturbance(_ range: ClosedRange<Double>, _ cause: Disturbance.Cause = .noWorker) -> Disturbance {
+    private func disturbance(_ range: ClosedRange<Double>, _ cause: Disturbance.Cause = .noWorker)
+        -> Disturbance
+    {
         Disturbance(
-            cause: cause, interval: DateInterval(start: origin + range.lowerBound, end: origin + range.upperBound))
+            cause: cause,
+            interval: DateInterval(start: origin + range.lowerBound, end: origin + range.upperBound)
+        )
     }
 
-    private func stretch(_ disturbances: [Disturbance], _ range: ClosedRange<Double>) -> TimeInterval {
+    private func stretch(_ disturbances: [Disturbance], _ range: ClosedRange<Double>)
+        -> TimeInterval
+    {
         WorkingTime(disturbances).longestStretch(
             for: .post, from: origin + range.lowerBound, to: origin + range.upperBound)
     }
@@ -28,7 +34,9 @@ import Testing
     }
 
     @Test func disturbancesMayOverlapAndComeInAnyOrder() {
-        #expect(stretch([disturbance(50...90), disturbance(10...60), disturbance(20...30)], 0...100) == 10)
+        #expect(
+            stretch([disturbance(50...90), disturbance(10...60), disturbance(20...30)], 0...100)
+                == 10)
     }
 
     @Test func nothingIsLeftOfATimeThatWasDisturbedThroughout() {
@@ -80,8 +88,10 @@ import Testing
     @Test func furtherStretchesCanBeTakenOut() {
         let time = WorkingTime([disturbance(50...60)])
         let others = [
-            DateInterval(start: origin + 80, end: origin + 100), DateInterval(start: origin, end: origin + 20),
+            DateInterval(start: origin + 80, end: origin + 100),
+            DateInterval(start: origin, end: origin + 20),
         ]
-        #expect(time.longestStretch(for: .post, from: origin, to: origin + 100, besides: others) == 30)
+        #expect(
+            time.longestStretch(for: .post, from: origin, to: origin + 100, besides: others) == 30)
     }
 }

@@ -15,11 +15,13 @@ import Testing
         WrongClock(
             seconds: seconds,
             interval: DateInterval(
-                start: AuditRun.start + hours.lowerBound * 3_600, end: AuditRun.start + hours.upperBound * 3_600))
+                start: AuditRun.start + hours.lowerBound * 3_600,
+                end: AuditRun.start + hours.upperBound * 3_600))
     }
 
     /// A run in which a clock was a day ahead, or an hour behind, from ten o'clock to ten past.
-    private func run(_ network: NetworkName = .mastodon, _ seconds: TimeInterval = day) -> AuditRun {
+    private func run(_ network: NetworkName = .mastodon, _ seconds: TimeInterval = day) -> AuditRun
+    {
         var run = AuditRun(network)
         run.input.wrongClocks = [wrong(seconds, hours: 10...10 + 1.0 / 6)]
         return run
@@ -94,20 +96,26 @@ import Testing
         #expect(run.report.findings.count { $0.contains("before its time") } == 1)
     }
 
-    /// By how much the clock was wrong, when it was sent and given up by what the worker's clock showed, and the findings.
+    /// By how much the clock was wrong, when it was sent and given up by what the worker's clock
+    /// showed, and the findings.
     private static let requests: [(seconds: Double, sent: Double, updated: Double, lost: Int)] = [
-        (day, 34.1, 34.2, 0), (day, 9.9, 34.1, 0), (day, 34.1, 36, 0), (day, 9, 9.2, 1), (day, 12, 12.2, 1),
+        (day, 34.1, 34.2, 0), (day, 9.9, 34.1, 0), (day, 34.1, 36, 0), (day, 9, 9.2, 1),
+        (day, 12, 12.2, 1),
         (day, 9.9, 10.6, 1), (-3_600, 9.05, 10.3, 0), (-3_600, 8.2, 9.1, 0), (-3_600, 12, 12.2, 1),
     ]
 
     /// Only what a worker with a wrong clock sent or gave up is of unknown age.
     @Test(arguments: requests)
-    func aRequestOfUnknownAgeNeedNotBeMadeAgain(_ seconds: Double, _ sent: Double, _ updated: Double, _ lost: Int) {
+    func aRequestOfUnknownAgeNeedNotBeMadeAgain(
+        _ seconds: Double, _ sent: Double, _ updated: Double, _ lost: Int
+    ) {
         var run = run(.mastodon, seconds)
         run.input.kills = 1
         run.input.now = AuditRun.start + 2 * Self.day
         run.input.plans.append(
-            StoredPlan(day: AuditRun.day.advanced(by: 1), timeZone: "GMT", seed: "1", made: AuditRun.start))
+            StoredPlan(
+                day: AuditRun.day.advanced(by: 1), timeZone: "GMT", seed: "1", made: AuditRun.start)
+        )
         let answer = run.answer(hour: sent)
         run.giveUp(answer)
         run[answer].updated = AuditRun.start + updated * 3_600
@@ -136,11 +144,14 @@ import Testing
         }
     }
 
-    /// The first read of each account tells it that the clock was set right, and later ones know it.
+    /// The first read of each account tells it that the clock was set right, and later ones know
+    /// it.
     @Test func anAccountLearnsOnceThatTheClockIsRight() {
         var run = run(.x)
         run.input.wrongClocks = [wrong(Self.day, hours: 9...10)]
-        run.ledger.rejections = [mistimed(hour: 10.1, "/2/users/1/tweets"), mistimed(hour: 10.15, "/2/users/2/tweets")]
+        run.ledger.rejections = [
+            mistimed(hour: 10.1, "/2/users/1/tweets"), mistimed(hour: 10.15, "/2/users/2/tweets"),
+        ]
         #expect(run.report.unexplained == 0)
         run.ledger.rejections.append(mistimed(hour: 10.2, "/2/users/1/tweets"))
         #expect(run.report.unexplained == 1)

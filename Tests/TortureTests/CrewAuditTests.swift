@@ -22,42 +22,54 @@ import Testing
             DateInterval(start: CrewAuditTests.start + start, end: CrewAuditTests.start + end)
         }
 
-        mutating func beat(_ worker: String, _ seconds: ClosedRange<Double>, process: String? = nil) {
-            for (number, second) in stride(from: seconds.lowerBound, through: seconds.upperBound, by: 5).enumerated() {
+        mutating func beat(_ worker: String, _ seconds: ClosedRange<Double>, process: String? = nil)
+        {
+            for (number, second) in stride(
+                from: seconds.lowerBound, through: seconds.upperBound, by: 5
+            ).enumerated() {
                 entries.append(
                     LeaseEntry(
                         date: CrewAuditTests.start + second,
-                        before: number == 0 ? nil : LeaseEntry.Row(holder: worker, beat: Int64(number)),
-                        after: LeaseEntry.Row(holder: worker, beat: Int64(number + 1)), process: process))
+                        before: number == 0
+                            ? nil : LeaseEntry.Row(holder: worker, beat: Int64(number)),
+                        after: LeaseEntry.Row(holder: worker, beat: Int64(number + 1)),
+                        process: process))
             }
         }
 
         mutating func take(
-            _ mirror: String = "m", by worker: String, fence: Int64, at second: Double, from other: String?,
+            _ mirror: String = "m", by worker: String, fence: Int64, at second: Double,
+            from other: String?,
             isReleased: Bool = false, process: String? = nil
         ) {
             entries.append(
                 LeaseEntry(
                     date: CrewAuditTests.start + second,
                     before: other.map {
-                        LeaseEntry.Row(mirror: mirror, holder: $0, fence: fence - 1, isReleased: isReleased)
+                        LeaseEntry.Row(
+                            mirror: mirror, holder: $0, fence: fence - 1, isReleased: isReleased)
                     },
-                    after: LeaseEntry.Row(mirror: mirror, holder: worker, fence: fence), process: process))
+                    after: LeaseEntry.Row(mirror: mirror, holder: worker, fence: fence),
+                    process: process))
         }
 
-        mutating func release(_ mirror: String = "m", by worker: String, fence: Int64, at second: Double) {
+        mutating func release(
+            _ mirror: String = "m", by worker: String, fence: Int64, at second: Double
+        ) {
             entries.append(
                 LeaseEntry(
                     date: CrewAuditTests.start + second,
                     before: LeaseEntry.Row(mirror: mirror, holder: worker, fence: fence),
-                    after: LeaseEntry.Row(mirror: mirror, holder: worker, fence: fence, isReleased: true)))
+                    after: LeaseEntry.Row(
+                        mirror: mirror, holder: worker, fence: fence, isReleased: true)))
         }
 
         var audit: CrewAudit {
             CrewAudit(
                 history: LeaseHistory(entries.sorted { $0.date < $1.date }),
                 phases: [.init(interval: Self.stretch(0, 600), lease: 30)], lives: lives,
-                unableLives: unableLives, losses: losses, outages: outages, looks: looks, lookPeriod: 1)
+                unableLives: unableLives, losses: losses, outages: outages, looks: looks,
+                lookPeriod: 1)
         }
     }
 
@@ -104,7 +116,9 @@ import Testing
     @Test func aMirrorThatIsTakenFromWhoLivesIsFound() {
         let findings = lost(takenAt: 115).audit.findings
         #expect(findings.count == 1)
-        expect(findings, "stolen") { $0.first?.contains("taken from a worker that had beaten 15.0 s before") ?? false }
+        expect(findings, "stolen") {
+            $0.first?.contains("taken from a worker that had beaten 15.0 s before") ?? false
+        }
     }
 
     @Test func aReleasedMirrorMayBeTakenAtOnce() {
@@ -123,7 +137,9 @@ import Testing
         run.beat("one", 0...600)
         for (number, mirror) in ["m", "n", "o"].enumerated() {
             run.take(mirror, by: "one", fence: 1, at: 1, from: nil)
-            run.looks[mirror] = stride(from: 0.0, to: 600, by: number == 2 ? 3 : 1).map { CrewAuditTests.start + $0 }
+            run.looks[mirror] = stride(from: 0.0, to: 600, by: number == 2 ? 3 : 1).map {
+                CrewAuditTests.start + $0
+            }
         }
         let findings = run.audit.findings
         #expect(findings == ["o was looked after 33 % as often as most while it had a worker"])
@@ -145,7 +161,8 @@ import Testing
         var audit = run.audit
         #expect(audit.findings == [])
         audit.phases[0].lease = 5
-        #expect(audit.findings.first == "workers beat every 5.0 s, as they do not with leases of 5.0 s")
+        #expect(
+            audit.findings.first == "workers beat every 5.0 s, as they do not with leases of 5.0 s")
     }
 
     @Test func aMirrorThatIsLookedAfterWithoutAPauseIsFound() {
@@ -163,11 +180,15 @@ import Testing
         func row(_ text: String) throws -> LeaseEntry.Row {
             try decoder.decode(LeaseEntry.Row.self, from: Data(text.utf8))
         }
-        let old = try row(#"{"mirror": "m", "owner": "w", "beat": 4, "fence": 2, "released": false, "pass_ms": null}"#)
+        let old = try row(
+            #"{"mirror": "m", "owner": "w", "beat": 4, "fence": 2, "released": false, "pass_ms": null}"#
+        )
         #expect(old == .init(mirror: "m", holder: "w", fence: 2, beat: 4))
-        let lease = try row(#"{"mirror": "m", "worker": "w", "fence": 2, "released": true, "version": "1"}"#)
+        let lease = try row(
+            #"{"mirror": "m", "worker": "w", "fence": 2, "released": true, "version": "1"}"#)
         #expect(lease == .init(mirror: "m", holder: "w", fence: 2, isReleased: true))
-        let worker = try row(#"{"worker": "w", "beat": 7, "version": "1", "shares": true, "mirrors": 3}"#)
+        let worker = try row(
+            #"{"worker": "w", "beat": 7, "version": "1", "shares": true, "mirrors": 3}"#)
         #expect(worker == .init(holder: "w", beat: 7))
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Torture
 
-/// What a crew's audit says of workers that cannot do their share, and of the looks that they cost, with leases and looks
-/// written by hand.
+/// What a crew's audit says of workers that cannot do their share, and of the looks that they cost,
+/// with leases and looks written by hand.
 @Suite struct CrewUnableTests {
     private typealias Run = CrewAuditTests.Run
     private typealias UnableLife = CrewAudit.UnableLife
@@ -20,7 +20,8 @@ import Testing
         return run
     }
 
-    /// The same, but that a worker without network takes the mirror at 100, when its worker has released it.
+    /// The same, but that a worker without network takes the mirror at 100, when its worker has
+    /// released it.
     private func cutOff(until second: Double, refusals: Int = 9) -> Run {
         var run = healthy()
         run.release(by: "good", fence: 1, at: 100)
@@ -29,7 +30,8 @@ import Testing
             by: "cut", fence: 2, at: 100.5, from: "good", isReleased: true, process: "no-network-1")
         run.release(by: "cut", fence: 2, at: second)
         run.take(
-            by: "good", fence: 3, at: second + 1, from: "cut", isReleased: true, process: "worker-1")
+            by: "good", fence: 3, at: second + 1, from: "cut", isReleased: true, process: "worker-1"
+        )
         run.unableLives = [
             UnableLife(
                 disability: .noNetwork, process: "no-network-1", interval: Run.stretch(95, 200),
@@ -68,7 +70,8 @@ import Testing
         var run = healthy()
         run.unableLives = [wrongKey(.exited(78))]
         run.beat("stranger", 101...101, process: "wrong-key-1")
-        let found = "wrong-key-1 was a worker among the others, and its key opens none of the logins"
+        let found =
+            "wrong-key-1 was a worker among the others, and its key opens none of the logins"
         #expect(run.audit.findings == [found])
     }
 
@@ -109,7 +112,8 @@ import Testing
 
     @Test func aWorkerWithoutNetworkThatKeepsAMirrorIsFound() {
         let findings = cutOff(until: 125).audit.findings
-        let found = "m was kept for 24.5 s by no-network-1, which reaches no network, and 21.0 s is the most"
+        let found =
+            "m was kept for 24.5 s by no-network-1, which reaches no network, and 21.0 s is the most"
         #expect(findings == [found])
     }
 
@@ -185,7 +189,8 @@ import Testing
         #expect(findings.count == 1)
         expect(findings, "unseen") { lines in
             lines.first?.hasPrefix("m was not looked at for 43.0 s from ") == true
-                && lines.first?.hasSuffix("an able worker was there, and 41.0 s is the most") == true
+                && lines.first?.hasSuffix("an able worker was there, and 41.0 s is the most")
+                    == true
         }
     }
 
@@ -237,7 +242,8 @@ import Testing
             run.lives[1].interval = Run.stretch(105, 600)
             var audit = run.audit
             audit.phases = [
-                .init(interval: Run.stretch(0, 105), lease: 5), .init(interval: Run.stretch(105, 600), lease: 30),
+                .init(interval: Run.stretch(0, 105), lease: 5),
+                .init(interval: Run.stretch(105, 600), lease: 30),
             ]
             return audit
         }

@@ -8,10 +8,12 @@ import Testing
 
 @Suite struct EpisodeScheduleTests {
     private func plans(
-        _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite, seed: UInt64 = 1,
+        _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite,
+        seed: UInt64 = 1,
         hasPerson: Bool = false
     ) -> [EpisodePlan] {
-        var schedule = EpisodeSchedule(network: network, store: store, seed: seed, hasPerson: hasPerson)
+        var schedule = EpisodeSchedule(
+            network: network, store: store, seed: seed, hasPerson: hasPerson)
         return (0..<count).map { _ in schedule.next() }
     }
 
@@ -74,7 +76,8 @@ import Testing
         let names =
             plans.flatMap(\.networkFaults).map(\.fault.kind.rawValue)
             + plans.compactMap(\.storeFault).map(\.fault.kind.rawValue)
-            + plans.compactMap(\.clockJump).map(\.kind.rawValue) + plans.compactMap(\.lack).map(\.rawValue)
+            + plans.compactMap(\.clockJump).map(\.kind.rawValue)
+            + plans.compactMap(\.lack).map(\.rawValue)
             + longFaults.map(\.rawValue)
         #expect(Set(names) == FaultChoice.kinds(on: store))
     }
@@ -82,7 +85,9 @@ import Testing
     @Test func aDayIsLostOnceInALongTime() {
         let days = plans(1_300).filter { $0.clockJump?.kind == .dayAhead }
         #expect(days.count == 2)
-        expect(days) { $0.allSatisfy { $0.networkFaults.isEmpty && $0.storeFault == nil && $0.number > 100 } }
+        expect(days) {
+            $0.allSatisfy { $0.networkFaults.isEmpty && $0.storeFault == nil && $0.number > 100 }
+        }
     }
 
     @Test func anHourIsAsLongAsTheClocksSay() {
@@ -96,7 +101,10 @@ import Testing
 
     @Test func everyShapeComes() {
         let shapes = Set(plans(500).map { Self.name($0.shape) })
-        #expect(shapes == ["killed", "killedAt", "terminated", "overlapped", "frozen", "fenced", "endured"])
+        #expect(
+            shapes == [
+                "killed", "killedAt", "terminated", "overlapped", "frozen", "fenced", "endured",
+            ])
     }
 
     @Test func whatTheFenceSavesIsDisturbedByNothingElse() {
@@ -115,10 +123,18 @@ import Testing
 
     @Test func aLookUpIsForcedWhereAWorkerIsToDieAfterIt() {
         let plans = plans(500).filter { plan in
-            if case .killedAt(let point, _) = plan.shape { point.name == "delivery.looked-up" } else { false }
+            if case .killedAt(let point, _) = plan.shape {
+                point.name == "delivery.looked-up"
+            } else {
+                false
+            }
         }
         #expect(!plans.isEmpty)
-        expect(plans) { $0.allSatisfy { plan in plan.networkFaults.allSatisfy { $0.hitsWritesOnly && $0.after == 0 } } }
+        expect(plans) {
+            $0.allSatisfy { plan in
+                plan.networkFaults.allSatisfy { $0.hitsWritesOnly && $0.after == 0 }
+            }
+        }
         expect(plans) { $0.allSatisfy { $0.networkFaults.count == 2 } }
     }
 
@@ -139,7 +155,9 @@ import Testing
     @Test func quietEpisodesChangeNoOther() {
         var schedule = EpisodeSchedule(network: .mastodon, store: .sqlite, seed: 1)
         let plans = (0..<200).map { $0.isMultiple(of: 3) ? schedule.nextQuiet() : schedule.next() }
-        let isQuiet = plans.map { $0.shape == .terminated(after: 4) && $0.networkFaults.isEmpty && $0.skews == [0, 0] }
+        let isQuiet = plans.map {
+            $0.shape == .terminated(after: 4) && $0.networkFaults.isEmpty && $0.skews == [0, 0]
+        }
         // Never in a row without end, nor while the first day is planned.
         #expect(isQuiet.prefix(3) == [false, false, false])
         #expect(isQuiet.count(where: \.self) == 66)

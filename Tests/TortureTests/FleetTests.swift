@@ -12,15 +12,19 @@ import Testing
         _ state: String, kind: String = "post", due: TimeInterval = -3_600, remoteID: String = ""
     ) -> FleetOracle.ActionRow {
         FleetOracle.ActionRow(
-            mirror: "m00000", kind: kind, state: state, due: Self.end + due, remoteID: remoteID, reason: "")
+            mirror: "m00000", kind: kind, state: state, due: Self.end + due, remoteID: remoteID,
+            reason: "")
     }
 
-    private func delivery(_ uri: String, at offset: TimeInterval, replyTo: Int64? = nil) -> TownLedger.Delivery {
+    private func delivery(_ uri: String, at offset: TimeInterval, replyTo: Int64? = nil)
+        -> TownLedger.Delivery
+    {
         .init(household: 0, id: 1, uri: uri, date: Self.end + offset, replyTo: replyTo)
     }
 
     private func values(
-        _ ledger: TownLedger, _ actions: [FleetOracle.ActionRow], plans: (mirrors: Int, made: [TimeInterval]) = (0, [])
+        _ ledger: TownLedger, _ actions: [FleetOracle.ActionRow],
+        plans: (mirrors: Int, made: [TimeInterval]) = (0, [])
     ) -> [String: FleetRow] {
         let oracle = FleetOracle(ledger: ledger, actions: actions, end: Self.end, poll: 60)
         let rows = oracle.rows("x", "x") + oracle.timeRows(plans: plans)
@@ -31,7 +35,9 @@ import Testing
         var ledger = TownLedger()
         ledger.deliveries = [delivery("a", at: -3_600)]
         ledger.mentions = [
-            .init(household: 0, id: 7, date: Self.end - 900, deservesReply: true, answered: Self.end - 830)
+            .init(
+                household: 0, id: 7, date: Self.end - 900, deservesReply: true,
+                answered: Self.end - 830)
         ]
         let rows = values(ledger, [action("done", remoteID: "a")], plans: (2, [-30, 200]))
         #expect(rows.values.filter { !$0.isMet }.map(\.name) == [])
@@ -52,13 +58,16 @@ import Testing
         var ledger = TownLedger()
         ledger.deliveries = [delivery("a", at: -3_400)]
         ledger.mentions = [
-            .init(household: 0, id: 7, date: Self.end - 900, deservesReply: true, answered: Self.end - 800),
+            .init(
+                household: 0, id: 7, date: Self.end - 900, deservesReply: true,
+                answered: Self.end - 800),
             .init(household: 0, id: 8, date: Self.end - 100, deservesReply: true),
             .init(household: 0, id: 9, date: Self.end - 50, deservesReply: true),
             .init(household: 0, id: 10, date: Self.end - 900, deservesReply: false),
         ]
         let actions = [
-            action("done", remoteID: "a"), action("planned", due: -181), action("planned", due: -179),
+            action("done", remoteID: "a"), action("planned", due: -181),
+            action("planned", due: -179),
             action("expired"), action("skipped"),
         ]
         let rows = values(ledger, actions, plans: (3, [301]))
@@ -89,8 +98,12 @@ import Testing
     func measuresASmallFleet(launch: FleetPlan.Launch) async throws {
         var plan = FleetPlan(program: try WorkerProgram.path(), seed: 1)
         plan.launch = launch
-        (plan.mirrors, plan.hosts, plan.seconds, plan.poll, plan.judgesGoals) = (20, 5, 12, 10, false)
-        (plan.sizes, plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = ([3], 6, 2, 3.2, 120)
+        (plan.mirrors, plan.hosts, plan.seconds, plan.poll, plan.judgesGoals) = (
+            20, 5, 12, 10, false
+        )
+        (plan.sizes, plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = (
+            [3], 6, 2, 3.2, 120
+        )
         let report = try await FleetBench(plan: plan, say: { _ in }).run()
         #expect(report.isPassed, "\(report.lines.joined(separator: "\n"))")
         func value(_ name: String) -> Double { report.rows.first { $0.name == name }?.value ?? -1 }

@@ -10,7 +10,8 @@ import Testing
         let text = Data("host: sandbox.example\r\nsand, sandbox.example, sandsandbox.exampl".utf8)
         let wanted = "host: m000001.example\r\nsand, m000001.example, sandsandbox.exampl"
         for cut in 0...text.count {
-            var renaming = HostRenaming(from: Data("sandbox.example".utf8), to: Data("m000001.example".utf8))
+            var renaming = HostRenaming(
+                from: Data("sandbox.example".utf8), to: Data("m000001.example".utf8))
             let passed = renaming.pass(text.prefix(cut)) + renaming.pass(text.dropFirst(cut))
             #expect(renaming.isHolding)
             let whole = passed + renaming.letGo()
@@ -21,22 +22,26 @@ import Testing
 
     @Test func namesOfDifferentLengthsAreRefused() {
         #expect(throws: TestSupportError.self) {
-            _ = try HostRelay(on: "127.1.0.1", to: 1, replacing: "sandbox.example", with: "m.example")
+            _ = try HostRelay(
+                on: "127.1.0.1", to: 1, replacing: "sandbox.example", with: "m.example")
         }
     }
 
     @Test func aServerHasAnotherNameBehindIt() async throws {
         let server = try LoopbackServer { request, connection in
             let body = "\(request.target) \(request.header("about") ?? "") of sandbox.example"
-            try connection.respond(status: 200, headers: [("About", "sandbox.example")], body: Array(body.utf8))
+            try connection.respond(
+                status: 200, headers: [("About", "sandbox.example")], body: Array(body.utf8))
             throw TestSupportError("the client waits for the end")
         }
         let relay = try HostRelay(
-            on: "127.1.7.9", to: Int(server.port), replacing: "sandbox.example", with: "m000001.example")
+            on: "127.1.7.9", to: Int(server.port), replacing: "sandbox.example",
+            with: "m000001.example")
         defer { relay.stop() }
         let path = "/api/v1/notifications?limit=1"
         for target in [path, "/other"] {
-            let answer = try await ask(relay, "GET \(target) HTTP/1.1\r\nabout: user@m000001.example\r\n\r\n")
+            let answer = try await ask(
+                relay, "GET \(target) HTTP/1.1\r\nabout: user@m000001.example\r\n\r\n")
             #expect(answer.contains("\(target) user@m000001.example of m000001.example"))
             #expect(!answer.contains("sandbox"))
         }

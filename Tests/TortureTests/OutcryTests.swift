@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct OutcryTests {
     private static let population = SandboxWorld(
-        configuration: .busy(seed: 1, origin: Stage.origin, days: 1, timeZone: .gmt, network: .mastodon)
+        configuration: .busy(
+            seed: 1, origin: Stage.origin, days: 1, timeZone: .gmt, network: .mastodon)
     ).population
 
     private func plans(
@@ -22,18 +23,26 @@ import Testing
     @Test(arguments: NetworkName.allCases) func everyOutcryHasItsTurn(_ network: NetworkName) {
         let kinds = plans(170, network: network).flatMap(\.outcries).map(\.kind)
         #expect(Set(kinds) == Set(Outcry.Kind.all(on: network)))
-        let bursts = kinds.count { [.burst, .burstAndLostPlace, .burstWhileUnavailable].contains($0) }
+        let bursts = kinds.count {
+            [.burst, .burstAndLostPlace, .burstWhileUnavailable].contains($0)
+        }
         #expect((4...20).contains(bursts))
     }
 
     @Test func aRunBeginsWithABurstThatCannotBeReadYet() {
-        #expect(plans(2).map { $0.outcries.map(\.kind) } == [[.burstWhileUnavailable], [.burstWhileUnavailable]])
+        #expect(
+            plans(2).map { $0.outcries.map(\.kind) } == [
+                [.burstWhileUnavailable], [.burstWhileUnavailable],
+            ])
     }
 
     @Test func duringAnOutageOfAnHourManySpeak() {
         let endured = plans(300).filter { if case .endured = $0.shape { true } else { false } }
         #expect(
-            !endured.isEmpty && endured.allSatisfy { $0.outcries.map(\.kind) == [.burst] && $0.outcries[0].after > 2 })
+            !endured.isEmpty
+                && endured.allSatisfy {
+                    $0.outcries.map(\.kind) == [.burst] && $0.outcries[0].after > 2
+                })
     }
 
     @Test func aRunThatIsConfinedHearsWhatItIsToldTo() {
@@ -46,7 +55,9 @@ import Testing
     @Test(arguments: Outcry.Kind.allCases) func theSameSeedGivesTheSameWords(_ kind: Outcry.Kind) {
         let first = Outcry(kind: kind, after: 0, seed: 9).utterances(in: Self.population)
         #expect(first == Outcry(kind: kind, after: 1, seed: 9).utterances(in: Self.population))
-        #expect(kind == .stop || first != Outcry(kind: kind, after: 0, seed: 10).utterances(in: Self.population))
+        #expect(
+            kind == .stop
+                || first != Outcry(kind: kind, after: 0, seed: 10).utterances(in: Self.population))
         let speakers = first.map { Self.population.index(of: $0.speaker) }
         #expect(!speakers.isEmpty)
         #expect(!speakers.contains(nil))

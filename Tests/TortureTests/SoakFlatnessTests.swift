@@ -14,8 +14,10 @@ import Testing
                 process: ProcessFigures(memory: 12_000, cache: 3_000, threads: 6, descriptors: 20),
                 tables: TableFigures(
                     rows: [
-                        "mirrors": 1, "leases": 1, "feeds": 5, "posts": 1_600, "examples": 800, "people": 7,
-                        "feature_counts": 1_600, "counters": 7, "plans": number, "actions": number * 20,
+                        "mirrors": 1, "leases": 1, "feeds": 5, "posts": 1_600, "examples": 800,
+                        "people": 7,
+                        "feature_counts": 1_600, "counters": 7, "plans": number,
+                        "actions": number * 20,
                     ], fileSize: 5_000))
             change(&day)
             return day
@@ -27,8 +29,12 @@ import Testing
 
     @Test func theFirstDayDoesNotCount() {
         #expect(
-            complaints { if $0.day == 1 { $0.process = .init(memory: 4_000, cache: 900, threads: 3, descriptors: 9) } }
-                .isEmpty)
+            complaints {
+                if $0.day == 1 {
+                    $0.process = .init(memory: 4_000, cache: 900, threads: 3, descriptors: 9)
+                }
+            }
+            .isEmpty)
     }
 
     @Test func daysWithoutRestDoNotCountForMemory() {
@@ -47,7 +53,9 @@ import Testing
     @Test func ofAMonthThatIsLongEnoughLessWouldShow() {
         let grows: (inout SoakDay) -> Void = { $0.process.memory += $0.day * 24 }
         #expect(complaints(days: 30, grows).isEmpty)
-        expect(complaints(days: 120, grows)) { $0.contains { $0.hasPrefix("memory grows by 24576 bytes") } }
+        expect(complaints(days: 120, grows)) {
+            $0.contains { $0.hasPrefix("memory grows by 24576 bytes") }
+        }
     }
 
     @Test func whatSQLiteCachesHasABoundInsteadOfASlope() {
@@ -56,12 +64,17 @@ import Testing
             day.process.cache += day.day * 100
         }
         #expect(complaints(fills).isEmpty)
-        #expect(complaints(days: 60, fills) == ["SQLite holds 7600 kB on day 46; 7500 were to be all"])
+        #expect(
+            complaints(days: 60, fills) == ["SQLite holds 7600 kB on day 46; 7500 were to be all"])
     }
 
     @Test func whatIsNeverClosedIsNot() {
-        expect(complaints { $0.process.descriptors += $0.day }) { $0.contains { $0.hasPrefix("descriptors grow") } }
-        expect(complaints { $0.process.threads += $0.day / 10 }) { $0.contains { $0.hasPrefix("threads grow") } }
+        expect(complaints { $0.process.descriptors += $0.day }) {
+            $0.contains { $0.hasPrefix("descriptors grow") }
+        }
+        expect(complaints { $0.process.threads += $0.day / 10 }) {
+            $0.contains { $0.hasPrefix("threads grow") }
+        }
     }
 
     @Test(arguments: TableRule.all.map(\.table)) func rowsBeyondTheirBoundAreNot(table: String) {
@@ -77,18 +90,21 @@ import Testing
     }
 
     private static let slopes: [([Double], Double)] = [
-        ([], 0), ([1], 0), ([1, 2, 3], 1), ([5, 5, 5, 5], 0), ([9, 7, 5], -2), ([1, 2, 300, 4, 5], 1),
+        ([], 0), ([1], 0), ([1, 2, 3], 1), ([5, 5, 5, 5], 0), ([9, 7, 5], -2),
+        ([1, 2, 300, 4, 5], 1),
     ]
 
     @Test(arguments: slopes)
     func theSlopeIsTheMedianOfAll(values: [Double], expected: Double) {
-        #expect(Flatness.slope(values.enumerated().map { (Double($0.offset), $0.element) }) == expected)
+        #expect(
+            Flatness.slope(values.enumerated().map { (Double($0.offset), $0.element) }) == expected)
     }
 }
 
 extension SoakLedger {
     /// Of a month in which nothing special happened.
     fileprivate static let quiet = SoakLedger(
-        posted: 100, replies: 100, expectedReplies: 100, mentions: 150, favorites: 200, errors: 0, duplicates: 0,
+        posted: 100, replies: 100, expectedReplies: 100, mentions: 150, favorites: 200, errors: 0,
+        duplicates: 0,
         unsolicited: 0)
 }

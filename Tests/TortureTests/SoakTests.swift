@@ -36,7 +36,8 @@ import Testing
         #expect(figures.ledger.posted > 0)
         #expect(figures.ledger.replies > 0)
         for day in figures.days {
-            // Coarse: a worker with the whole sandbox inside it, or one that was never measured, is outside.
+            // Coarse: a worker with the whole sandbox inside it, or one that was never measured, is
+            // outside.
             #expect((1_000...60_000).contains(day.process.memory))
             #expect((500...Flatness.cacheBound).contains(day.process.cache))
             #expect((4...60).contains(day.process.descriptors))
@@ -90,9 +91,11 @@ import Testing
             for i in {1..\(files)}; do exec {file}</dev/null; done; kill -STOP $$
             """
         let process = try WorkerProcess(
-            name: "shell", words: ["bash", "-c", script], environment: ProcessInfo.processInfo.environment,
+            name: "shell", words: ["bash", "-c", script],
+            environment: ProcessInfo.processInfo.environment,
             logPath: folder.path("log"))
-        await expect(process.wait(seconds: 300) { $0 != .running }, equals: .stopped, "\(process.output)")
+        await expect(
+            process.wait(seconds: 300) { $0 != .running }, equals: .stopped, "\(process.output)")
         return try ProcessFigures(of: "\(process.process)")
     }
 

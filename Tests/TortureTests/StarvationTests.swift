@@ -19,8 +19,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "\n", " ", "1", "1\n", "1 2", "1 2\n", "1 2 ", "1 2 \n", "1  3\n", " 1 2 3\n", "1 2 3 4\n", "1 2 3\n\n",
-        "1 -2 3\n", "+1 2 3\n", "1 2.5 3\n", "1 0x2 3\n", "a b c\n", "1\t2\t3\n", "1 2 3\n4 5 6\n", "١ ٢ ٣\n",
+        "", "\n", " ", "1", "1\n", "1 2", "1 2\n", "1 2 ", "1 2 \n", "1  3\n", " 1 2 3\n",
+        "1 2 3 4\n", "1 2 3\n\n",
+        "1 -2 3\n", "+1 2 3\n", "1 2.5 3\n", "1 0x2 3\n", "a b c\n", "1\t2\t3\n", "1 2 3\n4 5 6\n",
+        "١ ٢ ٣\n",
         "1 18446744073709551616 3\n", "1 2 \u{0}\n",
     ])
     func otherTextSaysNothing(text: String) {
@@ -32,8 +34,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("7 (postgres) D 1 7 7 0\n", true), ("7 (postgres) S 1 7 7 0\n", false), ("7 (a) S 1) D 1 7\n", true),
-        ("7 (a) D 1) S 1 7\n", false), ("7 (D) R 1\n", false), ("7 (a) D", false), ("7 (a) DD 1", false),
+        ("7 (postgres) D 1 7 7 0\n", true), ("7 (postgres) S 1 7 7 0\n", false),
+        ("7 (a) S 1) D 1 7\n", true),
+        ("7 (a) D 1) S 1 7\n", false), ("7 (D) R 1\n", false), ("7 (a) D", false),
+        ("7 (a) DD 1", false),
         ("7 a D 1", false), (")", false), ("", false),
     ])
     func theStateStandsBehindTheName(text: String, isOnDisk: Bool) {
@@ -43,14 +47,19 @@ import Testing
     // MARK: Whom it is asked about
 
     /// Files such as the system's, of the threads of processes.
-    private func tell(_ folder: TemporaryDirectory, _ threads: [(Int32, Int32, wait: UInt64?, children: String?)])
+    private func tell(
+        _ folder: TemporaryDirectory, _ threads: [(Int32, Int32, wait: UInt64?, children: String?)]
+    )
         throws
     {
         for (process, thread, wait, children) in threads {
             let path = folder.path("\(process)/task/\(thread)")
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            for (name, text) in [("schedstat", wait.map { "1 \($0) 3\n" }), ("children", children)] {
-                if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
+            for (name, text) in [("schedstat", wait.map { "1 \($0) 3\n" }), ("children", children)]
+            {
+                if let text {
+                    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+                }
             }
         }
     }
@@ -60,7 +69,8 @@ import Testing
         try tell(
             folder,
             [
-                (1, 1, 10, "2 "), (1, 11, 20, "3 99 "), (2, 2, 30, ""), (3, 3, 40, "4 "), (4, 4, 50, nil),
+                (1, 1, 10, "2 "), (1, 11, 20, "3 99 "), (2, 2, 30, ""), (3, 3, 40, "4 "),
+                (4, 4, 50, nil),
                 (5, 5, 60, ""),
             ])
         let tree = ProcessTree(root: 1, folder: folder.path(""))
@@ -109,13 +119,17 @@ import Testing
     private static let factor = 100.0
     private let origin = Date(timeIntervalSince1970: 1_000_000)
 
-    /// What each of several samples shows: the start of a stretch before it, and its length, in real seconds.
+    /// What each of several samples shows: the start of a stretch before it, and its length, in
+    /// real seconds.
     private func stretches(_ samples: [(second: Double, waits: [Int32: Double])]) -> [[Double]?] {
         var rule = StarvationRule(factor: Self.factor, period: 0.1)
         return samples.map { second, waits in
             let date = origin + second * Self.factor
-            let pairs = waits.map { (ProcessTree.Thread(process: 1, number: $0), UInt64(($1 * 1e9).rounded())) }
-            return rule.stretch(until: date, waits: Dictionary(uniqueKeysWithValues: pairs)).map { stretch in
+            let pairs = waits.map {
+                (ProcessTree.Thread(process: 1, number: $0), UInt64(($1 * 1e9).rounded()))
+            }
+            return rule.stretch(until: date, waits: Dictionary(uniqueKeysWithValues: pairs)).map {
+                stretch in
                 #expect(stretch.end == date)
                 return [stretch.start.timeIntervalSince(origin), stretch.duration].map {
                     ($0 / Self.factor * 1e3).rounded()
@@ -125,18 +139,21 @@ import Testing
     }
 
     @Test func moreThanAHalfOfTheTimeCounts() {
-        #expect(stretches([(0, [1: 7]), (0.1, [1: 7.049]), (0.2, [1: 7.1])]) == [nil, nil, [100, 100]])
+        #expect(
+            stretches([(0, [1: 7]), (0.1, [1: 7.049]), (0.2, [1: 7.1])]) == [nil, nil, [100, 100]])
     }
 
     @Test func theThreadThatWaitedLongestDecides() {
         #expect(
-            stretches([(0, [1: 0, 2: 0]), (0.1, [1: 0.04, 2: 0.04]), (0.2, [1: 0.04, 2: 0.11])]) == [
-                nil, nil, [100, 100],
-            ])
+            stretches([(0, [1: 0, 2: 0]), (0.1, [1: 0.04, 2: 0.04]), (0.2, [1: 0.04, 2: 0.11])])
+                == [
+                    nil, nil, [100, 100],
+                ])
     }
 
     @Test func aWaitThatIsOverBeganEarlier() {
-        #expect(stretches([(1, [1: 0]), (1.1, [1: 0]), (1.2, [1: 0.75])]) == [nil, nil, [450, 750]])
+        #expect(
+            stretches([(1, [1: 0]), (1.1, [1: 0]), (1.2, [1: 0.75])]) == [nil, nil, [450, 750]])
     }
 
     @Test func aSampleThatIsLateCounts() {
@@ -148,13 +165,15 @@ import Testing
         let samples: [Set<Int32>] = [[1], [2], [2, 3], [3], [], [3], [3]]
         let starved = samples.enumerated().map { second, numbers in
             let threads = numbers.map { ProcessTree.Thread(process: 1, number: $0) }
-            return rule.stretch(until: origin + TimeInterval(second), waits: [:], onDisk: Set(threads))?.duration
+            return rule.stretch(
+                until: origin + TimeInterval(second), waits: [:], onDisk: Set(threads))?.duration
         }
         #expect(starved == [nil, nil, 1, 1, nil, nil, 1])
     }
 
     @Test func aThreadThatIsNewHasNotWaitedYet() {
-        #expect(stretches([(0, [:]), (0.1, [1: 50]), (0.2, [1: 50.06])]) == [nil, nil, [100, 100]])
+        #expect(
+            stretches([(0, [:]), (0.1, [1: 50]), (0.2, [1: 50.06])]) == [nil, nil, [100, 100]])
     }
 
     @Test func aNumberThatIsGivenAgainIsAnotherThread() {

@@ -6,7 +6,8 @@ import Testing
 @testable import Torture
 
 @Suite struct TimelineTests {
-    private let timeline = Timeline(clock: AcceleratedClock(origin: Date(), started: Date(), factor: 300))
+    private let timeline = Timeline(
+        clock: AcceleratedClock(origin: Date(), started: Date(), factor: 300))
 
     @Test func nobodyWorksBeforeTheFirstWorker() {
         timeline.note(isWorking: true)
@@ -19,7 +20,9 @@ import Testing
         let stretches = timeline.disturbances
         #expect(stretches.map(\.cause) == [.noWorker, .noWorker, .noWorker])
         #expect(stretches.map(\.interval.start) == stretches.map(\.interval.start).sorted())
-        for (one, next) in zip(stretches, stretches.dropFirst()) { #expect(one.interval.end <= next.interval.start) }
+        for (one, next) in zip(stretches, stretches.dropFirst()) {
+            #expect(one.interval.end <= next.interval.start)
+        }
     }
 
     @Test func whatIsFeltLongerEndsLater() throws {

@@ -4,15 +4,20 @@ import Testing
 
 @testable import Torture
 
-/// A short run of the crash harness for every network and every kind of stores; `make torture` runs long ones.
+/// A short run of the crash harness for every network and every kind of stores; `make torture` runs
+/// long ones.
 ///
-/// One after the other: a worker that gets no processor sends late, which the harness tells from a loss only roughly.
+/// One after the other: a worker that gets no processor sends late, which the harness tells from a
+/// loss only roughly.
 @Suite(.serialized) struct TortureRunTests {
     @Test(arguments: [
-        (NetworkName.mastodon, TortureStore.sqlite), (.x, .sqlite), (.bluesky, .sqlite), (.mastodon, .postgres),
+        (NetworkName.mastodon, TortureStore.sqlite), (.x, .sqlite), (.bluesky, .sqlite),
+        (.mastodon, .postgres),
         (.mastodon, .cluster),
     ])
-    func nothingIsSentTwiceAndNothingIsLost(_ network: NetworkName, _ store: TortureStore) async throws {
+    func nothingIsSentTwiceAndNothingIsLost(_ network: NetworkName, _ store: TortureStore)
+        async throws
+    {
         var settings = TortureSettings(network: network, store: store, kills: 12, seed: 1)
         settings.program = try WorkerProgram.path()
         let report = try await TortureRun(settings: settings, say: { _ in }).run()

@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func countsTheBeginningsInItsLog() async throws {
-        let process = try shell("echo 'level=info message=\"Worker started\"'; echo other; printf 'Worker started'")
+        let process = try shell(
+            "echo 'level=info message=\"Worker started\"'; echo other; printf 'Worker started'")
         _ = await process.wait(seconds: 20) { $0.hasEnded }
         // The last line is not complete.
         #expect(process.beginnings == 1)

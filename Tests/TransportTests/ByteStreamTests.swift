@@ -16,7 +16,8 @@ import Transport
         let body = [UInt8](repeating: 0, count: 300_000) + [1, 2, 3]
         let answer = try await executor.run {
             let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(10))
-            try stream.sendAll(Array("POST / HTTP/1.1\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+            try stream.sendAll(
+                Array("POST / HTTP/1.1\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
             return try stream.receiveAll()
         }
         #expect(answer == body)
@@ -36,7 +37,9 @@ import Transport
         let server = try LoopbackServer(steps: [.hang])
         let endpoint = ByteStreamEndpoint(host: "127.0.0.1", port: server.port, tls: .full)
         let error = try await #require(throws: TransportError.self) {
-            try await executor.run { _ = try ByteStream(to: endpoint, deadline: .now + .milliseconds(100)) }
+            try await executor.run {
+                _ = try ByteStream(to: endpoint, deadline: .now + .milliseconds(100))
+            }
         }
         #expect(error.code == .timeout)
         #expect(error.requestDidNotLeave)
@@ -50,7 +53,8 @@ import Transport
         let interruption = Interruption()
         let task = Task {
             try await executor.run {
-                let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(600), interruption: interruption)
+                let stream = try ByteStream(
+                    to: endpoint, deadline: .now + .seconds(600), interruption: interruption)
                 _ = try stream.wait(until: .now + .seconds(600), interruption: interruption)
             }
         }
@@ -71,19 +75,23 @@ import Transport
         let server = try LoopbackServer(steps: [.reset])
         let endpoint = ByteStreamEndpoint(host: "127.0.0.1", port: server.port)
         let error = try await #require(throws: TransportError.self) {
-            try await executor.run { try ByteStream(to: endpoint, deadline: .now + .seconds(10)).receiveAll() }
+            try await executor.run {
+                try ByteStream(to: endpoint, deadline: .now + .seconds(10)).receiveAll()
+            }
         }
         #expect([.interrupted, .connect].contains(error.code))
     }
 
     @Test(arguments: [
-        ("", 80), ("a b", 80), ("a/b", 80), ("a@b", 80), ("a\r\nb", 80), ("[::1]", 80), ("localhost", 0),
+        ("", 80), ("a b", 80), ("a/b", 80), ("a@b", 80), ("a\r\nb", 80), ("[::1]", 80),
+        ("localhost", 0),
         ("localhost", -1), ("localhost", 65_536), ("local?host", 80), ("a%0d", 80),
     ])
     func refusesEndpointsThatAreNone(host: String, port: Int) async throws {
         let error = try await #require(throws: TransportError.self) {
             try await executor.run {
-                _ = try ByteStream(to: ByteStreamEndpoint(host: host, port: port), deadline: .now + .seconds(1))
+                _ = try ByteStream(
+                    to: ByteStreamEndpoint(host: host, port: port), deadline: .now + .seconds(1))
             }
         }
         #expect(error.code == .invalidURL)
@@ -91,14 +99,18 @@ import Transport
     }
 
     @Test(arguments: [
-        "b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=", "sha256//b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=",
+        "b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=",
+        "sha256//b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=",
     ])
     func readsAPin(text: String) {
-        #expect(PublicKeyPin(text)?.description == "sha256//b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=")
+        #expect(
+            PublicKeyPin(text)?.description
+                == "sha256//b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k=")
     }
 
     @Test(arguments: [
-        "", "sha256//", "/etc/passwd", "b67L", String(repeating: "=", count: 44), "sha256//b67L;sha256//=",
+        "", "sha256//", "/etc/passwd", "b67L", String(repeating: "=", count: 44),
+        "sha256//b67L;sha256//=",
     ])
     func refusesWhatIsNoPin(text: String) {
         #expect(PublicKeyPin(text) == nil)

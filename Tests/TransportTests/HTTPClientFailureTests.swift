@@ -15,7 +15,9 @@ import Transport
         #expect(error.code == .connect)
         #expect(error.requestDidNotLeave)
         #expect(error.host == "127.0.0.1")
-        #expect(error.description.hasPrefix("could not complete the exchange with 127.0.0.1: Failed to connect"))
+        #expect(
+            error.description.hasPrefix(
+                "could not complete the exchange with 127.0.0.1: Failed to connect"))
     }
 
     @Test func knowsThatAnUnknownHostReceivedNothing() async throws {
@@ -46,9 +48,19 @@ import Transport
     @Test(arguments: [
         [LoopbackServer.Step.awaitRequest, .reset],
         [.awaitRequest, .close],
-        [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)), .close],
-        [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)), .reset],
-        [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe".utf8)), .close],
+        [
+            .awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)),
+            .close,
+        ],
+        [
+            .awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)),
+            .reset,
+        ],
+        [
+            .awaitRequest,
+            .send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe".utf8)),
+            .close,
+        ],
         [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Le".utf8)), .reset],
     ])
     func doesNotClaimThatALostRequestStayedHome(steps: [LoopbackServer.Step]) async throws {
@@ -63,7 +75,8 @@ import Transport
         "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nplain",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a number\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n",
     ])
     func refusesWhatIsNotHTTP(text: String) async throws {
         let server = try LoopbackServer(steps: [.awaitRequest, .send(Array(text.utf8)), .close])
@@ -73,8 +86,9 @@ import Transport
     }
 
     @Test func neverSendsAPostTwiceWhenTheServerDropsTheConnection() async throws {
-        // Answers the first request of a connection, keeps it open, and drops it when the second arrives: what a
-        // client meets when it reuses a connection that the server is about to close.
+        // Answers the first request of a connection, keeps it open, and drops it when the second
+        // arrives: what a client meets when it reuses a connection that the server is about to
+        // close.
         let server = try LoopbackServer { request, connection in
             if request.target == "/first" {
                 try connection.respond(status: 200)
@@ -84,7 +98,8 @@ import Transport
         }
         _ = try await client.send(HTTPRequest(url: server.url + "/first"))
         for method in [HTTPRequest.Method.post, .put, .patch, .delete] {
-            let error = try await failure(HTTPRequest(method: method, url: server.url + "/second", body: [1]))
+            let error = try await failure(
+                HTTPRequest(method: method, url: server.url + "/second", body: [1]))
             #expect(error.code == .interrupted)
             #expect(!error.requestDidNotLeave)
         }
@@ -104,7 +119,8 @@ import Transport
     }
 
     @Test(arguments: [
-        ("X-A", "b\r\nX-Injected: 1"), ("X-A", "b\n"), ("X-A", "b\0c"), ("X-A\r\nX-B", "c"), ("X A", "b"),
+        ("X-A", "b\r\nX-Injected: 1"), ("X-A", "b\n"), ("X-A", "b\0c"), ("X-A\r\nX-B", "c"),
+        ("X A", "b"),
         ("", "b"), ("X-A:", "b"), ("X-Ä", "b"), ("X-A", "\u{7f}"), ("Content-Length", "0"),
         ("Transfer-Encoding", "chunked"), ("host", "evil.example"),
     ])
@@ -118,12 +134,15 @@ import Transport
     }
 
     @Test(arguments: [
-        "", "/path", "example.org", "https://", "https:///", "https://exa mple.org/", "https://example.org/\r\nX: y",
+        "", "/path", "example.org", "https://", "https:///", "https://exa mple.org/",
+        "https://example.org/\r\nX: y",
         "https://example.org/\0", "https://user@example.org/", "https://user:s3cr3t@example.org/",
-        "https://@example.org/", "https://example.org:0x50/", "https://example.org:99999/", "https://[::1/",
+        "https://@example.org/", "https://example.org:0x50/", "https://example.org:99999/",
+        "https://[::1/",
         "https://example.org\\@evil.example/", "https://bücher.example/",
         "https://" + String(repeating: "a", count: 20_000),
-        "http://127.0.0.1@evil.example/", "http://localhost:80@evil.example/", "http://127.0.0.1\\@evil.example/",
+        "http://127.0.0.1@evil.example/", "http://localhost:80@evil.example/",
+        "http://127.0.0.1\\@evil.example/",
     ])
     func refusesURLsItCannotTrust(url: String) async throws {
         let error = try await failure(HTTPRequest(url: url))
@@ -135,7 +154,8 @@ import Transport
     @Test(arguments: [
         "http://example.org/", "HTTP://example.org/", "http://localhost.evil.example/",
         "http://127.0.0.1.evil.example/",
-        "http://128.0.0.1/", "http://0.0.0.0/", "http://[::2]/", "http://[::ffff:8.8.8.8]/", "http://192.168.0.1/",
+        "http://128.0.0.1/", "http://0.0.0.0/", "http://[::2]/", "http://[::ffff:8.8.8.8]/",
+        "http://192.168.0.1/",
         "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "javascript://127.0.0.1/",
     ])
     func speaksPlainHTTPToLoopbackOnly(url: String) async throws {
@@ -147,12 +167,15 @@ import Transport
     @Test(arguments: ["localhost", "LocalHost", "127.0.0.1"])
     func reachesLoopbackHostsWithoutTLS(host: String) async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
-        try await expect(client.send(HTTPRequest(url: "http://\(host):\(server.port)/")).status, equals: 200)
+        try await expect(
+            client.send(HTTPRequest(url: "http://\(host):\(server.port)/")).status, equals: 200)
     }
 
     @Test func keepsSecretsOutOfErrors() async throws {
         let secret = "s3cr3t"
-        let server = try LoopbackServer(steps: [.awaitRequest, .send(Array("HTTP/9.9 \(secret)\r\n\r\n".utf8)), .close])
+        let server = try LoopbackServer(steps: [
+            .awaitRequest, .send(Array("HTTP/9.9 \(secret)\r\n\r\n".utf8)), .close,
+        ])
         let request = HTTPRequest(
             method: .post, url: "\(server.url)/\(secret)?token=\(secret)",
             headers: HTTPHeaders([("Authorization", "Bearer \(secret)")]), body: Array(secret.utf8))

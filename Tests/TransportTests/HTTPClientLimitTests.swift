@@ -47,7 +47,9 @@ import Transport
 
     @Test func stopsAnEndlessHeader() async throws {
         let line = Array("X-More: \(String(repeating: "a", count: 1_000))\r\n".utf8)
-        let server = try LoopbackServer(steps: [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(line)])
+        let server = try LoopbackServer(steps: [
+            .awaitRequest, .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(line),
+        ])
         let error = try await failure(HTTPRequest(url: server.url))
         #expect(error.code == .tooLarge)
         #expect(error.beginning == nil)
@@ -61,7 +63,8 @@ import Transport
 
     @Test func countsTheBodyAfterDecompression() async throws {
         let server = try LoopbackServer { _, connection in
-            try connection.respond(status: 200, headers: [("Content-Encoding", "gzip")], body: gzipBomb())
+            try connection.respond(
+                status: 200, headers: [("Content-Encoding", "gzip")], body: gzipBomb())
         }
         let error = try await failure(HTTPRequest(url: server.url))
         #expect(error.code == .tooLarge)
@@ -82,12 +85,15 @@ import Transport
     @Test func givesUpOnAServerThatDrips() async throws {
         let server = try LoopbackServer(
             steps: [.awaitRequest, .send(Self.head), .drip([65], every: .milliseconds(10))])
-        try await expect(failure(HTTPRequest(url: server.url, timeout: .milliseconds(200))).code, equals: .timeout)
+        try await expect(
+            failure(HTTPRequest(url: server.url, timeout: .milliseconds(200))).code,
+            equals: .timeout)
     }
 
     @Test func givesUpOnATransferThatStalls() async throws {
         let client = HTTPClient(
-            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1", stallTimeout: .seconds(1)))
+            configuration: HTTPClientConfiguration(
+                userAgent: "mirror-bot-tests/1", stallTimeout: .seconds(1)))
         let server = try LoopbackServer(steps: [.awaitRequest, .send(Self.head), .hang])
         let error = try await #require(throws: TransportError.self) {
             try await client.send(HTTPRequest(url: server.url, timeout: .seconds(60)))
@@ -99,7 +105,8 @@ import Transport
         // TLS to a server that stays silent: the connection stands, the handshake never ends.
         let server = try LoopbackServer(steps: [.hang])
         let request = HTTPRequest(
-            method: .post, url: "https://127.0.0.1:\(server.port)/", body: [1], timeout: .milliseconds(200))
+            method: .post, url: "https://127.0.0.1:\(server.port)/", body: [1],
+            timeout: .milliseconds(200))
         let error = try await failure(request)
         #expect(error.code == .timeout)
         #expect(error.requestDidNotLeave)
@@ -107,7 +114,9 @@ import Transport
 
     @Test func returnsAtOnceWhenCancelled() async throws {
         let server = try LoopbackServer(steps: [.awaitRequest, .hang])
-        let task = Task { try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600))) }
+        let task = Task {
+            try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600)))
+        }
         try await server.waitForRequests(1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -136,8 +145,11 @@ import Transport
 
     @Test func failsRequestsUnderWayOnShutdown() async throws {
         let server = try LoopbackServer(steps: [.awaitRequest, .hang])
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
-        let task = Task { try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600))) }
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+        let task = Task {
+            try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600)))
+        }
         try await server.waitForRequests(1)
         client.shutdown()
         let underWay = try await #require(throws: TransportError.self) { try await task.value }
@@ -168,11 +180,13 @@ import Transport
 
 /// A gzip file of 64 MB of zero bytes, about 400 KB long and without its checksum.
 ///
-/// One block of fixed codes (RFC 1951, section 3.2.6): a zero byte, then "258 bytes from one byte back" over and over.
+/// One block of fixed codes (RFC 1951, section 3.2.6): a zero byte, then "258 bytes from one byte
+/// back" over and over.
 private func gzipBomb() -> [UInt8] {
     let start = "1" + "10" + "00110000"
     let copy = "11000101" + "00000"
-    // Eight copies fill thirteen whole bytes, so that beyond the first byte the file repeats itself.
+    // Eight copies fill thirteen whole bytes, so that beyond the first byte the file repeats
+    // itself.
     let bits = Array((start + String(repeating: copy, count: 24)).utf8)
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: bits.count - 7, by: 8) {

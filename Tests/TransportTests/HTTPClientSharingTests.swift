@@ -13,7 +13,9 @@ import Transport
     }
 
     /// A server that answers nothing.
-    private static func hanging() throws -> LoopbackServer { try LoopbackServer(steps: [.awaitRequest, .hang]) }
+    private static func hanging() throws -> LoopbackServer {
+        try LoopbackServer(steps: [.awaitRequest, .hang])
+    }
 
     private static func answering() throws -> LoopbackServer {
         try LoopbackServer { _, connection in try connection.respond(status: 200) }
@@ -24,7 +26,10 @@ import Transport
         _ server: LoopbackServer, with count: Int, arriving: Int, by client: HTTPClient
     ) async throws -> [Task<HTTPResponse, any Error>] {
         let tasks = (0..<count).map { number in
-            Task { try await client.send(HTTPRequest(url: server.url + "/\(number)", timeout: .seconds(600))) }
+            Task {
+                try await client.send(
+                    HTTPRequest(url: server.url + "/\(number)", timeout: .seconds(600)))
+            }
         }
         try await server.waitForRequests(arriving)
         return tasks
@@ -35,21 +40,25 @@ import Transport
     /// Two mirrors on one server share its connection, and neither a cookie nor a token.
     @Test func connectionsAreSharedAndNothingElse() async throws {
         let server = try LoopbackServer { _, connection in
-            try connection.respond(status: 200, headers: [("Set-Cookie", "session=planted; Path=/")])
+            try connection.respond(
+                status: 200, headers: [("Set-Cookie", "session=planted; Path=/")])
         }
         let client = Self.client()
         for (token, contact) in [("one", "@one@host.example"), ("two", "@two@host.example")] {
-            var request = HTTPRequest(url: server.url, headers: HTTPHeaders([("Authorization", "Bearer \(token)")]))
+            var request = HTTPRequest(
+                url: server.url, headers: HTTPHeaders([("Authorization", "Bearer \(token)")]))
             request.contact = contact
             _ = try await client.send(request)
         }
         _ = try await client.send(HTTPRequest(url: server.url))
         #expect(server.connectionCount == 1)
-        #expect(server.requests.map { $0.header("Authorization") } == ["Bearer one", "Bearer two", nil])
+        #expect(
+            server.requests.map { $0.header("Authorization") } == ["Bearer one", "Bearer two", nil])
         #expect(server.requests.map { $0.header("Cookie") } == [nil, nil, nil])
         #expect(
             server.requests.map { $0.header("User-Agent") } == [
-                "mirror-bot-tests/1 (+@one@host.example)", "mirror-bot-tests/1 (+@two@host.example)",
+                "mirror-bot-tests/1 (+@one@host.example)",
+                "mirror-bot-tests/1 (+@two@host.example)",
                 "mirror-bot-tests/1",
             ])
     }
@@ -65,7 +74,9 @@ import Transport
         }
         let client = Self.client(perHost: 3)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<30 { group.addTask { _ = try await client.send(HTTPRequest(url: server.url)) } }
+            for _ in 0..<30 {
+                group.addTask { _ = try await client.send(HTTPRequest(url: server.url)) }
+            }
             try await group.waitForAll()
         }
         #expect(crowd.largest == 3)
@@ -76,17 +87,24 @@ import Transport
         let (hanging, answering) = (try Self.hanging(), try Self.answering())
         let client = Self.client(perHost: 2, total: 3)
         let tasks = try await Self.occupy(hanging, with: 20, arriving: 2, by: client)
-        for _ in 0..<10 { try await expect(client.send(HTTPRequest(url: answering.url)).status, equals: 200) }
+        for _ in 0..<10 {
+            try await expect(client.send(HTTPRequest(url: answering.url)).status, equals: 200)
+        }
         #expect(hanging.requests.count == 2)
         for task in tasks { task.cancel() }
     }
 
-    /// The slots of all together are taken by hosts that answer nothing: the next host gets one all the same.
+    /// The slots of all together are taken by hosts that answer nothing: the next host gets one all
+    /// the same.
     @Test func manyHostsThatHangHoldBackNobodyElse() async throws {
-        let (hanging, answering) = (try (0..<3).map { _ in try Self.hanging() }, try Self.answering())
+        let (hanging, answering) = (
+            try (0..<3).map { _ in try Self.hanging() }, try Self.answering()
+        )
         let client = Self.client(perHost: 2, total: 3)
         var tasks: [Task<HTTPResponse, any Error>] = []
-        for server in hanging { tasks += try await Self.occupy(server, with: 5, arriving: 1, by: client) }
+        for server in hanging {
+            tasks += try await Self.occupy(server, with: 5, arriving: 1, by: client)
+        }
         try await expect(client.send(HTTPRequest(url: answering.url)).status, equals: 200)
         for task in tasks { task.cancel() }
     }
@@ -100,7 +118,8 @@ import Transport
         }
         let client = Self.client(perHost: 1, total: 1)
         let tasks = try await Self.occupy(server, with: 3, arriving: 1, by: client)
-        try await expect(client.send(HTTPRequest(method: method, url: server.url)).status, equals: 200)
+        try await expect(
+            client.send(HTTPRequest(method: method, url: server.url)).status, equals: 200)
         for task in tasks { task.cancel() }
     }
 
@@ -140,9 +159,13 @@ import Transport
         let server = try Self.hanging()
         let client = Self.client(perHost: 1)
         let running = try await Self.occupy(server, with: 1, arriving: 1, by: client)
-        let waiting = Task { try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600))) }
+        let waiting = Task {
+            try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600)))
+        }
         client.shutdown()
-        let underWay = try await #require(throws: TransportError.self) { try await running[0].value }
+        let underWay = try await #require(throws: TransportError.self) {
+            try await running[0].value
+        }
         #expect(!underWay.requestDidNotLeave)
         let error = try await #require(throws: TransportError.self) { try await waiting.value }
         #expect(error.code == .shutdown)

@@ -5,10 +5,13 @@ import Transport
 @Suite struct HTTPClientTLSTests {
     @Test func refusesACertificateNobodySigned() async throws {
         let server = try await TLSPageServer(SelfSignedCertificate())
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
         let error = try await #require(throws: TransportError.self) {
             try await client.send(
-                HTTPRequest(method: .post, url: "https://localhost:\(server.port)/", body: Array("secret".utf8)))
+                HTTPRequest(
+                    method: .post, url: "https://localhost:\(server.port)/",
+                    body: Array("secret".utf8)))
         }
         #expect(error.code == .tls)
         #expect(error.requestDidNotLeave)
@@ -43,7 +46,8 @@ import Transport
     @Test func saysWhichAuthorityFileIsMissing() async throws {
         let server = try await TLSPageServer(SelfSignedCertificate())
         let client = HTTPClient(
-            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1", caBundlePath: "/nowhere/ca.pem"))
+            configuration: HTTPClientConfiguration(
+                userAgent: "mirror-bot-tests/1", caBundlePath: "/nowhere/ca.pem"))
         let error = try await #require(throws: TransportError.self) {
             try await client.send(HTTPRequest(url: "https://localhost:\(server.port)/"))
         }

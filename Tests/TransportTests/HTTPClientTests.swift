@@ -18,7 +18,10 @@ import Transport
 
     @Test func keepsHeadersInOrderAndFindsThemByAnyCase() async throws {
         let server = try LoopbackServer { _, connection in
-            let headers = [("Link", "<a>; rel=next"), ("X-One", "1"), ("LINK", "<b>; rel=prev"), ("X-Empty", "")]
+            let headers = [
+                ("Link", "<a>; rel=next"), ("X-One", "1"), ("LINK", "<b>; rel=prev"),
+                ("X-Empty", ""),
+            ]
             try connection.respond(status: 200, headers: headers)
         }
         let response = try await client.send(HTTPRequest(url: server.url))
@@ -26,13 +29,17 @@ import Transport
         #expect(response.headers["lInK"] == "<a>; rel=next")
         expect(response.headers["x-empty"]) { $0?.isEmpty == true }
         #expect(response.headers["x-two"] == nil)
-        #expect(response.headers.pairs.map(\.name) == ["Link", "X-One", "LINK", "X-Empty", "Content-Length"])
+        #expect(
+            response.headers.pairs.map(\.name) == [
+                "Link", "X-One", "LINK", "X-Empty", "Content-Length",
+            ])
     }
 
     @Test func reportsOnlyTheFinalBlockOfHeaders() async throws {
         let server = try LoopbackServer { _, connection in
             try connection.send("HTTP/1.1 103 Early Hints\r\nLink: <early>\r\n\r\n")
-            try connection.send("HTTP/1.1 200 OK\r\nX-Folded: a\r\n b\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nX-Folded: a\r\n b\r\nTransfer-Encoding: chunked\r\n\r\n")
             try connection.send("5\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n")
         }
         let response = try await client.send(HTTPRequest(url: server.url))
@@ -45,7 +52,9 @@ import Transport
 
     @Test func receivesEveryByteOfABody() async throws {
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let server = try LoopbackServer { _, connection in try connection.respond(status: 200, body: body) }
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: 200, body: body)
+        }
         try await expect(client.send(HTTPRequest(url: server.url)).body, equals: body)
     }
 
@@ -54,7 +63,8 @@ import Transport
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
         let body: [UInt8] = [0, 1, 0, 255, 13, 10, 0] + [UInt8](repeating: 7, count: 2_000_000)
         let headers = HTTPHeaders([("Content-Type", "application/octet-stream")])
-        _ = try await client.send(HTTPRequest(method: method, url: server.url + "/a?b=c", headers: headers, body: body))
+        _ = try await client.send(
+            HTTPRequest(method: method, url: server.url + "/a?b=c", headers: headers, body: body))
         let request = try #require(server.requests.first)
         #expect(request.method == method.rawValue)
         #expect(request.target == "/a?b=c")
@@ -73,7 +83,9 @@ import Transport
 
     @Test func sendsUserAgentAndGivenHeaders() async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
-        let headers = HTTPHeaders([("Authorization", "Bearer t"), ("X-Empty", ""), ("X-Text", "a: b; c")])
+        let headers = HTTPHeaders([
+            ("Authorization", "Bearer t"), ("X-Empty", ""), ("X-Text", "a: b; c"),
+        ])
         _ = try await client.send(HTTPRequest(url: server.url, headers: headers))
         let request = try #require(server.requests.first)
         #expect(request.header("User-Agent") == "mirror-bot-tests/1")
@@ -91,13 +103,17 @@ import Transport
             request.contact = contact
             _ = try await client.send(request)
         }
-        let accepted = ["https://ops.example/?a=b#c", "mailto:a@b.example", "@bot@host.example:8443"]
+        let accepted = [
+            "https://ops.example/?a=b#c", "mailto:a@b.example", "@bot@host.example:8443",
+        ]
         for contact in accepted { try await send(contact) }
         let refused = [
-            nil, "", "a b", "a\r\nX-Planted: 1", "a)", "(a", "a\\", "ü", String(repeating: "x", count: 201), "a\u{7f}",
+            nil, "", "a b", "a\r\nX-Planted: 1", "a)", "(a", "a\\", "ü",
+            String(repeating: "x", count: 201), "a\u{7f}",
         ]
         for contact in refused { try await send(contact) }
-        let expected = accepted.map { "mirror-bot/2 (+\($0))" } + refused.map { _ in "mirror-bot/2" }
+        let expected =
+            accepted.map { "mirror-bot/2 (+\($0))" } + refused.map { _ in "mirror-bot/2" }
         #expect(server.requests.map { $0.header("User-Agent") } == expected)
     }
 
@@ -113,8 +129,11 @@ import Transport
         let server = try LoopbackServer { request, connection in
             let accepts = request.header("Accept-Encoding")?.contains("gzip") == true
             // gzip of "hello hello hello hello"
-            let body = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA==").map { [UInt8]($0) } ?? []
-            try connection.respond(status: accepts ? 200 : 406, headers: [("Content-Encoding", "gzip")], body: body)
+            let body =
+                Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA==").map { [UInt8]($0) }
+                ?? []
+            try connection.respond(
+                status: accepts ? 200 : 406, headers: [("Content-Encoding", "gzip")], body: body)
         }
         let response = try await client.send(HTTPRequest(url: server.url))
         #expect(response.status == 200)
@@ -158,7 +177,10 @@ import Transport
         let bodies = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
             for number in 0..<256 {
                 group.addTask {
-                    (number, try await client.send(HTTPRequest(url: server.url + "/\(number)")).body)
+                    (
+                        number,
+                        try await client.send(HTTPRequest(url: server.url + "/\(number)")).body
+                    )
                 }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -170,11 +192,14 @@ import Transport
     @Test func showsNoSecretWhenPrinted() {
         let secret = "s3cr3t"
         let request = HTTPRequest(
-            url: "https://example.org/?q=\(secret)", headers: HTTPHeaders([("Authorization", secret)]),
+            url: "https://example.org/?q=\(secret)",
+            headers: HTTPHeaders([("Authorization", secret)]),
             body: Array(secret.utf8))
         var dumped = ""
         dump(request, to: &dumped)
         dump(request.headers, to: &dumped)
-        #expect(!"\(request) \(request.headers) \(String(reflecting: request)) \(dumped)".contains(secret))
+        #expect(
+            !"\(request) \(request.headers) \(String(reflecting: request)) \(dumped)".contains(
+                secret))
     }
 }

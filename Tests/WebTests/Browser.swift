@@ -3,7 +3,8 @@ import TestSupport
 
 /// A browser without a window, told what to do through its debugging pipe.
 ///
-/// Its calls block; use it inside ``run(_:)``, which gives them a thread. It does not outlive the value.
+/// Its calls block; use it inside ``run(_:)``, which gives them a thread. It does not outlive the
+/// value.
 final class Browser {
     /// The program, if somebody asks for the tests that need it.
     static let program = ProcessInfo.processInfo.environment["MIRROR_BOT_BROWSER"]
@@ -24,7 +25,9 @@ final class Browser {
     private(set) var events: [(name: String, parameters: Message)] = []
 
     /// Runs blocking work with a browser on a thread of its own.
-    static func run<Value: Sendable>(_ body: @escaping @Sendable (Browser) throws -> Value) async throws -> Value {
+    static func run<Value: Sendable>(_ body: @escaping @Sendable (Browser) throws -> Value)
+        async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result { try body(try Browser()) }) }.start()
         }
@@ -33,11 +36,16 @@ final class Browser {
     private init() throws {
         profile = try TemporaryDirectory()
         var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
-        guard pipe(&input) == 0, pipe(&output) == 0 else { throw TestSupportError("could not make a pipe") }
+        guard pipe(&input) == 0, pipe(&output) == 0 else {
+            throw TestSupportError("could not make a pipe")
+        }
         // Above the places where the browser looks for them.
-        let (reading, writing) = (fcntl(input[0], F_DUPFD_CLOEXEC, 20), fcntl(output[1], F_DUPFD_CLOEXEC, 20))
+        let (reading, writing) = (
+            fcntl(input[0], F_DUPFD_CLOEXEC, 20), fcntl(output[1], F_DUPFD_CLOEXEC, 20)
+        )
         let words = [
-            Self.program ?? "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            Self.program ?? "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+            "--hide-scrollbars",
             "--user-data-dir=\(profile.path)", "--remote-debugging-pipe", "about:blank",
         ]
         var environment = ProcessInfo.processInfo.environment
@@ -55,7 +63,9 @@ final class Browser {
         let attached = try call(
             "Target.attachToTarget", ["targetId": target["targetId"] ?? "", "flatten": true])
         session = attached["sessionId"] as? String
-        for domain in ["Page", "Network", "Log", "Runtime", "Accessibility"] { _ = try call("\(domain).enable") }
+        for domain in ["Page", "Network", "Log", "Runtime", "Accessibility"] {
+            _ = try call("\(domain).enable")
+        }
     }
 
     deinit {
@@ -76,7 +86,9 @@ final class Browser {
         try commands.write(contentsOf: try JSONSerialization.data(withJSONObject: message) + [0])
         while true {
             let answer = try next()
-            if let name = answer["method"] as? String { events.append((name, answer["params"] as? Message ?? [:])) }
+            if let name = answer["method"] as? String {
+                events.append((name, answer["params"] as? Message ?? [:]))
+            }
             guard answer["id"] as? Int == number else { continue }
             if let error = answer["error"] { throw TestSupportError("\(method): \(error)") }
             return answer["result"] as? Message ?? [:]
@@ -91,10 +103,14 @@ final class Browser {
                 return try JSONSerialization.jsonObject(with: message) as? Message ?? [:]
             }
             var ready = pollfd(fd: answers, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, Self.patience) > 0 else { throw TestSupportError("the browser does not answer") }
+            guard poll(&ready, 1, Self.patience) > 0 else {
+                throw TestSupportError("the browser does not answer")
+            }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(answers, &buffer, buffer.count)
-            guard count > 0 else { throw TestSupportError("the browser has ended; is it installed?") }
+            guard count > 0 else {
+                throw TestSupportError("the browser has ended; is it installed?")
+            }
             unread += buffer[..<count]
         }
     }
@@ -104,12 +120,15 @@ final class Browser {
     /// Opens a file and waits until it is shown.
     func open(_ path: String) throws {
         try call("Page.navigate", ["url": "file://\(path)"])
-        while try evaluate("document.readyState + location.href") as? String != "completefile://\(path)" {}
+        while try evaluate("document.readyState + location.href") as? String
+            != "completefile://\(path)"
+        {}
     }
 
     /// The value of an expression in the page, as JSON has it.
     func evaluate(_ expression: String) throws -> Any {
-        let answer = try call("Runtime.evaluate", ["expression": expression, "returnByValue": true])
+        let answer = try call(
+            "Runtime.evaluate", ["expression": expression, "returnByValue": true])
         if let problem = answer["exceptionDetails"] { throw TestSupportError("\(problem)") }
         return (answer["result"] as? Message)?["value"] ?? NSNull()
     }
@@ -120,12 +139,14 @@ final class Browser {
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false])
         try call(
-            "Emulation.setEmulatedMedia", ["features": [["name": "prefers-color-scheme", "value": scheme]]])
+            "Emulation.setEmulatedMedia",
+            ["features": [["name": "prefers-color-scheme", "value": scheme]]])
     }
 
     /// A picture of the whole page.
     func picture() throws -> Data {
-        let answer = try call("Page.captureScreenshot", ["format": "png", "captureBeyondViewport": true])
+        let answer = try call(
+            "Page.captureScreenshot", ["format": "png", "captureBeyondViewport": true])
         guard let data = (answer["data"] as? String).flatMap({ Data(base64Encoded: $0) }) else {
             throw TestSupportError("there is no picture")
         }
@@ -136,7 +157,9 @@ final class Browser {
     func accessible() throws -> [(role: String, name: String)] {
         let nodes = try call("Accessibility.getFullAXTree")["nodes"] as? [Message] ?? []
         return nodes.filter { $0["ignored"] as? Bool != true }.map { node in
-            func value(_ key: String) -> String { ((node[key] as? Message)?["value"] as? String) ?? "" }
+            func value(_ key: String) -> String {
+                ((node[key] as? Message)?["value"] as? String) ?? ""
+            }
             return (value("role"), value("name"))
         }
     }

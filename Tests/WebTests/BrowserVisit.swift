@@ -47,7 +47,8 @@ struct BrowserVisit {
     }
 
     private static let program = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().appendingPathComponent("../Pages/pages.py").standardizedFileURL.path
+        .deletingLastPathComponent().appendingPathComponent("../Pages/pages.py").standardizedFileURL
+        .path
 
     /// Does a task.
     ///
@@ -60,7 +61,9 @@ struct BrowserVisit {
         _ task: Task, check: (String, [String: String]) async throws -> Void = { _, _ in }
     ) async throws -> [String] {
         var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
-        guard pipe(&input) == 0, pipe(&output) == 0 else { throw TestSupportError("could not make a pipe") }
+        guard pipe(&input) == 0, pipe(&output) == 0 else {
+            throw TestSupportError("could not make a pipe")
+        }
         for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let (theirInput, theirOutput) = (input[0], output[1])
         let process = try ProcessSpawn.start([python ?? "python3", program]) { actions in

@@ -4,15 +4,20 @@ import Testing
 
 @testable import Web
 
-/// Opens every link and presses every button of every page in every state: none leads to an error, nothing that a page
-/// offers is refused, and no page names a command, an option or an id where no code is expected.
+/// Opens every link and presses every button of every page in every state: none leads to an error,
+/// nothing that a page offers is refused, and no page names a command, an option or an id where no
+/// code is expected.
 ///
 /// Links and buttons that differ by their rows alone are tried twice.
 @Suite(.timeLimit(.minutes(30)), .serialized) struct CrawlTests {
     /// Those whose pages are there, and are more than one.
-    private static let states = PageState.all.filter { !["many", "locked", "database-away"].contains($0.name) }
+    private static let states = PageState.all.filter {
+        !["many", "locked", "database-away"].contains($0.name)
+    }
 
-    @Test(arguments: states) func everyLinkAndButtonDoesWhatItOffers(_ state: PageState) async throws {
+    @Test(arguments: states) func everyLinkAndButtonDoesWhatItOffers(_ state: PageState)
+        async throws
+    {
         // Nobody listens there: whatever is asked of a network fails at once.
         let (stand, pages) = try await state.start(besides: [
             "BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9",
@@ -64,7 +69,8 @@ import Testing
 
 /// A walk along links and through buttons.
 ///
-/// All links are followed before the first button is pressed: what is pressed may take away what a link leads to.
+/// All links are followed before the first button is pressed: what is pressed may take away what a
+/// link leads to.
 private struct Crawl {
     /// How often links and buttons of one kind are tried.
     private static let most = 2
@@ -120,7 +126,8 @@ private struct Crawl {
             let answer = try await client.send(path)
             // What was pressed elsewhere may have taken it away.
             guard answer.status == 200 else { return }
-            guard let press = CrawledPage(answer.body).presses.first(where: { isToBePressed($0) }) else { return }
+            guard let press = CrawledPage(answer.body).presses.first(where: { isToBePressed($0) })
+            else { return }
             try await self.press(press, on: path)
             try await followAll()
         }
@@ -145,7 +152,9 @@ private struct Crawl {
     private mutating func read(_ answer: WebClient.Answer, at place: String) -> CrawledPage {
         let page = CrawledPage(answer.body)
         let words = Set(page.terminalWords).sorted()
-        if !words.isEmpty { faults.append("\(place) speaks to a terminal: \(words.joined(separator: ", "))") }
+        if !words.isEmpty {
+            faults.append("\(place) speaks to a terminal: \(words.joined(separator: ", "))")
+        }
         return page
     }
 
@@ -187,8 +196,11 @@ private struct Crawl {
             guard let next = question.presses.first(where: { isToBePressed($0) }) else { return }
             try await self.press(next, on: here)
         case 303:
-            guard let next = answer["Location"] else { return faults.append("\(here): led nowhere") }
-            if let page = try await open(Link(path: String(next.prefix { $0 != "#" }), place: here)) {
+            guard let next = answer["Location"] else {
+                return faults.append("\(here): led nowhere")
+            }
+            if let page = try await open(Link(path: String(next.prefix { $0 != "#" }), place: here))
+            {
                 follow(page, from: here)
             }
         default: faults.append("\(here): \(Self.told(answer))")
@@ -197,12 +209,16 @@ private struct Crawl {
 
     /// The status, and the sentence that a person is told.
     private static func told(_ answer: WebClient.Answer) -> String {
-        let alert = answer.body.range(of: "role=\"alert\"").map { String(answer.body[$0.upperBound...].prefix(300)) }
-        let text = (alert ?? "").replacingOccurrences(of: "<[^>]*>", with: " ", options: .regularExpression)
+        let alert = answer.body.range(of: "role=\"alert\"").map {
+            String(answer.body[$0.upperBound...].prefix(300))
+        }
+        let text = (alert ?? "").replacingOccurrences(
+            of: "<[^>]*>", with: " ", options: .regularExpression)
         return "\(answer.status) \(text)"
     }
 
-    /// What a link has in common with those of other rows: its path without names, and the names in its query.
+    /// What a link has in common with those of other rows: its path without names, and the names in
+    /// its query.
     private static func kind(_ link: String) -> String {
         let parts = link.split(separator: "?", maxSplits: 1)
         let path = (parts.first ?? "").split(separator: "/").map { part in

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A page as a person without script uses it: where its links lead, and what each of its buttons sends.
+/// A page as a person without script uses it: where its links lead, and what each of its buttons
+/// sends.
 ///
 /// Reads the marks of our own templates; `make check-pages` shows that they are HTML.
 struct CrawledPage {
@@ -40,7 +41,8 @@ struct CrawledPage {
         terminalWords = Self.terminalWords(in: html)
         let text = html as NSString
         var form: Form?
-        let tags = Self.tag?.matches(in: html, range: NSRange(location: 0, length: text.length)) ?? []
+        let tags =
+            Self.tag?.matches(in: html, range: NSRange(location: 0, length: text.length)) ?? []
         for found in tags {
             let name = text.substring(with: found.range(at: 2))
             let attributes = Self.attributes(text.substring(with: found.range(at: 3)))
@@ -56,14 +58,19 @@ struct CrawledPage {
             }
             switch name {
             case "a": if let path = attributes["href"] { note(path) }
-            case "form": form = Form(path: attributes["action"] ?? "", isPost: attributes["method"] == "post")
+            case "form":
+                form = Form(
+                    path: attributes["action"] ?? "", isPost: attributes["method"] == "post")
             case "input": form?.add(attributes, label: Self.label(for: attributes["id"], in: html))
             case "select": form?.choice = (attributes["name"] ?? "", nil)
             case "option":
                 // A person chooses something where nothing is chosen yet.
                 let isOpen = form?.choice?.value?.isEmpty ?? true
-                guard isOpen || attributes["selected"] != nil && attributes["value"] != "" else { continue }
-                form?.choice?.value = attributes["value"] ?? Self.text(behind: found.range, to: "<", in: text)
+                guard isOpen || attributes["selected"] != nil && attributes["value"] != "" else {
+                    continue
+                }
+                form?.choice?.value =
+                    attributes["value"] ?? Self.text(behind: found.range, to: "<", in: text)
             case "button":
                 let field = attributes["name"].map { ($0, attributes["value"] ?? "") }
                 let label = Self.text(behind: found.range, to: "</button>", in: text)
@@ -76,10 +83,12 @@ struct CrawledPage {
     /// Reads what the page itself says: not what people wrote, and not what stands as code.
     private static func terminalWords(in html: String) -> [String] {
         let said = html.replacingOccurrences(
-            of: "(?s)<(bdi|code|script|style|title)\\b[^>]*>.*?</\\1>|<[^>]*>", with: " ", options: .regularExpression)
-        return said.matches(of: /mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b/).map {
-            String($0.output)
-        }
+            of: "(?s)<(bdi|code|script|style|title)\\b[^>]*>.*?</\\1>|<[^>]*>", with: " ",
+            options: .regularExpression)
+        return said.matches(of: /mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b/)
+            .map {
+                String($0.output)
+            }
     }
 
     private mutating func note(_ address: String) {
@@ -98,7 +107,8 @@ struct CrawledPage {
 
     private static func attributes(_ text: String) -> [String: String] {
         let whole = text as NSString
-        let found = attribute?.matches(in: text, range: NSRange(location: 0, length: whole.length)) ?? []
+        let found =
+            attribute?.matches(in: text, range: NSRange(location: 0, length: whole.length)) ?? []
         let pairs = found.map { match in
             let value = match.range(at: 2)
             return (
@@ -122,11 +132,14 @@ struct CrawledPage {
         let stop = html.range(of: end, range: NSRange(location: begin, length: html.length - begin))
         guard stop.location != NSNotFound else { return "" }
         let marked = html.substring(with: NSRange(location: begin, length: stop.location - begin))
-        return unescaped(marked.replacingOccurrences(of: "<[^>]*>", with: "", options: .regularExpression))
+        return unescaped(
+            marked.replacingOccurrences(of: "<[^>]*>", with: "", options: .regularExpression))
     }
 
     private static func unescaped(_ text: String) -> String {
-        let signs = [("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
+        let signs = [
+            ("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"),
+        ]
         return signs.reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
     }
 }
@@ -140,7 +153,9 @@ extension CrawledPage.Form {
         case "hidden": fields.append((name, value))
         case "checkbox": if Self.ticked.contains(name) { fields.append((name, value)) }
         case "radio":
-            guard attributes["checked"] != nil || !fields.contains(where: { $0.0 == name }) else { return }
+            guard attributes["checked"] != nil || !fields.contains(where: { $0.0 == name }) else {
+                return
+            }
             fields.removeAll { $0.0 == name }
             fields.append((name, value))
         default:

@@ -9,7 +9,8 @@ import Testing
 @testable import MirrorBot
 
 /// A demo in a real browser; `make pictures` keeps what is seen here as the pictures of README.md.
-@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized) struct DemoInBrowserTests {
+@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized)
+struct DemoInBrowserTests {
     /// What a visitor has seen.
     private struct Sight: Sendable {
         var (desk, phone) = (Data(), Data())
@@ -28,7 +29,9 @@ import Testing
         let console = log.console
         let demo = Task {
             defer { told.finish() }
-            try await Console.$current.withValue(console) { try await Self.demo(time) { told.yield($0) } }
+            try await Console.$current.withValue(console) {
+                try await Self.demo(time) { told.yield($0) }
+            }
         }
         var isWell = false
         defer {
@@ -47,11 +50,13 @@ import Testing
             try Self.open(address + "m/demo", in: browser)
             // The page follows by itself until six in the evening.
             time.pass(to: 16)
-            while try browser.evaluate("document.getElementById('as-of').textContent.includes(' 18:00:00,')") as? Bool
+            while try browser.evaluate(
+                "document.getElementById('as-of').textContent.includes(' 18:00:00,')") as? Bool
                 != true
             {}
             sight.desk = try Self.picture(browser)
-            sight.widths.append(try browser.evaluate("document.documentElement.scrollWidth") as? Int)
+            sight.widths.append(
+                try browser.evaluate("document.documentElement.scrollWidth") as? Int)
             let found = try browser.evaluate(
                 """
                 [...document.querySelectorAll('#others li')].find(l => l.innerText.includes('Favorite for'))
@@ -62,10 +67,13 @@ import Testing
             try Self.open(why, in: browser)
             _ = try browser.evaluate("document.getElementById('why').scrollIntoView()")
             sight.phone = try Self.picture(browser)
-            sight.widths.append(try browser.evaluate("document.documentElement.scrollWidth") as? Int)
-            sight.reasons = try browser.evaluate("document.getElementById('why').innerText") as? String ?? ""
+            sight.widths.append(
+                try browser.evaluate("document.documentElement.scrollWidth") as? Int)
+            sight.reasons =
+                try browser.evaluate("document.getElementById('why').innerText") as? String ?? ""
             sight.complaints = browser.events.map(\.name).filter {
-                ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"].contains($0)
+                ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"].contains(
+                    $0)
             }
             return sight
         }
@@ -76,18 +84,25 @@ import Testing
         #expect(!log.text.isEmpty)
         for (name, picture) in [("demo-desk", sight.desk), ("demo-phone", sight.phone)] {
             #expect(picture.count < 150_000, "\(name)")
-            guard let folder = ProcessInfo.processInfo.environment["MIRROR_BOT_SCREENSHOTS"] else { continue }
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            guard let folder = ProcessInfo.processInfo.environment["MIRROR_BOT_SCREENSHOTS"] else {
+                continue
+            }
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
             try picture.write(to: URL(fileURLWithPath: "\(folder)/\(name).png"))
         }
     }
 
     /// The days of the sample, in a time that the test lets pass.
-    private static func demo(_ time: GivenTime, opened: @escaping @Sendable (String) -> Void) async throws {
+    private static func demo(_ time: GivenTime, opened: @escaping @Sendable (String) -> Void)
+        async throws
+    {
         let page = DemoPage(
-            listening: try #require(WebSettings.Listening("127.0.0.1:0")), timer: { time.wait }, opened: opened)
+            listening: try #require(WebSettings.Listening("127.0.0.1:0")), timer: { time.wait },
+            opened: opened)
         try await Demo(
-            network: .usual, from: nil, days: 3, seed: 2026, zone: nil, keep: nil, page: page, clock: SystemClock(),
+            network: .usual, from: nil, days: 3, seed: 2026, zone: nil, keep: nil, page: page,
+            clock: SystemClock(),
             say: { _ in }, report: { _ in }, watch: nil
         ).run { _ in }
     }
@@ -103,7 +118,9 @@ import Testing
 
     private static func open(_ address: String, in browser: Browser) throws {
         try browser.call("Page.navigate", ["url": address])
-        while try browser.evaluate("document.readyState + location.href") as? String != "complete\(address)" {}
+        while try browser.evaluate("document.readyState + location.href") as? String
+            != "complete\(address)"
+        {}
     }
 
     /// A picture of what fits the screen.
@@ -125,10 +142,14 @@ private struct DemoLog: Sendable {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         let process = Console.process
         let output = Console.Output(
-            terminal: process.error.terminal, write: { text in _ = try? file.write(contentsOf: Data(text.utf8)) })
+            terminal: process.error.terminal,
+            write: { text in _ = try? file.write(contentsOf: Data(text.utf8)) })
         console = Console(
-            environment: process.environment, folder: nil, input: process.input, output: process.output, error: output)
+            environment: process.environment, folder: nil, input: process.input,
+            output: process.output, error: output)
     }
 
-    var text: String { (try? String(contentsOfFile: folder.path("demo.log"), encoding: .utf8)) ?? "" }
+    var text: String {
+        (try? String(contentsOfFile: folder.path("demo.log"), encoding: .utf8)) ?? ""
+    }
 }

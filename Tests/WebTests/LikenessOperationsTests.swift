@@ -24,7 +24,9 @@ import Testing
     }
 
     /// Presses the button beside a sentence.
-    private func undo(_ said: Said, _ page: any MirrorPage.Type, _ stage: PageStage) async throws -> Said? {
+    private func undo(_ said: Said, _ page: any MirrorPage.Type, _ stage: PageStage) async throws
+        -> Said?
+    {
         let button = try #require(said.wayBack)
         let pattern = String(button.action.dropFirst("/m/test".count))
         let reply = try await stage.answer(page, .post, pattern, form: button.fields)
@@ -36,12 +38,16 @@ import Testing
     @Test func aValueIsShownFirstThenSetAndTakenBack() async throws {
         let stage = try await PageStage.open()
         let asked = try await stage.answer(
-            SettingsPage.self, .get, "/settings/set", query: [("name", "MAX_PER_DAY"), ("value", "3")])
+            SettingsPage.self, .get, "/settings/set",
+            query: [("name", "MAX_PER_DAY"), ("value", "3")])
         let question = try #require(asked.question)
         #expect(question.lead == "MAX_PER_DAY from 50 to 3.")
-        #expect(question.notes.first == "Today stays as planned (0 to come); tomorrow will have at most 3.")
+        #expect(
+            question.notes.first
+                == "Today stays as planned (0 to come); tomorrow will have at most 3.")
         #expect(try await setting(stage, "MAX_PER_DAY") == nil)
-        let done = try await stage.answer(SettingsPage.self, .post, question.action, form: form(question))
+        let done = try await stage.answer(
+            SettingsPage.self, .post, question.action, form: form(question))
         let said = try #require(done.way?.said)
         #expect(said.text.hasPrefix("MAX_PER_DAY is 3 now; taken up within a minute"))
         #expect(try await setting(stage, "MAX_PER_DAY") == "3")
@@ -55,12 +61,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("QUIET_HOURS", "23:00-25:00"), ("MAX_PER_DAY", "many"), ("FITNESS", "<script>"), ("TIME_ZONE", "Mars"),
-        ("DATABASE_URL", "postgres://elsewhere"), ("SECRET_KEY", "x"), ("NOTHING", "1"), ("MAX_PER_DAY", " "),
+        ("QUIET_HOURS", "23:00-25:00"), ("MAX_PER_DAY", "many"), ("FITNESS", "<script>"),
+        ("TIME_ZONE", "Mars"),
+        ("DATABASE_URL", "postgres://elsewhere"), ("SECRET_KEY", "x"), ("NOTHING", "1"),
+        ("MAX_PER_DAY", " "),
     ])
     func aValueThatCannotBeUsedIsKeptInItsForm(_ name: String, _ value: String) async throws {
         let stage = try await PageStage.open()
-        for (method, pattern) in [(.get, "/settings/set"), (.post, "/settings")] as [(HTTPRequest.Method, String)] {
+        for (method, pattern) in [(.get, "/settings/set"), (.post, "/settings")]
+            as [(HTTPRequest.Method, String)]
+        {
             let fields = [("name", name), ("value", value)]
             let reply = try await stage.answer(
                 SettingsPage.self, method, pattern, query: method == .get ? fields : [],
@@ -80,10 +90,12 @@ import Testing
     @Test func whatSomebodyElseSetMeanwhileIsNotOverwritten() async throws {
         let stage = try await PageStage.open()
         let asked = try await stage.answer(
-            SettingsPage.self, .get, "/settings/set", query: [("name", "MAX_PER_DAY"), ("value", "3")])
+            SettingsPage.self, .get, "/settings/set",
+            query: [("name", "MAX_PER_DAY"), ("value", "3")])
         let question = try #require(asked.question)
         try await stage.mirror.set(["MAX_PER_DAY": "9"], now: PageStage.now)
-        let reply = try await stage.answer(SettingsPage.self, .post, "/settings", form: form(question))
+        let reply = try await stage.answer(
+            SettingsPage.self, .post, "/settings", form: form(question))
         #expect(reply.content != nil)
         #expect(try await setting(stage, "MAX_PER_DAY") == "9")
         await stage.close()
@@ -94,19 +106,30 @@ import Testing
         try await stage.archive((0..<5).map { "Bread number \($0)." })
         let query = [("zone", "Asia/Tokyo"), ("from", "2026-04-01"), ("to", "2026-04-30")]
         let question = try #require(
-            try await stage.answer(SettingsPage.self, .get, "/settings/zone", query: query).question)
-        #expect(question.lead == "From 2026-04-01 to 2026-04-30: 5 archived posts of that time count by that clock.")
-        let done = try await stage.answer(SettingsPage.self, .post, question.action, form: form(question))
+            try await stage.answer(SettingsPage.self, .get, "/settings/zone", query: query).question
+        )
+        #expect(
+            question.lead
+                == "From 2026-04-01 to 2026-04-30: 5 archived posts of that time count by that clock."
+        )
+        let done = try await stage.answer(
+            SettingsPage.self, .post, question.action, form: form(question))
         let said = try #require(done.way?.said)
-        #expect(said.text == "Noted: Asia/Tokyo, from 2026-04-01 to 2026-04-30. 5 posts have another hour now.")
-        let page = try RenderedPage(try await stage.content(SettingsPage.self, "/settings"), of: SettingsPage.self)
+        #expect(
+            said.text
+                == "Noted: Asia/Tokyo, from 2026-04-01 to 2026-04-30. 5 posts have another hour now."
+        )
+        let page = try RenderedPage(
+            try await stage.content(SettingsPage.self, "/settings"), of: SettingsPage.self)
         #expect(page.html.contains("from 2026-04-01 to 2026-04-30</th><td>Asia/Tokyo</td>"))
         let removal = try #require(
             try await stage.answer(
-                SettingsPage.self, .get, "/settings/zone", query: [("zone", "Asia/Tokyo"), ("remove", "2026-04-01")]
+                SettingsPage.self, .get, "/settings/zone",
+                query: [("zone", "Asia/Tokyo"), ("remove", "2026-04-01")]
             ).question)
         #expect(removal.lead == "5 archived posts of that time count by UTC again.")
-        let removed = try await stage.answer(SettingsPage.self, .post, removal.action, form: form(removal))
+        let removed = try await stage.answer(
+            SettingsPage.self, .post, removal.action, form: form(removal))
         let back = try await undo(try #require(removed.way?.said), SettingsPage.self, stage)
         #expect(back?.text.hasPrefix("Noted: Asia/Tokyo") == true)
         await stage.close()
@@ -114,14 +137,17 @@ import Testing
 
     @Test(
         arguments: [
-            [("zone", "Mars")], [("zone", "Asia/Tokyo")], [("zone", "Asia/Tokyo"), ("from", "yesterday")],
+            [("zone", "Mars")], [("zone", "Asia/Tokyo")],
+            [("zone", "Asia/Tokyo"), ("from", "yesterday")],
             [("zone", "Asia/Tokyo"), ("from", "2026-02-01"), ("to", "2026-01-01")], [],
         ] as [[(String, String)]])
     func aZoneThatCannotBeNotedIsKeptInItsForm(_ query: [(String, String)]) async throws {
         let stage = try await PageStage.open()
         let reply = try await stage.answer(SettingsPage.self, .get, "/settings/zone", query: query)
         let page = try RenderedPage(try #require(reply.content), of: SettingsPage.self)
-        for (name, value) in query { #expect(page.html.contains("name=\"\(name)\"") && page.html.contains(value)) }
+        for (name, value) in query {
+            #expect(page.html.contains("name=\"\(name)\"") && page.html.contains(value))
+        }
         await stage.close()
     }
 
@@ -131,9 +157,11 @@ import Testing
         let stage = try await PageStage.open()
         try await stage.archive(["The bread of the old bakery.", "Another one."])
         let ask = try #require(TextsPage.confirmations["never"])
-        let question = try await ask(try await stage.request("/confirm/never", query: [("post", Self.post)]))
+        let question = try await ask(
+            try await stage.request("/confirm/never", query: [("post", Self.post)]))
         #expect(question.things.map(\.text) == ["The bread of the old bakery."])
-        let done = try await stage.answer(TextsPage.self, .post, question.action, form: form(question))
+        let done = try await stage.answer(
+            TextsPage.self, .post, question.action, form: form(question))
         let said = try #require(done.way?.said)
         #expect(said.text == "That text is never sent.")
         let never = try await stage.content(TextsPage.self, "/texts", query: [("fitness", "never")])
@@ -180,13 +208,15 @@ import Testing
         let stage = try await PageStage.open()
         try await stage.archive(["The bread of the old bakery."])
         let ask = try #require(TextsPage.confirmations["forget"])
-        let question = try await ask(try await stage.request("/confirm/forget", query: [("post", Self.post)]))
+        let question = try await ask(
+            try await stage.request("/confirm/forget", query: [("post", Self.post)]))
         var fields = question.fields
         fields.append(("seen", "0123456789abcdef"))
         let reply = try await stage.answer(TextsPage.self, .post, question.action, form: fields)
         #expect(reply.content != nil)
         #expect(try await stage.mirror.archive.count() == 1)
-        let done = try await stage.answer(TextsPage.self, .post, question.action, form: form(question))
+        let done = try await stage.answer(
+            TextsPage.self, .post, question.action, form: form(question))
         #expect(done.way?.said?.text == "The post is forgotten.")
         #expect(try await stage.mirror.archive.count() == 0)
         let back = try await undo(try #require(done.way?.said), TextsPage.self, stage)
@@ -197,15 +227,21 @@ import Testing
     @Test func aWordIsMutedAndAllowedAgain() async throws {
         let stage = try await PageStage.open()
         try await stage.archive(["The bread of the old bakery.", "Rain.", "More BREAD."])
-        let asked = try await stage.answer(TextsPage.self, .get, "/muted", query: [("word", "bread")])
+        let asked = try await stage.answer(
+            TextsPage.self, .get, "/muted", query: [("word", "bread")])
         let question = try #require(asked.question)
         #expect(question.verb == "Mute it and remove 2 posts")
-        let done = try await stage.answer(TextsPage.self, .post, question.action, form: form(question))
+        let done = try await stage.answer(
+            TextsPage.self, .post, question.action, form: form(question))
         #expect(done.way?.said?.text == "“bread” is muted. 2 posts left the archive.")
         #expect(try await stage.mirror.archive.count() == 1)
-        let page = try RenderedPage(try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
-        #expect(page.html.contains("<th scope=\"row\"><bdi>bread</bdi></th><td data-name=\"kind\">word</td>"))
-        let entry = try #require(try await Forgetting(mirror: stage.mirror, zone: .gmt).list().first?.seen)
+        let page = try RenderedPage(
+            try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
+        #expect(
+            page.html.contains(
+                "<th scope=\"row\"><bdi>bread</bdi></th><td data-name=\"kind\">word</td>"))
+        let entry = try #require(
+            try await Forgetting(mirror: stage.mirror, zone: .gmt).list().first?.seen)
         #expect(page.html.contains("name=\"entry\" value=\"\(entry)\""))
         let removed = try await stage.answer(
             TextsPage.self, .post, "/muted/remove", form: [("entry", entry.description)])
@@ -218,7 +254,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([("day", "12-24")], "12-24", "every year"), ([("day", "2026-04-18")], "2026-04-18", "day"),
+            ([("day", "12-24")], "12-24", "every year"),
+            ([("day", "2026-04-18")], "2026-04-18", "day"),
             ([("from", "2026-04-01"), ("to", "2026-04-30")], "2026-04-01 to 2026-04-30", "time"),
             ([("from", "2026-04-01")], "from 2026-04-01 on", "time"),
         ] as [([(String, String)], String, String)])
@@ -227,14 +264,19 @@ import Testing
     ) async throws {
         let stage = try await PageStage.open()
         try await stage.archive(["The bread of the old bakery."])
-        let question = try #require(try await stage.answer(TextsPage.self, .get, "/muted", query: fields).question)
-        let done = try await stage.answer(TextsPage.self, .post, question.action, form: form(question))
+        let question = try #require(
+            try await stage.answer(TextsPage.self, .get, "/muted", query: fields).question)
+        let done = try await stage.answer(
+            TextsPage.self, .post, question.action, form: form(question))
         #expect(done.way?.said?.text.hasSuffix("is muted.") == true)
-        let page = try RenderedPage(try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
+        let page = try RenderedPage(
+            try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
         #expect(page.html.contains("<bdi>\(name)</bdi></th><td data-name=\"kind\">\(kind)</td>"))
-        let entry = try #require(try await Forgetting(mirror: stage.mirror, zone: .gmt).list().first)
+        let entry = try #require(
+            try await Forgetting(mirror: stage.mirror, zone: .gmt).list().first)
         let removed = try await stage.answer(
-            TextsPage.self, .post, "/muted/remove", form: [("entry", try #require(entry.seen).description)])
+            TextsPage.self, .post, "/muted/remove",
+            form: [("entry", try #require(entry.seen).description)])
         #expect(removed.way?.said?.text.hasPrefix("Allowed again") == true)
         #expect(try await Forgetting(mirror: stage.mirror, zone: .gmt).list().isEmpty)
         await stage.close()
@@ -245,7 +287,9 @@ import Testing
         let stage = try await PageStage.open()
         let reply = try await stage.answer(TextsPage.self, .get, "/muted", query: fields)
         let page = try RenderedPage(try #require(reply.content), of: TextsPage.self)
-        if let (_, value) = fields.first, value != "\u{200B}" { #expect(page.html.contains("value=\"\(value)\"")) }
+        if let (_, value) = fields.first, value != "\u{200B}" {
+            #expect(page.html.contains("value=\"\(value)\""))
+        }
         await stage.close()
     }
 
@@ -254,17 +298,21 @@ import Testing
         try await stage.archive(["The bread of the old bakery.", "Rain over the harbor."])
         _ = try await stage.mirror.table.notePast(.whole, now: PageStage.now)
         let ask = try #require(TextsPage.confirmations["post"])
-        let question = try await ask(try await stage.request("/confirm/post", query: [("post", Self.post)]))
+        let question = try await ask(
+            try await stage.request("/confirm/post", query: [("post", Self.post)]))
         #expect(question.things.map(\.text) == ["The bread of the old bakery."])
         #expect(question.notes.first == "Costs nothing.")
-        let done = try await stage.answer(TextsPage.self, .post, question.action, form: form(question))
+        let done = try await stage.answer(
+            TextsPage.self, .post, question.action, form: form(question))
         let said = try #require(done.way?.said)
-        #expect(said.text.hasPrefix("It is sent as soon as the worker comes to it: slot 2026-05-28#"))
+        #expect(
+            said.text.hasPrefix("It is sent as soon as the worker comes to it: slot 2026-05-28#"))
         let waiting = try await stage.mirror.outbox(lease: nil).waitingPosts()
         #expect(waiting.compactMap(\.text).contains("The bread of the old bakery."))
         #expect(
             said.wayBack?.action
-                == "/m/test/slots/\(waiting.first { $0.text?.contains("bread") == true }?.id ?? "")/skip")
+                == "/m/test/slots/\(waiting.first { $0.text?.contains("bread") == true }?.id ?? "")/skip"
+        )
         await stage.close()
     }
 
@@ -276,7 +324,8 @@ import Testing
             let request = try await stage.request("/confirm/\(name)", query: query)
             await #expect(throws: ChangeRefusal.self) { _ = try await ask(request) }
         }
-        let reply = try await stage.answer(TextsPage.self, .post, "/texts/\(name)", form: [("post", "elsewhere")])
+        let reply = try await stage.answer(
+            TextsPage.self, .post, "/texts/\(name)", form: [("post", "elsewhere")])
         #expect(reply.content != nil)
         await stage.close()
     }
@@ -286,7 +335,8 @@ import Testing
     @Test func aPostWithoutWordsIsNotJudged() async throws {
         let stage = try await PageStage.open()
         for text in ["", "  \n", String(repeating: "x", count: 30_001)] {
-            let reply = try await stage.answer(FavoritesPage.self, .post, "/favorites/try", form: [("text", text)])
+            let reply = try await stage.answer(
+                FavoritesPage.self, .post, "/favorites/try", form: [("text", text)])
             #expect(reply.content != nil)
         }
         await stage.close()

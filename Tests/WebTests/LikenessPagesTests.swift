@@ -19,11 +19,13 @@ import Testing
         let stage = try await PageStage.open()
         try await stage.archive((0..<60).map { "A loaf of bread, number \($0) of many." })
         let content = try await stage.content(HoursPage.self, "/hours")
-        let times = try await StatsReporter(mirror: stage.mirror, zone: .gmt).times(now: PageStage.now)
+        let times = try await StatsReporter(mirror: stage.mirror, zone: .gmt).times(
+            now: PageStage.now)
         #expect(times.human.posts == 60)
         let page = try RenderedPage(content, of: HoursPage.self)
         for (hour, share) in times.human.shares.enumerated() {
-            let row = "<th scope=\"row\">\(hour):00</th><td>\(Words.percent(share, digits: 1))</td><td>0.0 %</td>"
+            let row =
+                "<th scope=\"row\">\(hour):00</th><td>\(Words.percent(share, digits: 1))</td><td>0.0 %</td>"
             #expect(page.html.contains(row))
         }
         #expect(page.html.contains("The bot has no posts yet, so there is nothing to compare."))
@@ -36,7 +38,8 @@ import Testing
 
     @Test func hoursOfAMirrorWithoutAClockSayWhatIsMissing() async throws {
         let stage = try await PageStage.open(["TIME_ZONE": ""])
-        let page = try RenderedPage(try await stage.content(HoursPage.self, "/hours"), of: HoursPage.self)
+        let page = try RenderedPage(
+            try await stage.content(HoursPage.self, "/hours"), of: HoursPage.self)
         #expect(page.html.contains("Set TIME_ZONE"))
         #expect(page.count("<svg") == 0)
         await stage.close()
@@ -52,7 +55,8 @@ import Testing
         let times = StatsReport.Times(
             human: full, bot: full, humanSince: stats.days[0].day, humanUntil: stats.days[27].day,
             botSince: stats.days[0].day,
-            likeness: StatsReport.Likeness(share: 0.9, halves: 0.94, expected: 0.62), days: stats.days)
+            likeness: StatsReport.Likeness(share: 0.9, halves: 0.94, expected: 0.62),
+            days: stats.days)
         let zones = ZonesReport(timeZone: "Europe/Berlin", zones: [])
         let context = HoursPage.context(
             times, zones, words: Words(zone: .gmt, now: PageStage.now), base: "/m/test")
@@ -80,7 +84,9 @@ import Testing
 
     private static func taste(_ word: String, count: Int = 10) -> StatsReport.Taste {
         let words = (0..<count).map { number in
-            StatsReport.Word(word: "\(word)\(number)", favorites: 44, normals: 3, logOdds: 2.5 - Double(number) / 10)
+            StatsReport.Word(
+                word: "\(word)\(number)", favorites: 44, normals: 3,
+                logOdds: 2.5 - Double(number) / 10)
         }
         return StatsReport.Taste(
             authors: (0..<count).map {
@@ -94,7 +100,8 @@ import Testing
     }
 
     private static func favorites(
-        _ taste: StatsReport.Taste, waiting: String? = nil, judged: ExplainReport? = nil, token: Markup? = "<i/>",
+        _ taste: StatsReport.Taste, waiting: String? = nil, judged: ExplainReport? = nil,
+        token: Markup? = "<i/>",
         typed: (String, String) = ("", "")
     ) -> PageContent {
         let state = StatusReport.ClassifierState(
@@ -102,19 +109,23 @@ import Testing
         return PageContent(
             FavoritesPage.templates[0], in: .favorites,
             FavoritesPage.context(
-                state, taste, threshold: 2, judged: judged, words: Words(zone: .gmt, now: PageStage.now),
+                state, taste, threshold: 2, judged: judged,
+                words: Words(zone: .gmt, now: PageStage.now),
                 base: "/m/test", token: token, typed: typed))
     }
 
     @Test func favoritesShowTheNumbersOfTheReport() throws {
         let page = try RenderedPage(Self.favorites(Self.taste("kiha")), of: FavoritesPage.self)
         #expect(page.html.contains("1,284<small>favorites, and 9,730 other posts</small>"))
-        #expect(page.html.contains("83 %<small>of what it would favorite; two of three are meant to be</small>"))
+        #expect(
+            page.html.contains(
+                "83 %<small>of what it would favorite; two of three are meant to be</small>"))
         #expect(page.html.contains("25 %<small>of what the human favorites</small>"))
         #expect(page.html.contains("<td class=\"n\" data-name=\"favorites / others\">44 / 3</td>"))
         #expect(page.html.contains("on 1,000 posts of which 200 were favorites."))
         #expect(page.count("<circle") == 3)
-        #expect(page.html.contains("<th scope=\"row\" class=\"n\">55 %</th><td class=\"n\">58 %</td>"))
+        #expect(
+            page.html.contains("<th scope=\"row\" class=\"n\">55 %</th><td class=\"n\">58 %</td>"))
         // The strongest word is the whole width, and the others are to its scale.
         #expect(page.html.contains("width=\"100%\""))
         #expect(page.html.contains("width=\"64%\""))
@@ -122,7 +133,8 @@ import Testing
 
     @Test func tooLittleLearnedIsSaidAlone() throws {
         let waiting = "12 of 20 favorites, 0 of 20 normals learned"
-        let page = try RenderedPage(Self.favorites(Self.taste("kiha"), waiting: waiting), of: FavoritesPage.self)
+        let page = try RenderedPage(
+            Self.favorites(Self.taste("kiha"), waiting: waiting), of: FavoritesPage.self)
         #expect(page.html.contains("12 of 20 favorites, 0 of 20 normals learned."))
         #expect(page.count("kiha") == 0)
         #expect(page.count("<form") == 0)
@@ -143,21 +155,27 @@ import Testing
         report.verdict = .nothing
         report.rules = [ReportedReason("daily-cap")]
         report.judgementNow = ExplainReport.Judgement(
-            basis: .recomputed, rate: 0.2, threshold: 2, weights: nil, baseLogOdds: -2, favorites: 10, normals: 80,
-            features: (0..<40).map { Explanation.Feature(name: SampleReport.hostile + "\($0)", logOdds: 0.1) })
+            basis: .recomputed, rate: 0.2, threshold: 2, weights: nil, baseLogOdds: -2,
+            favorites: 10, normals: 80,
+            features: (0..<40).map {
+                Explanation.Feature(name: SampleReport.hostile + "\($0)", logOdds: 0.1)
+            })
         let typed = (SampleReport.hostile, SampleReport.hostile)
         let page = try RenderedPage(
-            Self.favorites(Self.taste(SampleReport.hostile), judged: report, typed: typed), of: FavoritesPage.self)
+            Self.favorites(Self.taste(SampleReport.hostile), judged: report, typed: typed),
+            of: FavoritesPage.self)
         #expect(page.html.contains("Of six such posts they favorite one."))
         #expect(page.html.contains("The bot would leave it alone."))
         #expect(page.html.contains("FAVORITES_PER_DAY</a> decides that."))
-        // Any post, the eleven strongest words, and one row for all others; and one in the drawing of calibration.
+        // Any post, the eleven strongest words, and one row for all others; and one in the drawing
+        // of calibration.
         #expect(page.count("<line class=\"limit\"") == 14)
         #expect(page.html.contains("29 other words"))
     }
 
     @Test func aPageThatOnlyShowsHasNoForm() throws {
-        let page = try RenderedPage(Self.favorites(Self.taste("kiha"), token: nil), of: FavoritesPage.self)
+        let page = try RenderedPage(
+            Self.favorites(Self.taste("kiha"), token: nil), of: FavoritesPage.self)
         #expect(page.count("<form") == 0)
     }
 
@@ -165,9 +183,12 @@ import Testing
 
     private static func text(_ text: String, _ number: Int) -> TextList.Text {
         TextList.Text(
-            post: "https://home.example/@ann/\(number)\"onload=", address: "https://home.example/@ann/\(number)",
-            created: PageStage.now - 86_400, text: text, language: "en", answers: nil, fitness: .unfit, isFit: false,
-            unfit: "time-bound", unfitText: ReportedReason("time-bound").text, sometimes: nil, demoted: nil, label: nil,
+            post: "https://home.example/@ann/\(number)\"onload=",
+            address: "https://home.example/@ann/\(number)",
+            created: PageStage.now - 86_400, text: text, language: "en", answers: nil,
+            fitness: .unfit, isFit: false,
+            unfit: "time-bound", unfitText: ReportedReason("time-bound").text, sometimes: nil,
+            demoted: nil, label: nil,
             isNever: number % 2 == 0,
             uses: 2, lastUse: PageStage.now - 86_400, planned: nil, seen: Seen(of: "x"))
     }
@@ -185,7 +206,8 @@ import Testing
         var unsent = Archive.Unsent()
         for index in 0..<40 { unsent.unfit["the-long-name-of-\(index)"] = 1_000 + index }
         let shown = TextsPage.Shown(
-            list: TextList(texts: (0..<10).map { Self.text(worst, $0) }, next: "1 mastodon x"), search: search,
+            list: TextList(texts: (0..<10).map { Self.text(worst, $0) }, next: "1 mastodon x"),
+            search: search,
             archive: StatusReport.ArchiveState(
                 posts: 8_412, limit: 10_000, oldest: .distantPast, newest: PageStage.now,
                 texts: StatusReport.TextState(unsent, .strict)),
@@ -201,7 +223,8 @@ import Testing
         (0..<30).map { number in
             Forgotten(
                 Archive.Note(
-                    kind: "word", value: String(word.unicodeScalars.prefix(200)) + "\(number)", noted: PageStage.now))
+                    kind: "word", value: String(word.unicodeScalars.prefix(200)) + "\(number)",
+                    noted: PageStage.now))
         } + [Forgotten(Archive.Note(kind: "post", value: "0123", noted: PageStage.now))]
     }
 
@@ -228,7 +251,8 @@ import Testing
         let plain = (0..<5).map { "The bread of the old bakery smells of rosemary, loaf \($0)." }
         let bound = (0..<3).map { "The train does not run today, so we walk home, part \($0)." }
         try await stage.archive(plain + bound)
-        let page = try RenderedPage(try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
+        let page = try RenderedPage(
+            try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
         let texts = try #require(
             try await StatusReporter(mirror: stage.mirror).archive(zone: .gmt, now: PageStage.now)
                 .texts)
@@ -248,10 +272,12 @@ import Testing
             #expect(list.html.contains(Words.count(reason.count, "text") + ": "))
         }
         let found = try RenderedPage(
-            try await stage.content(TextsPage.self, "/texts", query: [("q", "ROSEMARY")]), of: TextsPage.self)
+            try await stage.content(TextsPage.self, "/texts", query: [("q", "ROSEMARY")]),
+            of: TextsPage.self)
         #expect(found.count("<p class=\"at\">") == 5)
         let none = try RenderedPage(
-            try await stage.content(TextsPage.self, "/texts", query: [("q", "<script>")]), of: TextsPage.self)
+            try await stage.content(TextsPage.self, "/texts", query: [("q", "<script>")]),
+            of: TextsPage.self)
         #expect(none.html.contains("No text of the kind is archived."))
         let readOnly = try RenderedPage(
             try await stage.content(TextsPage.self, "/texts", isReadOnly: true), of: TextsPage.self)
@@ -281,7 +307,8 @@ import Testing
         let stage = try await PageStage.open()
         try await stage.archive(["Bread."])
         let page = try RenderedPage(
-            try await stage.content(TextsPage.self, "/texts", query: [("after", "nowhere")]), of: TextsPage.self)
+            try await stage.content(TextsPage.self, "/texts", query: [("after", "nowhere")]),
+            of: TextsPage.self)
         #expect(page.count("<p class=\"at\">") == 1)
         await stage.close()
     }
@@ -290,9 +317,12 @@ import Testing
 
     @Test(arguments: ["often", "set", "all"])
     func settingsAreShownAsConfigShowsThem(_ tab: String) async throws {
-        let stage = try await PageStage.open(["MAX_PER_DAY": "7", "SECRET_KEY": String(repeating: "k", count: 40)])
+        let stage = try await PageStage.open([
+            "MAX_PER_DAY": "7", "SECRET_KEY": String(repeating: "k", count: 40),
+        ])
         try await stage.mirror.set(["QUIET_HOURS": "23:00-07:00"], now: PageStage.now)
-        let report = ConfigReport(try await stage.mirror.settingValues(), problems: [], environment: [:])
+        let report = ConfigReport(
+            try await stage.mirror.settingValues(), problems: [], environment: [:])
         var (names, query): ([String], [(String, String)]) = ([], [("show", tab)])
         for _ in 0..<5 {
             let content = try await stage.content(SettingsPage.self, "/settings", query: query)
@@ -301,11 +331,15 @@ import Testing
             #expect(!page.html.contains("kkkk"))
             if page.html.contains("id=\"QUIET_HOURS\"") {
                 #expect(
-                    page.html.contains("<b><bdi>23:00-07:00</bdi></b><br><span class=\"small soft\">set here</span>"))
+                    page.html.contains(
+                        "<b><bdi>23:00-07:00</bdi></b><br><span class=\"small soft\">set here</span>"
+                    ))
             }
             if page.html.contains("id=\"SECRET_KEY\"") {
                 #expect(
-                    page.html.contains("set, not shown</bdi></b><br><span class=\"small soft\">from the environment"))
+                    page.html.contains(
+                        "set, not shown</bdi></b><br><span class=\"small soft\">from the environment"
+                    ))
             }
             guard case .text = content.context["more"] else { break }
             query = [("show", tab), ("after", try #require(names.last))]
@@ -325,7 +359,8 @@ import Testing
     @Test func aReadOnlyPageHasNoFormAtAll() async throws {
         let stage = try await PageStage.open()
         let page = try RenderedPage(
-            try await stage.content(SettingsPage.self, "/settings", isReadOnly: true), of: SettingsPage.self)
+            try await stage.content(SettingsPage.self, "/settings", isReadOnly: true),
+            of: SettingsPage.self)
         #expect(page.count("<form") == 0)
         await stage.close()
     }
@@ -333,7 +368,8 @@ import Testing
     @Test func oneSettingStandsAlone() async throws {
         let stage = try await PageStage.open()
         let page = try RenderedPage(
-            try await stage.content(SettingsPage.self, "/settings", query: [("name", "WEIGHTS")]), of: SettingsPage.self
+            try await stage.content(SettingsPage.self, "/settings", query: [("name", "WEIGHTS")]),
+            of: SettingsPage.self
         )
         #expect(page.html.matches(of: /<tr id="([A-Z_]+)">/).count == 1)
         #expect(page.html.contains("<details class=\"change\" open>"))

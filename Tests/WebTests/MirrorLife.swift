@@ -20,7 +20,8 @@ struct MirrorLife: Sendable {
     /// Whether everything that others can write is meant to break pages.
     let isHostile: Bool
 
-    /// Two answers of the human, replies that wait, and, where it is hostile, forty people with something said of them.
+    /// Two answers of the human, replies that wait, and, where it is hostile, forty people with
+    /// something said of them.
     func begin() async throws {
         let answers = (0..<2).map { number in
             Post(
@@ -32,7 +33,8 @@ struct MirrorLife: Sendable {
         for number in 0..<(isHostile ? 30 : 3) { try await suggestReply(number) }
         for number in 0..<(isHostile ? 40 : 0) {
             try await mirror.people.set(
-                number % 2 == 0 ? .deny : .allow, for: Self.hostilePerson(number), handle: Self.hostile(255, number),
+                number % 2 == 0 ? .deny : .allow, for: Self.hostilePerson(number),
+                handle: Self.hostile(255, number),
                 reason: "operator", at: now)
         }
     }
@@ -40,7 +42,8 @@ struct MirrorLife: Sendable {
     // MARK: Words
 
     static func hostile(_ length: Int, _ number: Int) -> String {
-        let text = "\(number)\u{202E}\"'</title><script>alert(1)</script><img src=x onerror=\"a\">&lt;字😀"
+        let text =
+            "\(number)\u{202E}\"'</title><script>alert(1)</script><img src=x onerror=\"a\">&lt;字😀"
         // Some have no blank, and one no end.
         let piece = number % 3 == 2 ? "x" : text
         return String(String(repeating: piece, count: length / piece.count + 1).prefix(length))
@@ -49,10 +52,14 @@ struct MirrorLife: Sendable {
     static func hostilePerson(_ number: Int) -> AccountID {
         number == 0
             ? AccountID(network: .x, value: "1\"onload=")
-            : AccountID(network: .mastodon, value: "u\(number)" + String(repeating: "x", count: 200) + "@far.example")
+            : AccountID(
+                network: .mastodon,
+                value: "u\(number)" + String(repeating: "x", count: 200) + "@far.example")
     }
 
-    private func person(_ number: Int) -> AccountID { isHostile ? Self.hostilePerson(number) : Self.pal }
+    private func person(_ number: Int) -> AccountID {
+        isHostile ? Self.hostilePerson(number) : Self.pal
+    }
 
     private func text(_ length: Int, _ number: Int) -> String {
         isHostile ? Self.hostile(length, number) : "text \(number)"
@@ -60,7 +67,8 @@ struct MirrorLife: Sendable {
 
     private func wording(_ number: Int) -> Action.Wording {
         var wording = Action.Wording(
-            source: PostID(network: .mastodon, value: "answer-0"), text: text(10_000, number), language: "en",
+            source: PostID(network: .mastodon, value: "answer-0"), text: text(10_000, number),
+            language: "en",
             visibility: .unlisted)
         if isHostile { wording.rest = (0..<4).map { _ in Action.Part(wording) } }
         return wording
@@ -69,20 +77,26 @@ struct MirrorLife: Sendable {
     private func explanation(_ number: Int) -> Explanation {
         Explanation(
             text(3_000, number), favoriteRate: 5, threshold: 2, baseLogOdds: -2,
-            features: (0..<10).map { .init(name: text(200, $0), logOdds: Double($0) - 4, favorites: 31, normals: 14) })
+            features: (0..<10).map {
+                .init(name: text(200, $0), logOdds: Double($0) - 4, favorites: 31, normals: 14)
+            })
     }
 
     // MARK: What waits
 
     private func target(_ number: Int) -> Action.Target {
         Action.Target(
-            post: "https://far.example/@pal/\(number)", author: person(number), address: "\(number)",
+            post: "https://far.example/@pal/\(number)", author: person(number),
+            address: "\(number)",
             name: isHostile ? Self.hostile(255, number) : nil, text: text(1_000, number))
     }
 
-    private func suggest(_ payload: Action.Payload, _ number: Int, _ explanation: Explanation) async throws {
+    private func suggest(_ payload: Action.Payload, _ number: Int, _ explanation: Explanation)
+        async throws
+    {
         let intent = Intent(
-            payload, state: .suggested, due: now, expires: now + Double(number + 1) * 3_600, explanation: explanation)
+            payload, state: .suggested, due: now, expires: now + Double(number + 1) * 3_600,
+            explanation: explanation)
         _ = try await mirror.outbox(lease: nil).propose(intent, now: now)
     }
 
@@ -104,7 +118,9 @@ struct MirrorLife: Sendable {
     /// Actions of all kinds in all states in which they end.
     func fillHistory() async throws {
         for number in 0..<Self.skipped { try await addSkipped(number) }
-        for (index, state) in [ActionState.done, .sending, .failed, .expired, .undone, .skipped].enumerated() {
+        for (index, state) in [ActionState.done, .sending, .failed, .expired, .undone, .skipped]
+            .enumerated()
+        {
             for kind in ActionKind.allCases { try await add(1_000 + index, kind, state) }
         }
     }
@@ -115,12 +131,16 @@ struct MirrorLife: Sendable {
 
     private func add(_ number: Int, _ kind: ActionKind, _ state: ActionState) async throws {
         let target = Action.Target(
-            post: "https://far.example/@pal/\(kind)-\(number)", author: person(number % 30), address: "\(number)")
+            post: "https://far.example/@pal/\(kind)-\(number)", author: person(number % 30),
+            address: "\(number)")
         let payload: Action.Payload =
             switch kind {
             case .favorite: .favorite(target)
-            case .reply: .reply(Action.Reply(to: target, thread: "t\(number)", wording: wording(number)))
-            case .post: .post(Slot.Name(day: LocalDay(ordinal: 20_000 + number), number: 1), wording(number))
+            case .reply:
+                .reply(Action.Reply(to: target, thread: "t\(number)", wording: wording(number)))
+            case .post:
+                .post(
+                    Slot.Name(day: LocalDay(ordinal: 20_000 + number), number: 1), wording(number))
             }
         let at = now - Double(number % 900) * 60
         let intent = Intent(
@@ -141,7 +161,8 @@ struct MirrorLife: Sendable {
         for number in 0..<count {
             let slot = Slot.Name(day: LocalDay(ordinal: 19_000 + number), number: 1)
             let at = now - Double(number) * 60
-            let intent = Intent(.post(slot, wording(number)), state: .planned, due: at, expires: at + 3_600)
+            let intent = Intent(
+                .post(slot, wording(number)), state: .planned, due: at, expires: at + 3_600)
             let action = try await mirror.outbox(lease: nil).propose(intent, now: at).action
             try await mirror.storage.execute(
                 """
@@ -158,14 +179,16 @@ struct MirrorLife: Sendable {
 
     // MARK: What was learned and noted
 
-    /// Enough favorites and other posts to know the human's taste, and a measure of how well it is known.
+    /// Enough favorites and other posts to know the human's taste, and a measure of how well it is
+    /// known.
     func learn() async throws {
         let (liked, others) = (["bread", "lake", "garden"], ["train", "score", "market"])
         let events = (0..<40).flatMap { number -> [FavoriteEvent] in
             func example(_ kind: String, _ words: [String]) -> Example {
                 let word = isHostile ? Self.hostile(200, number) : words[number % words.count]
                 return Example(
-                    id: PostID(network: .mastodon, value: "https://far.example/@pal/\(kind)-\(number)"),
+                    id: PostID(
+                        network: .mastodon, value: "https://far.example/@pal/\(kind)-\(number)"),
                     author: isHostile ? "u\(number % 9)@far.example" : "pal@far.example",
                     text: "\(word) of the morning, number \(number)")
             }
@@ -175,7 +198,8 @@ struct MirrorLife: Sendable {
         try await mirror.keep(DrawingTests.measure)
     }
 
-    /// A worker that works, feeds that are read, findings of an examination, and notices that a person was told.
+    /// A worker that works, feeds that are read, findings of an examination, and notices that a
+    /// person was told.
     func work() async throws {
         let (name, ms) = (mirror.name, now.milliseconds)
         let lease = LeaseTable(storage: mirror.storage, mirror: name)

@@ -25,7 +25,8 @@ import Testing
         .bluesky: [
             "BOT_NETWORK": "bluesky", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "",
             "BOT_HANDLE": "mirror.example",
-            "BOT_APP_PASSWORD": "planted", "FAVORITE_MODE": "suggest", "BOT_API_BASE_URL": Self.nowhere,
+            "BOT_APP_PASSWORD": "planted", "FAVORITE_MODE": "suggest",
+            "BOT_API_BASE_URL": Self.nowhere,
         ],
     ]
 

@@ -43,7 +43,9 @@ struct PageState: Sendable, CustomTestStringConvertible {
     /// Starts a stand in this state.
     ///
     /// - Parameter others: Settings for which the state has no value.
-    func start(besides others: [String: String] = [:]) async throws -> (stand: WebStand, pages: [Page]) {
+    func start(besides others: [String: String] = [:]) async throws -> (
+        stand: WebStand, pages: [Page]
+    ) {
         let text: @Sendable (Int) -> String
         if isHostile {
             text = { MirrorLife.hostile([40, 400, 10_000][$0 % 3], $0) }
@@ -51,7 +53,8 @@ struct PageState: Sendable, CustomTestStringConvertible {
             text = { Self.texts[$0 % Self.texts.count] + " (\($0))" }
         }
         let stand = try await WebStand.start(
-            mirrors, variables: others.merging(variables) { $1 }, isReadOnly: isReadOnly, text: text)
+            mirrors, variables: others.merging(variables) { $1 }, isReadOnly: isReadOnly, text: text
+        )
         do {
             return (stand, try await pages(stand))
         } catch {
@@ -61,8 +64,10 @@ struct PageState: Sendable, CustomTestStringConvertible {
     }
 
     private static let texts = [
-        "The bread of the old bakery smells of rosemary on the whole street.", "Swam to the island and back. Cold.",
-        "A heron stood in the shallow water and did not mind us at all.", "The train is late today because of snow.",
+        "The bread of the old bakery smells of rosemary on the whole street.",
+        "Swam to the island and back. Cold.",
+        "A heron stood in the shallow water and did not mind us at all.",
+        "The train is late today because of snow.",
         "If you like plums: the tree behind the library may be picked by everybody, says the sign. Bring a ladder.",
         "新しいパン屋のライ麦パンがおいしい。",
     ]
@@ -76,7 +81,8 @@ struct PageState: Sendable, CustomTestStringConvertible {
     /// - Returns: The copies that are proposed to be taken back.
     static func fill(_ stand: WebStand, isHostile: Bool = false) async throws -> [Action] {
         let life = MirrorLife(
-            mirror: try await stand.mirror(), human: AccountID(network: .mastodon, value: "mika@social.example"),
+            mirror: try await stand.mirror(),
+            human: AccountID(network: .mastodon, value: "mika@social.example"),
             now: WebStand.now, isHostile: isHostile)
         try await life.begin()
         try await life.fillHistory()
@@ -95,7 +101,8 @@ struct PageState: Sendable, CustomTestStringConvertible {
         try await mirror.set(["MAX_PER_DAY": "7", "QUIET_HOURS": "23:00-07:00"], now: WebStand.now)
         let zone = TimeZone(identifier: WebStand.zone) ?? .gmt
         let desk = Desk(mirror, zone: zone)
-        _ = try await desk.perform(ForgetText(.word(isHostile ? MirrorLife.hostile(150, 2) : "rain")))
+        _ = try await desk.perform(
+            ForgetText(.word(isHostile ? MirrorLife.hostile(150, 2) : "rain")))
         let page = try await stand.client.send("/m/mika")
         let slots = page.body.matches(of: #/id="slot-([0-9a-f]+)"/#).map { String($0.output.1) }
         guard slots.count > 3 else { throw TestSupportError("today has only the slots \(slots)") }
@@ -116,21 +123,27 @@ struct PageState: Sendable, CustomTestStringConvertible {
             isHostile ? MirrorLife.hostilePerson(1).reference : MirrorLife.pal.reference)
         let post = WebFields.encoded("https://social.example/@mika/7")
         let further = [
-            "?day=2026-05-29", "?day=2026-05-27", "/slots/\(slot)", "/actions?state=skipped", "/actions?q=zzz",
-            "/texts?fitness=unfit", "/texts?q=bread", "/people?stance=deny", "/people/\(person)", "/settings?show=set",
+            "?day=2026-05-29", "?day=2026-05-27", "/slots/\(slot)", "/actions?state=skipped",
+            "/actions?q=zzz",
+            "/texts?fitness=unfit", "/texts?q=bread", "/people?stance=deny", "/people/\(person)",
+            "/settings?show=set",
             "/settings?show=all", "/settings/set?name=MAX_PER_DAY&value=3",
             "/settings/zone?zone=Asia/Tokyo&to=2020-01-01", "/muted?word=bread", "/confirm/pause",
-            "/confirm/reroll?day=2026-05-28", "/confirm/post?post=\(post)", "/confirm/never?post=\(post)",
+            "/confirm/reroll?day=2026-05-28", "/confirm/post?post=\(post)",
+            "/confirm/never?post=\(post)",
             "/confirm/forget?post=\(post)", "/confirm/undo?id=\(copies[0].id)&id=\(copies[1].id)",
             "/confirm/people-deny?account=\(person)", "/confirm/people-forget?account=\(person)",
             "/confirm/undo-everything",
         ]
         let wrong = [
-            ("/settings/set?name=QUIET_HOURS&value=23:00-25:00", 400), ("/settings/zone?zone=Mars&to=2020-01-01", 400),
-            ("/muted?day=Christmas", 400), ("/actions?kind=like", 400), ("/nothing", 404), ("/slots/zzz", 404),
+            ("/settings/set?name=QUIET_HOURS&value=23:00-25:00", 400),
+            ("/settings/zone?zone=Mars&to=2020-01-01", 400),
+            ("/muted?day=Christmas", 400), ("/actions?kind=like", 400), ("/nothing", 404),
+            ("/slots/zzz", 404),
         ]
         return ninePages + opened.map { Page(path: "/m/mika/actions/\($0)") }
-            + further.map { Page(path: "/m/mika\($0)") } + wrong.map { Page(path: "/m/mika\($0.0)", status: $0.1) }
+            + further.map { Page(path: "/m/mika\($0)") }
+            + wrong.map { Page(path: "/m/mika\($0.0)", status: $0.1) }
     }
 
     /// Lets a worker hold the mirror, and changes a row.
@@ -143,18 +156,22 @@ struct PageState: Sendable, CustomTestStringConvertible {
     }
 
     private static let x = [
-        "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "planted", "BOT_CONSUMER_KEY": "planted",
+        "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "planted",
+        "BOT_CONSUMER_KEY": "planted",
         "BOT_CONSUMER_SECRET": "planted", "BOT_ACCESS_TOKEN_SECRET": "planted",
     ]
     private static let bluesky = [
-        "BOT_NETWORK": "bluesky", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "", "BOT_HANDLE": "mirror.example",
+        "BOT_NETWORK": "bluesky", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "",
+        "BOT_HANDLE": "mirror.example",
         "BOT_APP_PASSWORD": "planted", "BOT_API_BASE_URL": "http://127.0.0.1:9",
     ]
     private static let agreed = x.merging(["X_ACKNOWLEDGE_POLICY": "yes"]) { $1 }
 
     static let all: [PageState] = [
         PageState(name: "whole", isDeep: true) { try await whole($0, isHostile: false) },
-        PageState(name: "hostile", isDeep: true, isHostile: true) { try await whole($0, isHostile: true) },
+        PageState(name: "hostile", isDeep: true, isHostile: true) {
+            try await whole($0, isHostile: true)
+        },
         PageState(name: "healthy") { try await sections($0) },
         PageState(name: "nothing", mirrors: []) { _ in [Page(path: "/")] },
         PageState(name: "first-run", mirrors: []) { stand in
@@ -195,21 +212,24 @@ struct PageState: Sendable, CustomTestStringConvertible {
         PageState(name: "x-rules", variables: x) { try await sections($0) },
         PageState(name: "x-by-hand", variables: agreed) { stand in
             let life = MirrorLife(
-                mirror: try await stand.mirror(), human: PageStage.human, now: WebStand.now, isHostile: false)
+                mirror: try await stand.mirror(), human: PageStage.human, now: WebStand.now,
+                isHostile: false)
             try await life.suggestFavorite(1)
             return try await sections(stand)
         },
         PageState(name: "bluesky", variables: bluesky) { try await sections($0) },
         PageState(name: "review", variables: ["REVIEW": "all"]) { stand in
             let life = MirrorLife(
-                mirror: try await stand.mirror(), human: PageStage.human, now: WebStand.now, isHostile: false)
+                mirror: try await stand.mirror(), human: PageStage.human, now: WebStand.now,
+                isHostile: false)
             try await life.begin()
             return try await sections(stand)
         },
         PageState(
             name: "archive-only",
             variables: [
-                "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
+                "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes",
+                "HUMAN_CONSENT": "agreed",
             ]
         ) {
             try await sections($0)
@@ -234,7 +254,8 @@ struct PageState: Sendable, CustomTestStringConvertible {
             name: "locked", variables: ["WEB_PASSWORD": WebStand.password]
         ) { _ in [Page(path: "/login"), Page(path: "/m/mika", status: 401)] },
         PageState(
-            name: "logged-in", variables: ["WEB_PASSWORD": WebStand.password], password: WebStand.password
+            name: "logged-in", variables: ["WEB_PASSWORD": WebStand.password],
+            password: WebStand.password
         ) { try await sections($0) },
         PageState(name: "public", variables: ["PUBLIC_PAGE": "yes"]) { stand in
             try await stand.mirror().storage.execute(
@@ -251,9 +272,12 @@ struct PageState: Sendable, CustomTestStringConvertible {
                     "(\("m\(number)"), 1, \(number % 9 == 0 ? 1 : nil as Int64?))"
                 }
                 let values = rows.dropFirst().reduce(into: rows[0]) { $0 += ", " + $1 }
-                try await storage.execute("INSERT INTO mirrors (mirror, created_ms, paused_ms) VALUES \(values)")
+                try await storage.execute(
+                    "INSERT INTO mirrors (mirror, created_ms, paused_ms) VALUES \(values)")
             }
-            return ["/", "/?q=m99", "/?q=zzz", "/?state=paused", "/?state=unset&after=m500"].map { Page(path: $0) }
+            return ["/", "/?q=m99", "/?q=zzz", "/?state=paused", "/?state=unset&after=m500"].map {
+                Page(path: $0)
+            }
         },
         PageState(name: "database-away") { stand in
             await stand.installation.storage.close()

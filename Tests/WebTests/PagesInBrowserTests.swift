@@ -6,8 +6,10 @@ import Testing
 @testable import Web
 
 /// The pages in a real browser; `make check-pages` asks for it.
-@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized) struct PagesInBrowserTests {
-    /// Measures the contrast of every text with what lies behind it, as WCAG 2 defines it, and tells of those below 4.5.
+@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized)
+struct PagesInBrowserTests {
+    /// Measures the contrast of every text with what lies behind it, as WCAG 2 defines it, and
+    /// tells of those below 4.5.
     private static let faintTexts = """
         (() => {
             const numbers = color => (color.match(/[0-9.]+/g) || []).map(Number);
@@ -35,14 +37,18 @@ import Testing
         })()
         """
 
-    private func written(_ text: String, _ name: String) throws -> (folder: TemporaryDirectory, path: String) {
+    private func written(_ text: String, _ name: String) throws -> (
+        folder: TemporaryDirectory, path: String
+    ) {
         let folder = try TemporaryDirectory()
         return (folder, try folder.write(Data(text.utf8), to: name))
     }
 
     /// Keeps a picture for a person, if somebody said where.
     private static func keep(_ picture: Data, _ name: String) throws {
-        guard let folder = ProcessInfo.processInfo.environment["MIRROR_BOT_SCREENSHOTS"] else { return }
+        guard let folder = ProcessInfo.processInfo.environment["MIRROR_BOT_SCREENSHOTS"] else {
+            return
+        }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try picture.write(to: URL(fileURLWithPath: "\(folder)/\(name).png"))
     }
@@ -51,7 +57,8 @@ import Testing
         let page = try written(ReportPage(SampleReport.hostileReport()).html, "page.html")
         let (asked, told, scripts) = try await Browser.run { browser in
             try browser.open(page.path)
-            let asked = browser.events.filter { $0.name == "Network.requestWillBeSent" }.compactMap {
+            let asked = browser.events.filter { $0.name == "Network.requestWillBeSent" }.compactMap
+            {
                 ($0.parameters["request"] as? Browser.Message)?["url"] as? String
             }
             let told = browser.events.map(\.name).filter {
@@ -85,18 +92,25 @@ import Testing
 
     /// Also where somebody's texts are long words, and all tables are open.
     @Test func nothingIsWiderThanTheScreen() async throws {
-        for (name, report) in [("page", SampleReport.report()), ("hostile", SampleReport.hostileReport())] {
+        for (name, report) in [
+            ("page", SampleReport.report()), ("hostile", SampleReport.hostileReport()),
+        ] {
             let page = try written(ReportPage(report).html, "page.html")
             let widths = try await Browser.run { browser in
                 try browser.open(page.path)
-                _ = try browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+                _ = try browser.evaluate(
+                    "document.querySelectorAll('details').forEach(d => { d.open = true })")
                 return try [320, 400, 800, 1_400].map { width in
                     try browser.show(width: width, scheme: "light")
                     if width == 400 { try Self.keep(try browser.picture(), "\(name)-narrow") }
-                    return (width, try browser.evaluate("document.documentElement.scrollWidth") as? Int)
+                    return (
+                        width, try browser.evaluate("document.documentElement.scrollWidth") as? Int
+                    )
                 }
             }
-            for (width, needed) in widths { try expect(#require(needed), "\(name)") { $0 <= width } }
+            for (width, needed) in widths {
+                try expect(#require(needed), "\(name)") { $0 <= width }
+            }
         }
     }
 
@@ -104,7 +118,8 @@ import Testing
         let page = try written(ReportPage(SampleReport.report()).html, "page.html")
         let told = try await Browser.run { browser in
             try browser.open(page.path)
-            _ = try browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+            _ = try browser.evaluate(
+                "document.querySelectorAll('details').forEach(d => { d.open = true })")
             return try browser.accessible()
         }
         let images = told.filter { ["image", "img"].contains($0.role) }
@@ -126,7 +141,9 @@ import Testing
             _ = try browser.evaluate("document.querySelector('style').remove()")
             try Self.keep(try browser.picture(), "page-without-styles")
             func width(_ selector: String) throws -> Double? {
-                try browser.evaluate("document.querySelector('\(selector)').getBoundingClientRect().width") as? Double
+                try browser.evaluate(
+                    "document.querySelector('\(selector)').getBoundingClientRect().width")
+                    as? Double
             }
             return (try width("svg"), try width("#plan ~ table"))
         }
@@ -135,7 +152,8 @@ import Testing
     }
 
     @Test(arguments: ["light", "dark"]) func theDrawingStandsAlone(scheme: String) async throws {
-        let drawing = try written(Chart.document(SampleReport.stats(SampleReport.hostile)), "all.svg")
+        let drawing = try written(
+            Chart.document(SampleReport.stats(SampleReport.hostile)), "all.svg")
         let colors = try await Browser.run { browser in
             try browser.open(drawing.path)
             try browser.show(width: 800, scheme: scheme)
@@ -148,7 +166,13 @@ import Testing
         #expect(
             colors
                 == (scheme == "light"
-                    ? ["rgb(255, 255, 255)", "rgb(27, 31, 36)", "rgb(31, 95, 214)", "rgb(163, 39, 159)"]
-                    : ["rgb(20, 23, 28)", "rgb(230, 237, 243)", "rgb(121, 168, 255)", "rgb(232, 139, 228)"]))
+                    ? [
+                        "rgb(255, 255, 255)", "rgb(27, 31, 36)", "rgb(31, 95, 214)",
+                        "rgb(163, 39, 159)",
+                    ]
+                    : [
+                        "rgb(20, 23, 28)", "rgb(230, 237, 243)", "rgb(121, 168, 255)",
+                        "rgb(232, 139, 228)",
+                    ]))
     }
 }

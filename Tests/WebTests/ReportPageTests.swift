@@ -22,8 +22,10 @@ import Testing
         #expect(page.all("h1").map(\.text) == ["The mirror of @ann@home.example"])
         #expect(
             page.all("h2").map(\.text) == [
-                "How it is", "The hours of human and bot", "The week", "The coming plan", "The last four weeks",
-                "The last actions, and why", "What is favorited", "What is left out, and why", "What is stored",
+                "How it is", "The hours of human and bot", "The week", "The coming plan",
+                "The last four weeks",
+                "The last actions, and why", "What is favorited", "What is left out, and why",
+                "What is stored",
             ])
         for section in page.all("section") {
             let label = try #require(section.attributes["aria-labelledby"])
@@ -48,7 +50,9 @@ import Testing
         #expect(week.contains("all12888888"))
         try expect(#require(tables["By author"])) { $0.contains("@ann@home.example1234") }
         try expect(#require(tables["Words that speak for a favorite"])) { $0.contains("bread91") }
-        try expect(#require(tables["What did not happen, by reason"])) { $0.contains("old postthe post is a reply407") }
+        try expect(#require(tables["What did not happen, by reason"])) {
+            $0.contains("old postthe post is a reply407")
+        }
         expect(tables.keys) { $0.contains { $0.hasPrefix("2026-05-29, a preview") } }
         let text = try #require(page.all("body").first).text
         #expect(text.contains("skipped"))
@@ -78,7 +82,8 @@ import Testing
         report.stats.leftOut = []
         let text = try #require(try document(report).all("body").first).text
         for sentence in [
-            "No day can be planned yet.", "Nothing was done or decided yet.", "Nothing was learned yet.",
+            "No day can be planned yet.", "Nothing was done or decided yet.",
+            "Nothing was learned yet.",
             "Nothing was left out.", "The human has no posts.",
         ] {
             #expect(text.contains(sentence), "\(sentence)")
@@ -94,7 +99,9 @@ import Testing
             #expect(table.inside["caption"] == 1)
             #expect(table.inside["thead"] == 1)
         }
-        expect(page.all("th")) { $0.allSatisfy { ["col", "row"].contains($0.attributes["scope"] ?? "") } }
+        expect(page.all("th")) {
+            $0.allSatisfy { ["col", "row"].contains($0.attributes["scope"] ?? "") }
+        }
     }
 
     @Test func everyDrawingHasANameAndSaysWhatItShows() throws {
@@ -102,7 +109,9 @@ import Testing
         let drawings = page.all("svg")
         #expect(drawings.count == 4)
         let named = Dictionary(
-            page.elements.compactMap { element in element.attributes["id"].map { ($0, element.text) } },
+            page.elements.compactMap { element in
+                element.attributes["id"].map { ($0, element.text) }
+            },
             uniquingKeysWith: { first, _ in first })
         for drawing in drawings {
             #expect(drawing.attributes["role"] == "img")
@@ -110,21 +119,29 @@ import Testing
                 expect(named[String(id)]) { $0?.isEmpty == false }
             }
         }
-        expect(named["hours-summary"]) { $0?.contains("The human posts most from 12:00 on: 32 of 60.") == true }
-        expect(named["week-human-summary"]) { $0?.contains("The human posts most on Mon: 12 of 60.") == true }
+        expect(named["hours-summary"]) {
+            $0?.contains("The human posts most from 12:00 on: 32 of 60.") == true
+        }
+        expect(named["week-human-summary"]) {
+            $0?.contains("The human posts most on Mon: 12 of 60.") == true
+        }
     }
 
     @Test func noIdentifierIsThereTwice() throws {
-        let identifiers = try document(SampleReport.report()).elements.compactMap { $0.attributes["id"] }
+        let identifiers = try document(SampleReport.report()).elements.compactMap {
+            $0.attributes["id"]
+        }
         #expect(Set(identifiers).count == identifiers.count)
     }
 
     // MARK: Who writes in it
 
     private static let known: Set<String> = [
-        "html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "h3", "p", "dl",
+        "html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2",
+        "h3", "p", "dl",
         "dt",
-        "dd", "ul", "li", "figure", "figcaption", "svg", "desc", "g", "rect", "text", "details", "summary", "table",
+        "dd", "ul", "li", "figure", "figcaption", "svg", "desc", "g", "rect", "text", "details",
+        "summary", "table",
         "caption",
         "thead", "tbody", "tr", "th", "td", "time", "code", "bdi",
     ]
@@ -136,11 +153,19 @@ import Testing
         // Nothing of it became an element.
         #expect(page.elements.count == ordinary.elements.count)
         let attributes = Set(page.elements.flatMap(\.attributes.keys))
-        #expect(attributes.isDisjoint(with: ["src", "href", "style", "onerror", "xlink:href", "srcset", "action"]))
+        #expect(
+            attributes.isDisjoint(with: [
+                "src", "href", "style", "onerror", "xlink:href", "srcset", "action",
+            ]))
         expect(attributes) { $0.allSatisfy { !$0.hasPrefix("on") } }
         let text = try #require(page.all("body").first).text
-        #expect(text.contains("</td></table><script>alert(1)</script><img src=x onerror=\"alert('2')\" />&lt;&#x3c;"))
-        expect(text.unicodeScalars) { !$0.contains { (0x202A...0x202E).contains($0.value) || $0.value == 0x1B } }
+        #expect(
+            text.contains(
+                "</td></table><script>alert(1)</script><img src=x onerror=\"alert('2')\" />&lt;&#x3c;"
+            ))
+        expect(text.unicodeScalars) {
+            !$0.contains { (0x202A...0x202E).contains($0.value) || $0.value == 0x1B }
+        }
     }
 
     @Test func nothingIsLoadedAndNothingRuns() throws {
@@ -151,8 +176,12 @@ import Testing
         #expect(page.all("img").isEmpty)
         let style = try #require(page.all("style").first).text
         for word in ["url(", "@import", "expression", "<"] { #expect(!style.contains(word)) }
-        let policy = page.all("meta").first { $0.attributes["http-equiv"] == "Content-Security-Policy" }
-        expect(policy?.attributes["content"]) { $0?.hasPrefix("default-src 'none'; style-src 'unsafe-inline'") == true }
+        let policy = page.all("meta").first {
+            $0.attributes["http-equiv"] == "Content-Security-Policy"
+        }
+        expect(policy?.attributes["content"]) {
+            $0?.hasPrefix("default-src 'none'; style-src 'unsafe-inline'") == true
+        }
         // The names of languages of markup are no places.
         let places = html.replacing("http://www.w3.org/1999/xhtml", with: "")
             .replacing("http://www.w3.org/2000/svg", with: "")
@@ -188,8 +217,11 @@ import Testing
 
     @Test func cellsAreTheStrongerTheMore() throws {
         let week = try MarkupDocument(Chart.weeks(SampleReport.stats())[0].element.text)
-        let cells = week.all("rect").compactMap { $0.attributes["fill-opacity"].flatMap { Double($0) } }
-        // Each day is a row with its hours: on Monday four posts at seven and eight at twelve, else four at both.
+        let cells = week.all("rect").compactMap {
+            $0.attributes["fill-opacity"].flatMap { Double($0) }
+        }
+        // Each day is a row with its hours: on Monday four posts at seven and eight at twelve, else
+        // four at both.
         #expect(cells.count == 7 * 3)
         #expect(cells.prefix(6).map { ($0 * 100).rounded() } == [7, 60, 100, 7, 60, 60])
     }
@@ -198,21 +230,29 @@ import Testing
 /// Texts in markup.
 @Suite struct MarkupTests {
     @Test(arguments: [
-        ("a < b & c > d", "a &lt; b &amp; c &gt; d"), ("\"it's\"", "&quot;it&#39;s&quot;"), ("&amp;", "&amp;amp;"),
+        ("a < b & c > d", "a &lt; b &amp; c &gt; d"), ("\"it's\"", "&quot;it&#39;s&quot;"),
+        ("&amp;", "&amp;amp;"),
         ("one\ntwo\tthree\r", "one\ntwo three "), ("a\u{202E}b\u{2066}c\u{2028}d", "a b c d"),
         ("\u{0}\u{8}\u{1B}\u{7F}\u{85}", "     "), ("\u{FFFE}\u{FFFF}", "\u{FFFD}\u{FFFD}"),
         ("שלום 👩‍👩‍👧 日本", "שלום 👩‍👩‍👧 日本"),
     ]) func whatComesFromOutsideIsEscaped(_ text: String, _ expected: String) {
         #expect(Markup.escaped(text) == expected)
-        #expect(("<p title=\"\(text)\">\(text)</p>" as Markup).text == "<p title=\"\(expected)\">\(expected)</p>")
+        #expect(
+            ("<p title=\"\(text)\">\(text)</p>" as Markup).text
+                == "<p title=\"\(expected)\">\(expected)</p>")
     }
 
     @Test func whateverComesTheRestIsWellFormed() throws {
         var generator = SeededGenerator(seed: 5)
-        let signs = "<>&\"'/=!-[]?#;: \n\u{0}\u{202E}\u{FFFE}aé日👩‍👧\u{E0001}".unicodeScalars.map { $0 }
+        let signs = "<>&\"'/=!-[]?#;: \n\u{0}\u{202E}\u{FFFE}aé日👩‍👧\u{E0001}".unicodeScalars.map {
+            $0
+        }
         for _ in 0..<300 {
             var text = ""
-            for _ in 0..<30 { text.unicodeScalars.append(signs[Int.random(in: 0..<signs.count, using: &generator)]) }
+            for _ in 0..<30 {
+                text.unicodeScalars.append(
+                    signs[Int.random(in: 0..<signs.count, using: &generator)])
+            }
             let page: Markup = "<p title=\"\(text)\"><b>\(text)</b></p>"
             let elements = try MarkupDocument(page.text).elements
             #expect(elements.map(\.name) == ["p", "b"])
@@ -222,7 +262,9 @@ import Testing
 
     @Test func markupNestsAsItIs() {
         let inner: Markup = "<b>\("<")</b>"
-        #expect(("<p>\(inner)\([inner, inner])</p>" as Markup).text == "<p><b>&lt;</b><b>&lt;</b>\n<b>&lt;</b></p>")
+        #expect(
+            ("<p>\(inner)\([inner, inner])</p>" as Markup).text
+                == "<p><b>&lt;</b><b>&lt;</b>\n<b>&lt;</b></p>")
     }
 
     @Test func numbersOfDrawingsAreShort() {

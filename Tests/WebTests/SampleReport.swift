@@ -12,7 +12,8 @@ enum SampleReport {
     /// 2026-05-28, 20:26 UTC: a Thursday.
     static let now = Date(timeIntervalSince1970: 1_780_000_000)
 
-    /// What somebody writes who wants to harm the page: it leaves elements and attributes, loads, runs and turns around.
+    /// What somebody writes who wants to harm the page: it leaves elements and attributes, loads,
+    /// runs and turns around.
     static let hostile =
         "\u{202E}</td></table><script>alert(1)</script><img src=x onerror=\"alert('2')\" />&lt;&#x3c;"
         + "\u{0}\u{1B}[2J\u{FFFE}]]><!-- <style>* { display: none }</style> javascript:alert(3) \"' "
@@ -27,13 +28,16 @@ enum SampleReport {
                 LocalTime(day: day, minute: MinuteOfDay(hour: $0, minute: 5))
             }
         }
-        let bot = days.suffix(10).map { LocalTime(day: $0, minute: MinuteOfDay(hour: 12, minute: 40)) }
+        let bot = days.suffix(10).map {
+            LocalTime(day: $0, minute: MinuteOfDay(hour: 12, minute: 40))
+        }
         return StatsReport(
             mirror: "default", human: name, bot: "mirror@home.example", timeZone: "UTC", made: now,
             humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(bot),
             days: days.enumerated().map { index, day in
                 StatsReport.Day(
-                    day: day, humanPosts: day.weekday == 1 ? 3 : 2, posts: index < 18 ? 0 : 1, replies: index % 3,
+                    day: day, humanPosts: day.weekday == 1 ? 3 : 2, posts: index < 18 ? 0 : 1,
+                    replies: index % 3,
                     favorites: index % 5)
             },
             authors: [StatsReport.Author(name: "@\(name)", favorites: 12, normals: 3, given: 4)],
@@ -41,29 +45,41 @@ enum SampleReport {
             wordsAgainst: [StatsReport.Word(word: "rain", favorites: 0, normals: 21, logOdds: -2)],
             leftOut: [
                 StatsReport.LeftOut(part: .archive, count: 407, reason: ReportedReason("is-reply")),
-                StatsReport.LeftOut(part: .reply, state: "skipped", count: 3, reason: ReportedReason(name)),
+                StatsReport.LeftOut(
+                    part: .reply, state: "skipped", count: 3, reason: ReportedReason(name)),
             ],
-            stored: [StatsReport.Stored(what: "public posts of the human", count: 2_188, keeps: "the newest 10000")])
+            stored: [
+                StatsReport.Stored(
+                    what: "public posts of the human", count: 2_188, keeps: "the newest 10000")
+            ])
     }
 
-    static func status(_ text: String = "A loaf.", person: String = "@bob@home.example") -> StatusReport {
+    static func status(_ text: String = "A loaf.", person: String = "@bob@home.example")
+        -> StatusReport
+    {
         let kinds: [(ActionKind, ActionState, String?)] = [
-            (.post, .done, nil), (.reply, .done, nil), (.reply, .skipped, "person-cap"), (.favorite, .done, nil),
+            (.post, .done, nil), (.reply, .done, nil), (.reply, .skipped, "person-cap"),
+            (.favorite, .done, nil),
         ]
         let recent = kinds.enumerated().map { index, kind in
             ReportedAction(
-                id: "3fa9c1d04b7\(index)", kind: kind.0, state: kind.1, at: now - 600 * Double(index),
-                person: kind.0 == .post ? nil : ReportedPerson(account: String(person.dropFirst()), name: person),
+                id: "3fa9c1d04b7\(index)", kind: kind.0, state: kind.1,
+                at: now - 600 * Double(index),
+                person: kind.0 == .post
+                    ? nil : ReportedPerson(account: String(person.dropFirst()), name: person),
                 reason: kind.2, reasonText: kind.2.map { ReportedReason($0).text },
                 text: kind.2 == nil && kind.0 != .favorite ? text : nil, language: "en", why: text,
-                rate: kind.0 == .favorite ? 4.25 : nil, words: kind.0 == .favorite ? [person, text] : nil)
+                rate: kind.0 == .favorite ? 4.25 : nil,
+                words: kind.0 == .favorite ? [person, text] : nil)
         }
         return StatusReport(
-            mirror: "default", storage: "SQLite at /home/ann/mirror-bot.sqlite", human: "ann@home.example",
+            mirror: "default", storage: "SQLite at /home/ann/mirror-bot.sqlite",
+            human: "ann@home.example",
             bot: "mirror@home.example", timeZone: "UTC",
             archive: .init(posts: 2_188, limit: 10_000, oldest: nil, newest: nil),
             classifier: .init(favorites: 485, normals: 852, seen: 900, counts: 4_000, waiting: nil),
-            today: LocalTime(now, in: .gmt).day, slots: [], nextSlot: now + 3_600, recent: recent, isRunning: true,
+            today: LocalTime(now, in: .gmt).day, slots: [], nextSlot: now + 3_600, recent: recent,
+            isRunning: true,
             idle: ["no favorites: \(text)"])
     }
 
@@ -71,7 +87,9 @@ enum SampleReport {
     static let texts: StatusReport.TextState = {
         var unsent = Archive.Unsent()
         (unsent.fit, unsent.sometimes, unsent.unjudged) = (3_204, ["greeting-season": 411], 12)
-        unsent.unfit = ["names-somebody": 1_632, "time-bound": 1_204, "dated": 861, "link-only": 1_100]
+        unsent.unfit = [
+            "names-somebody": 1_632, "time-bound": 1_204, "dated": 861, "link-only": 1_100,
+        ]
         return StatusReport.TextState(unsent, .strict)
     }()
 
@@ -79,12 +97,14 @@ enum SampleReport {
         let day = LocalTime(now, in: .gmt).day.advanced(by: isStored ? 0 : 1)
         let slots = (1...3).map { number in
             PlanReport.Slot(
-                id: "5b0dc48e18b\(number)", subject: "\(day)#\(number)", time: "1\(number):05", due: now,
+                id: "5b0dc48e18b\(number)", subject: "\(day)#\(number)", time: "1\(number):05",
+                due: now,
                 state: isStored ? "planned" : "preview", reason: nil, text: text, language: "en",
                 why: "one of 12 texts within 30 minutes of 1\(number):05")
         }
         return PlanReport(
-            day: day, timeZone: "UTC", isStored: isStored, slots: slots, humanHours: [], botHours: [])
+            day: day, timeZone: "UTC", isStored: isStored, slots: slots, humanHours: [],
+            botHours: [])
     }
 
     static func report() -> MirrorReport {

@@ -18,7 +18,9 @@ struct TemplateKeys {
     ///   - context: The values.
     ///   - templates: Those that it may name, itself among them or not.
     init(_ template: PageTemplate, _ context: PageContext, _ templates: [PageTemplate]) {
-        partials = Dictionary(templates.map { ($0.name, Self.parts(of: $0.source)) }) { first, _ in first }
+        partials = Dictionary(templates.map { ($0.name, Self.parts(of: $0.source)) }) { first, _ in
+            first
+        }
         walk(Self.parts(of: template.source), [context])
     }
 
@@ -29,9 +31,11 @@ struct TemplateKeys {
             switch sign {
             case "#", "^": open.append((name, sign == "^", []))
             case "/":
-                precondition(open.count > 1 && open.last?.name == name, "section \(name) is not open")
+                precondition(
+                    open.count > 1 && open.last?.name == name, "section \(name) is not open")
                 let closed = open.removeLast()
-                open[open.count - 1].parts.append(.section(name, isInverted: closed.isInverted, closed.parts))
+                open[open.count - 1].parts.append(
+                    .section(name, isInverted: closed.isInverted, closed.parts))
             case ">": open[open.count - 1].parts.append(.partial(name))
             default: open[open.count - 1].parts.append(.name(name))
             }
@@ -45,7 +49,11 @@ struct TemplateKeys {
             switch part {
             case .name(let name): if name != ".", value(name, stack) == nil { missing.insert(name) }
             case .partial(let name):
-                if let parts = partials[name] { walk(parts, stack) } else { missing.insert("> \(name)") }
+                if let parts = partials[name] {
+                    walk(parts, stack)
+                } else {
+                    missing.insert("> \(name)")
+                }
             case .section(let name, let isInverted, let parts):
                 guard let value = value(name, stack) else {
                     missing.insert(name)
@@ -56,14 +64,20 @@ struct TemplateKeys {
         }
     }
 
-    private mutating func walk(_ parts: [Part], _ isInverted: Bool, _ value: PageValue, _ stack: [PageContext]) {
+    private mutating func walk(
+        _ parts: [Part], _ isInverted: Bool, _ value: PageValue, _ stack: [PageContext]
+    ) {
         switch value {
         case .none, .flag(false): if isInverted { walk(parts, stack) }
         case .list(let values) where values.isEmpty: if isInverted { walk(parts, stack) }
         case .fields(let fields): if !isInverted { walk(parts, stack + [fields]) }
         case .list(let values):
             for value in values where !isInverted {
-                if case .fields(let fields) = value { walk(parts, stack + [fields]) } else { walk(parts, stack) }
+                if case .fields(let fields) = value {
+                    walk(parts, stack + [fields])
+                } else {
+                    walk(parts, stack)
+                }
             }
         case .text, .markup, .flag: if !isInverted { walk(parts, stack) }
         }

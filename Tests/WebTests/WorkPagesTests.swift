@@ -12,16 +12,20 @@ import Testing
 @testable import Mirroring
 @testable import Web
 
-/// The pages Waiting, Actions, People and Health: from the form to the row, whatever strangers wrote.
+/// The pages Waiting, Actions, People and Health: from the form to the row, whatever strangers
+/// wrote.
 @Suite(.timeLimit(.minutes(30))) struct WorkPagesTests {
     // MARK: Waiting
 
     /// The button counts alone, whatever is ticked beside it.
-    @Test(arguments: ["approve", "decline"]) func aButtonDecidesItsRowAlone(_ verb: String) async throws {
+    @Test(arguments: ["approve", "decline"]) func aButtonDecidesItsRowAlone(_ verb: String)
+        async throws
+    {
         let stage = try await WorkStage.open()
         let shown = try await stage.waiting()
         let ticked = shown.map { ("id", $0.id) }
-        let reply = try await stage.post(WaitingPage.self, "/waiting", [(verb, shown[1].id)] + ticked + seen(shown))
+        let reply = try await stage.post(
+            WaitingPage.self, "/waiting", [(verb, shown[1].id)] + ticked + seen(shown))
         #expect(try #require(reply.way).path == "/m/test/waiting")
         let states = try await stage.states(shown.map(\.id))
         #expect(states == [.suggested, verb == "approve" ? .planned : .skipped, .suggested])
@@ -46,7 +50,8 @@ import Testing
         let stage = try await WorkStage.open()
         let shown = try await stage.waiting()
         for form in [[("all", "decline")], [("all", "burn"), ("id", shown[0].id)], []] {
-            let content = try #require(try await stage.post(WaitingPage.self, "/waiting", form + seen(shown)).content)
+            let content = try #require(
+                try await stage.post(WaitingPage.self, "/waiting", form + seen(shown)).content)
             #expect(content.refusal?.isMisuse == true)
             let page = try stage.rendered(content, WaitingPage.self)
             #expect(page.count(" checked") == form.count { $0.0 == "id" })
@@ -55,7 +60,8 @@ import Testing
         await stage.close()
     }
 
-    /// What was declined waits again at the press of a button, and a form that comes twice is no error.
+    /// What was declined waits again at the press of a button, and a form that comes twice is no
+    /// error.
     @Test func declinedWaitsAgainAndTwiceIsOnce() async throws {
         let stage = try await WorkStage.open()
         let shown = try await stage.waiting()
@@ -65,7 +71,8 @@ import Testing
         #expect(twice.text.hasPrefix("Declined before"), "\(twice.text)")
         let button = try #require(said.wayBack)
         #expect(button.action == "/m/test/waiting")
-        let back = try #require(try await stage.post(WaitingPage.self, "/waiting", button.fields).way?.said)
+        let back = try #require(
+            try await stage.post(WaitingPage.self, "/waiting", button.fields).way?.said)
         #expect(back.text.hasPrefix("Waits again"), "\(back.text)")
         try await expect(stage.states([shown[0].id]), equals: [.suggested])
         await stage.close()
@@ -78,7 +85,9 @@ import Testing
         try await stage.mirror.storage.execute(
             "UPDATE actions SET text = 'another' WHERE mirror = 'test' AND id = \(shown[0].id)")
         let content = try #require(
-            try await stage.post(WaitingPage.self, "/waiting", [("approve", shown[0].id)] + seen(shown)).content)
+            try await stage.post(
+                WaitingPage.self, "/waiting", [("approve", shown[0].id)] + seen(shown)
+            ).content)
         #expect(content.refusal?.isMisuse == false)
         try expect(stage.rendered(content, WaitingPage.self).count("another"), equals: 1)
         try await expect(stage.states([shown[0].id]), equals: [.suggested])
@@ -90,12 +99,15 @@ import Testing
         let copies = try await stage.proposeCopies(3)
         let digests = copies.map { ("seen-\($0.id)", $0.seen.description) }
         let none = try #require(
-            try await stage.post(WaitingPage.self, "/undo/keep", [("do", "keep")] + digests).content)
+            try await stage.post(WaitingPage.self, "/undo/keep", [("do", "keep")] + digests).content
+        )
         #expect(none.refusal?.isMisuse == true)
         let form = [("do", "keep"), ("id", copies[0].id), ("id", copies[2].id)] + digests
-        let said = try #require(try await stage.post(WaitingPage.self, "/undo/keep", form).way?.said)
+        let said = try #require(
+            try await stage.post(WaitingPage.self, "/undo/keep", form).way?.said)
         #expect(said.text == "2 copies stay for good.")
-        try await expect(stage.mirror.outbox(lease: nil).proposedUndos().map(\.id), equals: [copies[1].id])
+        try await expect(
+            stage.mirror.outbox(lease: nil).proposedUndos().map(\.id), equals: [copies[1].id])
         let asked = try await stage.post(
             WaitingPage.self, "/undo/keep", [("do", "back"), ("id", copies[1].id)] + digests)
         #expect(try #require(asked.way).path == "/m/test/confirm/undo?id=\(copies[1].id)")
@@ -116,7 +128,10 @@ import Testing
             #expect(page.count("id=\"why\"") == 1)
             #expect(page.count(String(action.id.prefix(7))) >= 1)
         }
-        guard case .missing = try await stage.get(ActionsPage.self, "/actions/:id", ["id": "ffffffffffff"]) else {
+        guard
+            case .missing = try await stage.get(
+                ActionsPage.self, "/actions/:id", ["id": "ffffffffffff"])
+        else {
             _ = Issue.record("an action that is not there is shown")
             return
         }
@@ -135,14 +150,17 @@ import Testing
         let content = try #require(try await stage.get(ActionsPage.self, "/actions").content)
         let page = try stage.rendered(content, ActionsPage.self)
         #expect(page.html.contains("of \(Words.count(totals.total, "action"))"))
-        let links = page.html.matches(of: #/<a href="\/m\/test\/actions\?(kind|state)=(\w+)">([0-9,]+) [a-z ]+<\/a>/#)
+        let links = page.html.matches(
+            of: #/<a href="\/m\/test\/actions\?(kind|state)=(\w+)">([0-9,]+) [a-z ]+<\/a>/#)
         #expect(links.count >= 4)
         for link in links {
             let (field, value) = (String(link.output.1), String(link.output.2))
             let found = try #require(
                 try await stage.get(ActionsPage.self, "/actions", query: [(field, value)]).content)
             let list = try stage.rendered(found, ActionsPage.self)
-            #expect(list.html.contains("<p class=\"small soft\">\(link.output.3) action"), "\(field)=\(value)")
+            #expect(
+                list.html.contains("<p class=\"small soft\">\(link.output.3) action"),
+                "\(field)=\(value)")
         }
         await stage.close()
     }
@@ -154,10 +172,13 @@ import Testing
         var (shown, place): ([String], String?) = ([], nil)
         repeat {
             let query = [("state", "skipped")] + (place.map { [("before", $0)] } ?? [])
-            let content = try #require(try await stage.get(ActionsPage.self, "/actions", query: query).content)
+            let content = try #require(
+                try await stage.get(ActionsPage.self, "/actions", query: query).content)
             let html = try stage.rendered(content, ActionsPage.self).html
             shown += html.matches(of: #/<li id="a-([0-9a-f]+)"/#).map { String($0.output.1) }
-            place = html.firstMatch(of: #/rel="next" href="[^"]*before=([^"&]+)"/#).map { String($0.output.1) }
+            place = html.firstMatch(of: #/rel="next" href="[^"]*before=([^"&]+)"/#).map {
+                String($0.output.1)
+            }
             try await stage.life.addSkipped()
         } while place != nil
         #expect(shown.count == Set(shown).count)
@@ -166,11 +187,13 @@ import Testing
     }
 
     @Test(arguments: [
-        [("kind", "like")], [("state", "burnt")], [("day", "2026-02-30")], [("before", "nowhere")], [("person", "?")],
+        [("kind", "like")], [("state", "burnt")], [("day", "2026-02-30")], [("before", "nowhere")],
+        [("person", "?")],
     ])
     func aFilterThatIsNoneIsRefused(_ query: [(String, String)]) async throws {
         let stage = try await WorkStage.open()
-        let content = try #require(try await stage.get(ActionsPage.self, "/actions", query: query).content)
+        let content = try #require(
+            try await stage.get(ActionsPage.self, "/actions", query: query).content)
         #expect(content.refusal?.isMisuse == true)
         _ = try stage.rendered(content, ActionsPage.self)
         await stage.close()
@@ -189,12 +212,14 @@ import Testing
         // A mirror has a version from its first row on.
         try await stage.mirror.storage.agree(to: stage.mirror.name)
         let version = try await store.wishVersion()
-        let said = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
+        let said = try #require(
+            try await stage.post(ActionsPage.self, question.action, form).way?.said)
         #expect(said.text.hasPrefix("2 will be taken back"), "\(said.text)")
         try await expect(store.wantedUndos().count, equals: 2)
         // A worker sees that, and need not wait for its publisher's next look.
         try await expect(store.wishVersion()) { $0 > version }
-        let twice = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
+        let twice = try #require(
+            try await stage.post(ActionsPage.self, question.action, form).way?.said)
         #expect(twice.text.hasPrefix("2 will be taken back"), "\(twice.text)")
         await stage.close()
     }
@@ -202,11 +227,13 @@ import Testing
     @Test func whatChangedMeanwhileIsNotTakenBack() async throws {
         let stage = try await WorkStage.open()
         let copies = try await stage.proposeCopies(2)
-        let question = try await stage.confirmation(ActionsPage.self, AskUndo.name, copies.map { ("id", $0.id) })
+        let question = try await stage.confirmation(
+            ActionsPage.self, AskUndo.name, copies.map { ("id", $0.id) })
         try await stage.mirror.storage.execute(
             "UPDATE actions SET remote_id = 'other' WHERE mirror = 'test' AND id = \(copies[0].id)")
         let form = question.fields + [("seen", try #require(question.seen).description)]
-        let content = try #require(try await stage.post(ActionsPage.self, question.action, form).content)
+        let content = try #require(
+            try await stage.post(ActionsPage.self, question.action, form).content)
         #expect(content.refusal?.isMisuse == false)
         #expect(content.title == question.question)
         try await expect(stage.mirror.outbox(lease: nil).wantedUndos(), equals: [])
@@ -223,7 +250,8 @@ import Testing
         let question = try await stage.confirmation(
             PeoplePage.self, DenyPeople.name, [("account", "@Pal@Far.Example")])
         let form = question.fields + [("seen", try #require(question.seen).description)]
-        let said = try #require(try await stage.post(PeoplePage.self, question.action, form).way?.said)
+        let said = try #require(
+            try await stage.post(PeoplePage.self, question.action, form).way?.said)
         let pal = WorkStage.pal
         try await expect(stage.mirror.people.stance(of: pal), equals: .deny)
         let button = try #require(said.wayBack)
@@ -235,10 +263,13 @@ import Testing
     /// Who somebody else spoke of meanwhile is shown again before anything is said.
     @Test func whoChangedMeanwhileIsShownAgain() async throws {
         let stage = try await WorkStage.open()
-        let question = try await stage.confirmation(PeoplePage.self, DenyPeople.name, [("account", "pal@far.example")])
+        let question = try await stage.confirmation(
+            PeoplePage.self, DenyPeople.name, [("account", "pal@far.example")])
         let form = question.fields + [("seen", try #require(question.seen).description)]
-        try await stage.mirror.people.set(.allow, for: WorkStage.pal, reason: "said so", at: PageStage.now)
-        let content = try #require(try await stage.post(PeoplePage.self, question.action, form).content)
+        try await stage.mirror.people.set(
+            .allow, for: WorkStage.pal, reason: "said so", at: PageStage.now)
+        let content = try #require(
+            try await stage.post(PeoplePage.self, question.action, form).content)
         #expect(content.refusal?.isMisuse == false)
         #expect(content.title == question.question)
         try await expect(stage.mirror.people.stance(of: WorkStage.pal), equals: .allow)
@@ -249,7 +280,8 @@ import Testing
     func whatIsNoAccountIsKeptInItsField(_ typed: String) async throws {
         let stage = try await WorkStage.open()
         for verb in ["allow", "deny"] {
-            let reply = try await stage.post(PeoplePage.self, "/people", [("account", typed), ("do", verb)])
+            let reply = try await stage.post(
+                PeoplePage.self, "/people", [("account", typed), ("do", verb)])
             let content = try #require(reply.content)
             #expect(content.refusal?.isMisuse == true)
             let page = try stage.rendered(content, PeoplePage.self)
@@ -263,14 +295,18 @@ import Testing
     @Test func accountsAreLinkedAndPartedAgain() async throws {
         let stage = try await WorkStage.open()
         let form = [("first", "pal@far.example"), ("second", "mastodon:other@near.example")]
-        let said = try #require(try await stage.post(PeoplePage.self, "/people/link", form).way?.said)
+        let said = try #require(
+            try await stage.post(PeoplePage.self, "/people/link", form).way?.said)
         try await expect(stage.mirror.people.linked(to: WorkStage.pal).count, equals: 2)
         let button = try #require(said.wayBack)
         _ = try #require(try await stage.post(PeoplePage.self, "/people/unlink", button.fields).way)
         try await expect(stage.mirror.people.linked(to: WorkStage.pal).count, equals: 1)
-        for wrong in [("pal@far.example", "pal@far.example"), ("pal@far.example", ""), ("", ""), ("a b", "c")] {
+        for wrong in [
+            ("pal@far.example", "pal@far.example"), ("pal@far.example", ""), ("", ""), ("a b", "c"),
+        ] {
             let form = [("first", wrong.0), ("second", wrong.1)]
-            let content = try #require(try await stage.post(PeoplePage.self, "/people/link", form).content)
+            let content = try #require(
+                try await stage.post(PeoplePage.self, "/people/link", form).content)
             #expect(content.refusal?.isMisuse == true)
             _ = try stage.rendered(content, PeoplePage.self)
         }
@@ -285,12 +321,16 @@ import Testing
         #expect(question.lead?.hasPrefix("2 posts of the human") == true, "\(question.lead ?? "-")")
         let form = question.fields + [("seen", try #require(question.seen).description)]
         for typed in ["", "pal", "pal@near.example", "*@far.example"] {
-            let reply = try await stage.post(PeoplePage.self, question.action, form + [("sure", typed)])
+            let reply = try await stage.post(
+                PeoplePage.self, question.action, form + [("sure", typed)])
             #expect(reply.content?.refusal?.isMisuse == true, "\(typed)")
         }
         try await expect(stage.mirror.people.posts(about: WorkStage.pal).count, equals: 2)
-        let reply = try await stage.post(PeoplePage.self, question.action, form + [("sure", "@PAL@far.Example ")])
-        #expect(try #require(reply.way?.said).text.hasPrefix("Forgotten; removed: 2 posts of the human"))
+        let reply = try await stage.post(
+            PeoplePage.self, question.action, form + [("sure", "@PAL@far.Example ")])
+        #expect(
+            try #require(reply.way?.said).text.hasPrefix("Forgotten; removed: 2 posts of the human")
+        )
         try await expect(stage.mirror.people.posts(about: WorkStage.pal).count, equals: 0)
         await stage.close()
     }
@@ -299,17 +339,22 @@ import Testing
         let stage = try await WorkStage.open()
         try await stage.fillHistory()
         let content = try #require(
-            try await stage.get(PeoplePage.self, "/people/:account", ["account": "pal@far.example"]).content)
+            try await stage.get(PeoplePage.self, "/people/:account", ["account": "pal@far.example"])
+                .content)
         let page = try stage.rendered(content, PeoplePage.self)
         #expect(page.count("id=\"person\"") == 1)
-        let reply = try await stage.get(PeoplePage.self, "/people/:account/report.html", ["account": "pal@far.example"])
+        let reply = try await stage.get(
+            PeoplePage.self, "/people/:account/report.html", ["account": "pal@far.example"])
         guard case .file(let text, let type, _) = reply else {
             _ = Issue.record("no file")
             return
         }
         #expect(type == "text/html; charset=utf-8")
         #expect(text.contains("pal@far.example"))
-        guard case .missing = try await stage.get(PeoplePage.self, "/people/:account", ["account": "x:nobody"]) else {
+        guard
+            case .missing = try await stage.get(
+                PeoplePage.self, "/people/:account", ["account": "x:nobody"])
+        else {
             _ = Issue.record("nobody is shown")
             return
         }
@@ -321,12 +366,14 @@ import Testing
         let stage = try await WorkStage.open()
         let pal = WorkStage.pal
         _ = try await stage.mirror.forget(pal, now: PageStage.now)
-        let tab = try await stage.stage.content(PeoplePage.self, "/people", query: [("stance", "forgotten")])
+        let tab = try await stage.stage.content(
+            PeoplePage.self, "/people", query: [("stance", "forgotten")])
         let page = try stage.rendered(tab, PeoplePage.self)
         #expect(page.count("value=\"readmit\">Allow again") == 1)
         #expect(page.count(pal.value) == 0)
         func readmit(_ account: String) async throws -> WebReply {
-            try await stage.post(PeoplePage.self, "/people", [("do", "readmit"), ("account", account)])
+            try await stage.post(
+                PeoplePage.self, "/people", [("do", "readmit"), ("account", account)])
         }
         for other in ["somebody@else.example", "", "x"] {
             try await #expect(readmit(other).content?.refusal?.isMisuse == true)
@@ -361,7 +408,8 @@ import Testing
         #expect(question.verb == "Take back all 3")
         let form = question.fields + [("seen", try #require(question.seen).description)]
         for typed in ["", "human", "@"] {
-            let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", typed)])
+            let reply = try await stage.post(
+                HealthPage.self, question.action, form + [("sure", typed)])
             #expect(reply.content?.refusal?.isMisuse == true, "\(typed)")
         }
         let store = stage.mirror.outbox(lease: nil)
@@ -369,7 +417,8 @@ import Testing
         // A mirror has a version from its first row on.
         try await stage.mirror.storage.agree(to: stage.mirror.name)
         let version = try await store.wishVersion()
-        let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", "@BOT")])
+        let reply = try await stage.post(
+            HealthPage.self, question.action, form + [("sure", "@BOT")])
         #expect(try #require(reply.way?.said).text.hasPrefix("3 will be taken back"))
         try await expect(store.wantedUndos().count, equals: 3)
         try await expect(store.wishVersion()) { $0 > version }
@@ -385,7 +434,9 @@ import Testing
         _ = try await stage.proposeCopies(12)
         try await stage.mirror.keep(
             (0..<20).map {
-                .warn(MirrorLife.hostile(40, $0), MirrorLife.hostile(4_000, $0), fix: MirrorLife.hostile(900, $0))
+                .warn(
+                    MirrorLife.hostile(40, $0), MirrorLife.hostile(4_000, $0),
+                    fix: MirrorLife.hostile(900, $0))
             },
             now: PageStage.now)
         let list = try await ActionList(of: stage.mirror, .init(limit: 3)).actions
@@ -396,15 +447,21 @@ import Testing
             (
                 PeoplePage.self,
                 try await stage.get(
-                    PeoplePage.self, "/people/:account", ["account": MirrorLife.hostilePerson(1).reference])
+                    PeoplePage.self, "/people/:account",
+                    ["account": MirrorLife.hostilePerson(1).reference])
             ),
         ]
         for stance in PeopleList.Search.Stance.allCases {
             let query = [("stance", stance.rawValue)]
-            pages.append((PeoplePage.self, try await stage.get(PeoplePage.self, "/people", query: query)))
+            pages.append(
+                (PeoplePage.self, try await stage.get(PeoplePage.self, "/people", query: query)))
         }
         for action in list {
-            pages.append((ActionsPage.self, try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id])))
+            pages.append(
+                (
+                    ActionsPage.self,
+                    try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id])
+                ))
         }
         for (type, reply) in pages {
             _ = try stage.rendered(try #require(reply.content), type)
@@ -417,19 +474,22 @@ import Testing
         let stage = try await WorkStage.open()
         try await stage.fillHistory()
         _ = try await stage.proposeCopies(2)
-        let action = try #require(try await ActionList(of: stage.mirror, .init(limit: 1)).actions.first)
+        let action = try #require(
+            try await ActionList(of: stage.mirror, .init(limit: 1)).actions.first)
         let pages: [(any MirrorPage.Type, WebReply)] = [
             (WaitingPage.self, try await stage.get(WaitingPage.self, "/waiting", isReadOnly: true)),
             (ActionsPage.self, try await stage.get(ActionsPage.self, "/actions", isReadOnly: true)),
             (
                 ActionsPage.self,
-                try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id], isReadOnly: true)
+                try await stage.get(
+                    ActionsPage.self, "/actions/:id", ["id": action.id], isReadOnly: true)
             ),
             (PeoplePage.self, try await stage.get(PeoplePage.self, "/people", isReadOnly: true)),
             (
                 PeoplePage.self,
                 try await stage.get(
-                    PeoplePage.self, "/people/:account", ["account": "pal@far.example"], isReadOnly: true)
+                    PeoplePage.self, "/people/:account", ["account": "pal@far.example"],
+                    isReadOnly: true)
             ),
             (HealthPage.self, try await stage.get(HealthPage.self, "/health", isReadOnly: true)),
         ]
@@ -445,7 +505,8 @@ import Testing
     @Test func emptyPagesAreWhole() async throws {
         let stage = try await WorkStage.open(isEmpty: true)
         for (type, pattern) in [
-            (WaitingPage.self, "/waiting"), (ActionsPage.self, "/actions"), (PeoplePage.self, "/people"),
+            (WaitingPage.self, "/waiting"), (ActionsPage.self, "/actions"),
+            (PeoplePage.self, "/people"),
             (HealthPage.self, "/health"),
         ] as [(any MirrorPage.Type, String)] {
             let reply = try await stage.get(type, pattern)
@@ -474,7 +535,8 @@ private struct WorkStage {
         let stage = try await PageStage.open([
             "BOT_SERVER": "http://127.0.0.1:9", "BOT_ACCESS_TOKEN": "planted", "MIN_AGE_DAYS": "0",
         ])
-        let life = MirrorLife(mirror: stage.mirror, human: PageStage.human, now: PageStage.now, isHostile: isHostile)
+        let life = MirrorLife(
+            mirror: stage.mirror, human: PageStage.human, now: PageStage.now, isHostile: isHostile)
         if !isEmpty {
             try await stage.archive((0..<5).map { "a day at the lake, the \($0)th" })
             try await life.begin()
@@ -486,7 +548,9 @@ private struct WorkStage {
 
     func fillHistory() async throws { try await life.fillHistory() }
 
-    func proposeCopies(_ count: Int) async throws -> [Action] { try await life.proposeCopies(count) }
+    func proposeCopies(_ count: Int) async throws -> [Action] {
+        try await life.proposeCopies(count)
+    }
 
     /// What waits, as the page lists it.
     func waiting() async throws -> [SuggestionList.Suggestion] {
@@ -506,10 +570,13 @@ private struct WorkStage {
         _ page: any MirrorPage.Type, _ pattern: String, _ parameters: [String: String] = [:],
         query: [(String, String)] = [], isReadOnly: Bool = false
     ) async throws -> WebReply {
-        try await stage.answer(page, .get, pattern, parameters, query: query, isReadOnly: isReadOnly)
+        try await stage.answer(
+            page, .get, pattern, parameters, query: query, isReadOnly: isReadOnly)
     }
 
-    func post(_ page: any MirrorPage.Type, _ pattern: String, _ form: [(String, String)]) async throws -> WebReply {
+    func post(_ page: any MirrorPage.Type, _ pattern: String, _ form: [(String, String)])
+        async throws -> WebReply
+    {
         try await stage.answer(page, .post, pattern, form: form)
     }
 
@@ -521,7 +588,8 @@ private struct WorkStage {
     }
 
     func rendered(
-        _ content: PageContent, _ page: any MirrorPage.Type, sourceLocation: SourceLocation = #_sourceLocation
+        _ content: PageContent, _ page: any MirrorPage.Type,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> RenderedPage {
         try RenderedPage(content, of: page, sourceLocation: sourceLocation)
     }

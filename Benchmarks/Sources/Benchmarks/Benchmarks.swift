@@ -7,7 +7,8 @@ import TestSupport
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Benchmarks",
-        abstract: "Measure the hot paths, each beside the same work done in C or with a public tool.",
+        abstract:
+            "Measure the hot paths, each beside the same work done in C or with a public tool.",
         discussion: """
             Both sides of a line take turns in one run, so the ratio says something even where other programs run. \
             It is the median over the pairs; half of the pairs lie in the range beside it. A target that is missed \
@@ -18,28 +19,40 @@ struct Benchmarks: AsyncParsableCommand {
               0 measured or skipped   70 something could not be measured
             """)
 
-    @Option(help: ArgumentHelp("Only works whose name contains this; more than one may be given.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Only works whose name contains this; more than one may be given.", valueName: "name"))
     var filter: [String] = []
 
     @Flag(help: "Fewer repetitions of the same work.")
     var quick = false
 
-    @Flag(help: "Tiny data, once: whether every line works, not how fast it is. A missing tool is a failure.")
+    @Flag(
+        help:
+            "Tiny data, once: whether every line works, not how fast it is. A missing tool is a failure."
+    )
     var smoke = false
 
-    @Flag(help: "End with one line of JSON: the name of each line and its ratio, or why there is none.")
+    @Flag(
+        help:
+            "End with one line of JSON: the name of each line and its ratio, or why there is none.")
     var json = false
 
     @Flag(help: "Only list the names of the works.")
     var list = false
 
-    @Option(help: ArgumentHelp("Where files of some gigabytes may be written for a while.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Where files of some gigabytes may be written for a while.", valueName: "path"))
     var folder: String?
 
     func run() async throws {
-        let works = Work.all.filter { work in filter.isEmpty || filter.contains { work.name.contains($0) } }
+        let works = Work.all.filter { work in
+            filter.isEmpty || filter.contains { work.name.contains($0) }
+        }
         guard !works.isEmpty else {
-            throw ValidationError("no work is called that; there are \(Work.all.map(\.name).joined(separator: ", "))")
+            throw ValidationError(
+                "no work is called that; there are \(Work.all.map(\.name).joined(separator: ", "))")
         }
         if list { return print(works.map(\.name).joined(separator: "\n")) }
         signal(SIGPIPE, SIG_IGN)
@@ -72,8 +85,11 @@ enum Machine {
         let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
             .split(separator: "\n").first { $0.hasPrefix("model name") }?
             .split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
-        let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first
+        let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(
+            separator: " "
+        ).first
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        return "\(processor ?? "unknown processor"), \(cores) cores, load \(load ?? "unknown") at the start"
+        return
+            "\(processor ?? "unknown processor"), \(cores) cores, load \(load ?? "unknown") at the start"
     }
 }

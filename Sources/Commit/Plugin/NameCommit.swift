@@ -8,23 +8,30 @@ import PackagePlugin
         let output = context.pluginWorkDirectoryURL.appending(path: "BuiltCommit.swift")
         let variables = ["HOME", "PATH", "SOURCE_VERSION"]
         let environment = ProcessInfo.processInfo.environment.filter { variables.contains($0.key) }
-        let sources = context.package.targets.compactMap(\.sourceModule).flatMap { $0.sourceFiles.map(\.url) }
+        let sources = context.package.targets.compactMap(\.sourceModule).flatMap {
+            $0.sourceFiles.map(\.url)
+        }
         return [
             .buildCommand(
                 displayName: "Name the commit", executable: URL(filePath: "/bin/sh"),
-                arguments: [root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path],
+                arguments: [
+                    root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path,
+                ],
                 // A platform that sets no variable has none of an empty name.
-                environment: environment, inputFiles: records(of: root) + sources, outputFiles: [output])
+                environment: environment, inputFiles: records(of: root) + sources,
+                outputFiles: [output])
         ]
     }
 
-    /// The files that git writes with a commit, a checkout or a staged change; none in a tree without git's data.
+    /// The files that git writes with a commit, a checkout or a staged change; none in a tree
+    /// without git's data.
     private func records(of root: URL) -> [URL] {
         let entry = root.appending(path: ".git")
         // In a further worktree, `.git` is a file that names the folder.
         let pointer = try? String(contentsOf: entry, encoding: .utf8)
         let folder = pointer?.split(separator: "\n").first.flatMap { line in
-            line.hasPrefix("gitdir: ") ? URL(filePath: String(line.dropFirst(8)), relativeTo: root) : nil
+            line.hasPrefix("gitdir: ")
+                ? URL(filePath: String(line.dropFirst(8)), relativeTo: root) : nil
         }
         return ["HEAD", "index", "logs/HEAD"].map { (folder ?? entry).appending(path: $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }

@@ -3,25 +3,29 @@ package import Mirroring
 import Outbox
 import Posts
 
-/// Carries out the operations of a person on a mirror, for commands, pages, tests and the crash harness.
+/// Carries out the operations of a person on a mirror, for commands, pages, tests and the crash
+/// harness.
 ///
-/// An operation checks in its own transaction that the thing still is as the person saw it. One that forbids something
-/// returns when no request for it can be sent any more; see ``LastWord``.
+/// An operation checks in its own transaction that the thing still is as the person saw it. One
+/// that forbids something returns when no request for it can be sent any more; see ``LastWord``.
 package struct Desk: Sendable {
     package let mirror: HumanMirror
     /// The time zone of the days and times that a person names; nil while unknown.
     private let knownZone: TimeZone?
 
-    /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while unknown.
-    package init(_ mirror: HumanMirror, zone: TimeZone?) { (self.mirror, knownZone) = (mirror, zone) }
+    /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while
+    ///   unknown.
+    package init(_ mirror: HumanMirror, zone: TimeZone?) {
+        (self.mirror, knownZone) = (mirror, zone)
+    }
 
     /// Carries out a request.
     ///
-    /// A thing that differs from what was seen, but is as the operation would leave it, is no error: nothing is changed,
-    /// and the outcome says so.
+    /// A thing that differs from what was seen, but is as the operation would leave it, is no
+    /// error: nothing is changed, and the outcome says so.
     ///
-    /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the thing differs from what was
-    ///   seen; the store's error.
+    /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the thing
+    ///   differs from what was seen; the store's error.
     package func perform<Operation: PersonOperation>(
         _ request: PersonRequest<Operation>
     ) async throws -> Operation.Outcome {
@@ -29,7 +33,8 @@ package struct Desk: Sendable {
             return try await request.operation.perform(at: self, seen: request.seen)
         } catch is SeenChanged {
             if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
-            throw ChangeRefusal(.changed, "it has changed since it was shown; nothing was done, look again")
+            throw ChangeRefusal(
+                .changed, "it has changed since it was shown; nothing was done, look again")
         } catch let refusal as ChangeRefusal where refusal.code == .over && request.seen != nil {
             if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
             throw refusal
@@ -37,7 +42,9 @@ package struct Desk: Sendable {
     }
 
     /// Carries out an operation without comparing what was seen.
-    package func perform<Operation: PersonOperation>(_ operation: Operation) async throws -> Operation.Outcome {
+    package func perform<Operation: PersonOperation>(_ operation: Operation) async throws
+        -> Operation.Outcome
+    {
         try await perform(PersonRequest(operation))
     }
 

@@ -14,15 +14,15 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - desk: The mirror and its zone.
     ///   - seen: The digest of the thing as the person saw it; nil to change without comparing.
-    /// - Throws: `ChangeRefusal` if the change is impossible; `SeenChanged`, without any change, if the thing differs
-    ///   from what was seen; the store's error.
+    /// - Throws: `ChangeRefusal` if the change is impossible; `SeenChanged`, without any change, if
+    ///   the thing differs from what was seen; the store's error.
     func perform(at desk: Desk, seen: Seen?) async throws -> Outcome
 
-    /// Returns the outcome if the mirror already is as the operation would leave it, so that a form that was sent twice is
-    /// no error; else nil.
+    /// Returns the outcome if the mirror already is as the operation would leave it, so that a form
+    /// that was sent twice is no error; else nil.
     ///
-    /// Asked only after ``perform(at:seen:)`` was told what was seen, and threw `SeenChanged` or a refusal with the code
-    /// `over`.
+    /// Asked only after ``perform(at:seen:)`` was told what was seen, and threw `SeenChanged` or a
+    /// refusal with the code `over`.
     func outcomeIfDone(at desk: Desk) async throws -> Outcome?
 }
 
@@ -34,7 +34,8 @@ extension PersonOperation {
 package protocol PersonOutcome: Codable, Equatable, Sendable {
     /// The name and version of its JSON, such as `mirror-bot/change/1`.
     var schema: String { get }
-    /// The operation that reverts the change; nil if nothing was changed, or if it cannot be reverted.
+    /// The operation that reverts the change; nil if nothing was changed, or if it cannot be
+    /// reverted.
     var wayBack: WayBack? { get }
 }
 
@@ -58,11 +59,15 @@ package struct WayBack: Codable, Equatable, Sendable {
     }
 
     /// The command as typed in a shell.
-    package var command: String { (["mirror-bot"] + arguments.map(Self.quoted)).joined(separator: " ") }
+    package var command: String {
+        (["mirror-bot"] + arguments.map(Self.quoted)).joined(separator: " ")
+    }
 
     private static func quoted(_ word: String) -> String {
         // A sign in the middle of a word begins no comment.
-        let isSlot = word.first?.isNumber == true && word.allSatisfy { $0.isNumber || $0 == "-" || $0 == "#" }
+        let isSlot =
+            word.first?.isNumber == true
+            && word.allSatisfy { $0.isNumber || $0 == "-" || $0 == "#" }
         return isSlot ? word : ShellWord.quoted(word)
     }
 }
@@ -72,5 +77,7 @@ package struct PersonRequest<Operation: PersonOperation>: Codable, Equatable, Se
     package var operation: Operation
     package var seen: Seen?
 
-    package init(_ operation: Operation, seen: Seen? = nil) { (self.operation, self.seen) = (operation, seen) }
+    package init(_ operation: Operation, seen: Seen? = nil) {
+        (self.operation, self.seen) = (operation, seen)
+    }
 }

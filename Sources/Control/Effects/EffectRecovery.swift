@@ -184,7 +184,8 @@ package struct EffectRecovery: Sendable {
 
     /// Stores why an effect is still open, and when it is tried again; never once a server refuses
     /// for good.
-    private func putOff(_ effect: Effect, _ error: NetworkError, in round: inout Round) async throws {
+    private func putOff(_ effect: Effect, _ error: NetworkError, in round: inout Round) async throws
+    {
         var effect = effect
         let rule = RetryRule.undo(error.retryCause)
         effect.attempts += 1

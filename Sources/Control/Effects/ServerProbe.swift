@@ -5,7 +5,8 @@ package import Posts
 import ServiceLifecycle
 import Storage
 
-/// Tries out what a server does, with one unlisted post and a direct answer to it, which are deleted again.
+/// Tries out what a server does, with one unlisted post and a direct answer to it, which are
+/// deleted again.
 ///
 /// It makes the requests itself (`PlainServer`): a client that decides by the program's name would
 /// measure its own decisions.
@@ -139,8 +140,8 @@ private actor ProbeAttempt {
         try await delete(post)
     }
 
-    /// Answers the first post for its author's eyes alone; if the server accepts no such post, as the
-    /// first post is.
+    /// Answers the first post for its author's eyes alone; if the server accepts no such post, as
+    /// the first post is.
     private func answer(_ post: String) async throws {
         var draft = draft("@\(account.handle) \(text) This answers it.", "answer", replyTo: post)
         var isDirect = network.capabilities.visibilities.contains(.direct)
@@ -177,7 +178,9 @@ private actor ProbeAttempt {
         let wasShown = try await server.isShownWithoutLogin(post)
         let other = text + " This was changed."
         try await hold()
-        guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else { return }
+        guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else {
+            return
+        }
         try await hold()
         let changed = try await server.read(post)
         result.kept[.edits] = isAccepted && changed?.text == other
@@ -189,8 +192,8 @@ private actor ProbeAttempt {
         result.kept[.tellsEdits] = changed.isChanged
     }
 
-    /// The seconds after a deletion at which it is looked whether the post is gone: GoToSocial deletes
-    /// after its answer, others when a worker runs.
+    /// The seconds after a deletion at which it is looked whether the post is gone: GoToSocial
+    /// deletes after its answer, others when a worker runs.
     private static let looks: [TimeInterval] = [1, 3, 10]
 
     private func delete(_ post: String) async throws {
@@ -270,8 +273,8 @@ private actor ProbeAttempt {
 }
 
 extension NetworkError {
-    /// Whether the request is over, so that the server does nothing more about it: it did not leave,
-    /// was refused, or was answered as done in a form that cannot be read.
+    /// Whether the request is over, so that the server does nothing more about it: it did not
+    /// leave, was refused, or was answered as done in a form that cannot be read.
     fileprivate var isLastWord: Bool {
         outcome != .unknown || status.map { (200...299).contains($0) } == true
     }

@@ -45,7 +45,9 @@ package struct Finding: Codable, Equatable, Sendable {
         Finding(subject: subject, verdict: .warn, text: text, fix: fix)
     }
 
-    package static func fail(_ subject: String, _ text: String, _ cause: Cause, fix: String? = nil) -> Finding {
+    package static func fail(_ subject: String, _ text: String, _ cause: Cause, fix: String? = nil)
+        -> Finding
+    {
         Finding(subject: subject, verdict: .fail, text: text, fix: fix, cause: cause)
     }
 
@@ -57,7 +59,8 @@ package struct Finding: Codable, Equatable, Sendable {
     private static func cause(of error: any Error) -> Cause {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration
-        case let error as StorageError where [.configuration, .outOfDate].contains(error.code): .configuration
+        case let error as StorageError where [.configuration, .outOfDate].contains(error.code):
+            .configuration
         case let error as StorageError where error.code == .authentication: .refused
         case let error as RedisError where error.code == .invalidConfiguration: .configuration
         case let error as RedisError where error.code == .authentication: .refused

@@ -3,10 +3,12 @@ import Mirroring
 package import Outbox
 import Posts
 
-// What reports, commands and watchdogs show of a mirror's health. Nothing here judges: it only words and selects.
+// What reports, commands and watchdogs show of a mirror's health. Nothing here judges: it only
+// words and selects.
 
 extension Health {
-    /// Who ends the leading obstacle, on which the exit code of `status --check` depends; nil for 0.
+    /// Who ends the leading obstacle, on which the exit code of `status --check` depends; nil for
+    /// 0.
     package var failure: Finding.Cause? { verdict.isWell ? nil : leading?.mender ?? .unavailable }
 
     /// When a post leaves: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
@@ -24,7 +26,8 @@ extension Health {
     package func checkLine(of mirror: String) -> String {
         switch verdict.state {
         case .healthy: "mirror \(mirror) does its work"
-        case .hindered: "mirror \(mirror) does its work, but \(leading?.sentence ?? "not all of it")"
+        case .hindered:
+            "mirror \(mirror) does its work, but \(leading?.sentence ?? "not all of it")"
         case .paused where verdict.code == .retired: "mirror \(mirror) has retired"
         case .paused: "mirror \(mirror) pauses, as it was told"
         case .unset: "mirror \(mirror), setup: \(verdict.text)"
@@ -34,7 +37,8 @@ extension Health {
 
     /// What keeps an action that waits from being sent; empty if nothing does.
     ///
-    /// - Parameter kind: What it is: favorites need neither the human's past nor an agreement with the network.
+    /// - Parameter kind: What it is: favorites need neither the human's past nor an agreement with
+    ///   the network.
     /// - Returns: The obstacles to that kind of work, the leading one first.
     package func whatKeeps(_ kind: ActionKind) -> [Obstacle] {
         let work: Obstacle.Work = kind == .favorite ? .favorites : .sending
@@ -48,9 +52,14 @@ extension Health {
         obstacles.map { obstacle -> Finding in
             let subject = obstacle.code.subject
             guard obstacle.weight != .wanted else { return .ok(subject, obstacle.sentence) }
-            let fix = obstacle.remedy?.text ?? obstacle.remedy?.command ?? obstacle.remedy?.setting.map { "set \($0)" }
-            // A worker that is not there, or a limit of the network, is nothing that the mirror lacks.
-            guard obstacle.isFatal, obstacle.mender != .later else { return .warn(subject, obstacle.told, fix: fix) }
+            let fix =
+                obstacle.remedy?.text ?? obstacle.remedy?.command
+                ?? obstacle.remedy?.setting.map { "set \($0)" }
+            // A worker that is not there, or a limit of the network, is nothing that the mirror
+            // lacks.
+            guard obstacle.isFatal, obstacle.mender != .later else {
+                return .warn(subject, obstacle.told, fix: fix)
+            }
             return .fail(subject, obstacle.told, obstacle.mender, fix: fix)
         }
     }
@@ -64,9 +73,12 @@ extension Health {
     ///   - knowsClock: Whether this machine's clock was compared with the network's.
     ///   - now: When something holds that has no beginning.
     /// - Returns: What holds and what does not; nothing of a cause about which nothing is known.
-    package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause: NoticeFinding] {
+    package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause:
+        NoticeFinding]
+    {
         var findings: [NoticeCause: NoticeFinding] = [:]
-        // The end of a worker is told by the process that ends, and is over when another one has worked.
+        // The end of a worker is told by the process that ends, and is over when another one has
+        // worked.
         for cause in NoticeCause.allCases where cause != .stopped {
             let holding = obstacles.filter { $0.code.notice == cause }
             guard !holding.isEmpty else {
@@ -75,7 +87,9 @@ extension Health {
                 continue
             }
             let since = holding.compactMap(\.since).min() ?? now
-            let briefs = holding.map(\.brief).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            let briefs = holding.map(\.brief).reduce(into: [String]()) {
+                if !$0.contains($1) { $0.append($1) }
+            }
             let separator = cause == .unreachable ? ", " : "; "
             findings[cause] = .holds(since: since, detail: briefs.joined(separator: separator))
         }
@@ -86,7 +100,8 @@ extension Health {
 extension Obstacle {
     /// The cause alone where the subject of a finding says the rest.
     fileprivate var told: String {
-        let saysRest = ["worker", "silence", "database", "bot", "human", "time zone"].contains(code.subject)
+        let saysRest = ["worker", "silence", "database", "bot", "human", "time zone"].contains(
+            code.subject)
         return saysRest ? cause : sentence.dropping(remedy?.text)
     }
 }

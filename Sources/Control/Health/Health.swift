@@ -1,9 +1,11 @@
 import Foundation
 import Mirroring
 
-/// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows from the obstacles.
+/// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows
+/// from the obstacles.
 ///
-/// Every report, exit code, notice and metric about a mirror's state is made from this value. It asks nothing.
+/// Every report, exit code, notice and metric about a mirror's state is made from this value. It
+/// asks nothing.
 package struct Health: Codable, Equatable, Sendable {
     /// The state of a mirror in one word and one line.
     package struct Verdict: Codable, Equatable, Sendable {
@@ -46,19 +48,23 @@ package struct Health: Codable, Equatable, Sendable {
     }
 
     /// The obstacle of the verdict; nil for a healthy mirror.
-    package var leading: Obstacle? { verdict.code.flatMap { code in obstacles.first { $0.code == code } } }
+    package var leading: Obstacle? {
+        verdict.code.flatMap { code in obstacles.first { $0.code == code } }
+    }
 
     /// The kinds of work that are lost as a whole, also if a person wants it so.
     package var stopped: Set<Obstacle.Work> {
         Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
     }
 
-    /// Conditions that outrank a pause: the mirror will not go on when it ends, or a person has to end it.
+    /// Conditions that outrank a pause: the mirror will not go on when it ends, or a person has to
+    /// end it.
     private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
 
     /// What a mirror lacks that nobody has set up yet.
     private static let ofSetup: Set<Obstacle.Code> = [
-        .noConsent, .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
+        .noConsent, .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown,
+        .archiveEmpty,
         .postsUnverified,
     ]
 
@@ -67,7 +73,9 @@ package struct Health: Codable, Equatable, Sendable {
         .workerEnded, .workerLate, .passLate, .startFails, .publisherFails,
     ]
 
-    private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?) -> Verdict {
+    private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?)
+        -> Verdict
+    {
         // Nothing is expected of it any more.
         if let end = obstacles.first(where: { $0.code == .retired }) {
             return Verdict(state: .paused, text: end.reason, code: .retired)
@@ -81,8 +89,11 @@ package struct Health: Codable, Equatable, Sendable {
         }
         if let fatal {
             // What went wrong is no step that is still to be done.
-            let isTraining = setup.contains { [.posts, .favorites].contains($0.kind) && !$0.isDone }
-            guard ofSetup.contains(fatal.code) || isTraining && ofEarlyStart.contains(fatal.code) else {
+            let isTraining = setup.contains {
+                [.posts, .favorites].contains($0.kind) && !$0.isDone
+            }
+            guard ofSetup.contains(fatal.code) || isTraining && ofEarlyStart.contains(fatal.code)
+            else {
                 return failing(fatal)
             }
             guard let step = setup.first(where: { !$0.isDone }) else { return failing(fatal) }
@@ -90,11 +101,15 @@ package struct Health: Codable, Equatable, Sendable {
             let text = "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)"
             return Verdict(state: .unset, text: text, code: fatal.code)
         }
-        let hindering = obstacles.filter { $0.weight == .stops } + obstacles.filter { $0.weight == .hinders }
+        let hindering =
+            obstacles.filter { $0.weight == .stops } + obstacles.filter { $0.weight == .hinders }
         if let first = hindering.first {
-            return Verdict(state: .hindered, text: "working, but \(first.sentence)", code: first.code)
+            return Verdict(
+                state: .hindered, text: "working, but \(first.sentence)", code: first.code)
         }
-        return Verdict(state: .healthy, text: "healthy, " + (next.map { "next post \($0)" } ?? "no post planned"))
+        return Verdict(
+            state: .healthy,
+            text: "healthy, " + (next.map { "next post \($0)" } ?? "no post planned"))
     }
 
     private static func failing(_ obstacle: Obstacle) -> Verdict {

@@ -9,16 +9,20 @@ extension HealthFacts {
     var obstacles: [Obstacle] {
         // Everything else would be judged by other settings than the mirror's.
         if let settingProblem { return [unusableSetting(settingProblem)] }
-        if let retirement, retirement.isOver, !isElsewhere { return [retired(retirement)] + database }
+        if let retirement, retirement.isOver, !isElsewhere {
+            return [retired(retirement)] + database
+        }
         let all = [
-            whole, ends, consents, standings, serverRules, bot, database, work, permissions, archive, budget,
+            whole, ends, consents, standings, serverRules, bot, database, work, permissions,
+            archive, budget,
             hearing, parts, planning,
             favoriting,
             waiting,
             human,
         ].flatMap(\.self)
         return all.enumerated()
-            .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(\.element)
+            .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(
+                \.element)
     }
 
     private func unusableSetting(_ problem: String) -> Obstacle {
@@ -28,16 +32,19 @@ extension HealthFacts {
     private static let all = Obstacle.Work.allCases
 
     private func make(
-        _ code: Obstacle.Code, _ weight: Obstacle.Weight, of stops: [Obstacle.Work] = HealthFacts.all,
+        _ code: Obstacle.Code, _ weight: Obstacle.Weight,
+        of stops: [Obstacle.Work] = HealthFacts.all,
         since: Date? = nil, _ cause: String, brief: String? = nil, _ remedy: Obstacle.Remedy? = nil,
         by mender: Finding.Cause = .configuration
     ) -> Obstacle {
         func named(_ text: String) -> String { CommandWords.adding(flags, to: text) }
         let remedy = remedy.map {
-            Obstacle.Remedy(command: $0.command.map(named), setting: $0.setting, text: $0.text.map(named))
+            Obstacle.Remedy(
+                command: $0.command.map(named), setting: $0.setting, text: $0.text.map(named))
         }
         return Obstacle(
-            code: code, since: since, stops: stops, weight: weight, cause: named(cause), brief: named(brief ?? cause),
+            code: code, since: since, stops: stops, weight: weight, cause: named(cause),
+            brief: named(brief ?? cause),
             remedy: remedy, mender: mender)
     }
 
@@ -66,7 +73,8 @@ extension HealthFacts {
         }
         if let pause {
             let reason = pause.reason.map { ": \($0)" } ?? ""
-            let cause = "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
+            let cause =
+                "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
             if pause.code == .firstPostHidden {
                 found.append(
                     make(
@@ -91,7 +99,8 @@ extension HealthFacts {
         let given = AccountRole.allCases.filter { accounts[$0].map { $0.problem == nil } ?? false }
         if !given.isEmpty {
             let whose = given.map(\.rawValue).joined(separator: " and ")
-            found.remedy = .doing("the login of the \(whose) is still there: remove it from the settings, or log out")
+            found.remedy = .doing(
+                "the login of the \(whose) is still there: remove it from the settings, or log out")
         } else if let note = retirement.profileNote {
             found.remedy = .doing("the bot's profile does not say so: \(note)")
         }
@@ -105,8 +114,11 @@ extension HealthFacts {
         guard retirement.isDue(at: now) else {
             return [
                 make(
-                    .retiring, .note, of: [], "the mirror retires at \(words(retirement.date))\(after)",
-                    .run("mirror-bot retire --cancel", "mirror-bot retire --cancel takes that back"), by: .later)
+                    .retiring, .note, of: [],
+                    "the mirror retires at \(words(retirement.date))\(after)",
+                    .run(
+                        "mirror-bot retire --cancel", "mirror-bot retire --cancel takes that back"),
+                    by: .later)
             ]
         }
         let step =
@@ -134,13 +146,15 @@ extension HealthFacts {
         case .unstated:
             return [
                 make(
-                    .consentUnstated, .note, of: [], "it is not recorded that the human agreed to this mirror",
+                    .consentUnstated, .note, of: [],
+                    "it is not recorded that the human agreed to this mirror",
                     .set(setting, "say it once: \(statement)"))
             ]
         case .missing:
             return [
                 make(
-                    .noConsent, .stops, of: [.sending, .favorites], "nobody said that the human agreed to this mirror",
+                    .noConsent, .stops, of: [.sending, .favorites],
+                    "nobody said that the human agreed to this mirror",
                     .set(setting, "\(login), or \(statement)"))
             ]
         case .stopped(let since):
@@ -153,12 +167,15 @@ extension HealthFacts {
         }
     }
 
-    /// What follows from the state of the human's account, until a person wants the mirror to go on.
+    /// What follows from the state of the human's account, until a person wants the mirror to go
+    /// on.
     private var standings: [Obstacle] {
         guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
         let cause = "\(standing.words), seen at \(words(standing.since))"
         if standing.isHold {
-            let memorial = standing.state == .memorial ? ", best after mirror-bot set \(Setting.memorial.name)=yes" : ""
+            let memorial =
+                standing.state == .memorial
+                ? ", best after mirror-bot set \(Setting.memorial.name)=yes" : ""
             return [
                 make(
                     .humanAway, .stops, of: [.sending, .favorites], since: standing.since, cause,
@@ -175,8 +192,12 @@ extension HealthFacts {
         let login = "mirror-bot login \(network) --as human\(server) --rebind"
         return [
             make(
-                .humanMoved, .note, of: [], since: standing.since, cause, brief: "the human has moved",
-                .run(login, "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"))
+                .humanMoved, .note, of: [], since: standing.since, cause,
+                brief: "the human has moved",
+                .run(
+                    login,
+                    "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"
+                ))
         ]
     }
 
@@ -200,18 +221,23 @@ extension HealthFacts {
         if let account = accounts[.bot], let problem = account.problem {
             found.append(
                 make(
-                    account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops, of: sends, problem,
+                    account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops, of: sends,
+                    problem,
                     brief: "the bot has no account that can be used",
-                    Obstacle.Remedy(command: "mirror-bot login \(account.network.rawValue) --as bot")))
+                    Obstacle.Remedy(
+                        command: "mirror-bot login \(account.network.rawValue) --as bot")))
         } else if areAccountsSame {
             found.append(
-                make(.sameAccount, .stops, "bot and human are logged in with the same account; the bot needs its own"))
+                make(
+                    .sameAccount, .stops,
+                    "bot and human are logged in with the same account; the bot needs its own"))
         }
         if zone == nil {
             let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
             found.append(
                 make(
-                    .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)", brief: "TIME_ZONE is not set",
+                    .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)",
+                    brief: "TIME_ZONE is not set",
                     .set(Setting.timeZone.name)))
         }
         if hasBot {
@@ -227,7 +253,8 @@ extension HealthFacts {
 
     /// A condition that lasts so long, in seconds, is one of hours, although it passes by itself.
     private static let longWait: TimeInterval = 3_600
-    /// Seconds from which on a wait in which nothing is sent is told of: the bot's slots are minutes.
+    /// Seconds from which on a wait in which nothing is sent is told of: the bot's slots are
+    /// minutes.
     private static let toldWait: TimeInterval = 60
     /// Seconds after which a failure that was not repeated tells nothing.
     private static let waitIsKnown: TimeInterval = 86_400
@@ -235,26 +262,34 @@ extension HealthFacts {
     /// The longest of the waits of an account that are about an operation.
     private func wait(of role: AccountRole, _ operation: NetworkError.Operation) -> AccountWait? {
         (waits[role] ?? [])
-            .filter { $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitIsKnown }
+            .filter {
+                $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitIsKnown
+            }
             .max { $0.length < $1.length }
     }
 
-    /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or over.
+    /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or
+    /// over.
     ///
     /// Failures that hold no call back are told of once they last: a try may succeed at any time.
     private func weight(of wait: AccountWait) -> Obstacle.Weight? {
         if wait.length >= Self.longWait { return .stops }
-        if wait.holdsCalls { return wait.until > now && wait.length >= Self.toldWait ? .hinders : nil }
+        if wait.holdsCalls {
+            return wait.until > now && wait.length >= Self.toldWait ? .hinders : nil
+        }
         return wait.length >= WorkFault.patience ? .hinders : nil
     }
 
     private func sendingWaits(_ wait: AccountWait, _ weight: Obstacle.Weight) -> Obstacle {
         let isOfAll = wait.scope == .everything
-        let what = isOfAll ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
+        let what =
+            isOfAll
+            ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
         let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
         let brief = "\(what) since \(words(wait.since))\(end)"
         return make(
-            .sendingWaits, weight, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending], since: wait.since,
+            .sendingWaits, weight, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending],
+            since: wait.since,
             "\(brief): \(local(wait.error))", brief: brief, by: .later)
     }
 
@@ -283,7 +318,9 @@ extension HealthFacts {
         }
     }
 
-    private func refused(_ role: AccountRole, _ fault: StoredFault, _ stops: [Obstacle.Work]) -> Obstacle {
+    private func refused(_ role: AccountRole, _ fault: StoredFault, _ stops: [Obstacle.Work])
+        -> Obstacle
+    {
         let isBot = role == .bot
         let code: Obstacle.Code =
             switch fault.code.map(NetworkError.Code.init(rawValue:)) {
@@ -291,14 +328,17 @@ extension HealthFacts {
             case .accountDisabled?: isBot ? .botDisabled : .humanDisabled
             default: isBot ? .botRefused : .humanRefused
             }
-        let what = fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
+        let what =
+            fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
         let cause = "the network refuses the \(role.rawValue)'s \(what) since \(words(fault.since))"
         let network = accounts[role]?.network.rawValue ?? "NETWORK"
         var found = make(
-            code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))", brief: cause,
+            code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))",
+            brief: cause,
             Obstacle.Remedy(
                 command: "mirror-bot login \(network) --as \(role.rawValue)",
-                text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"), by: .refused)
+                text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"),
+            by: .refused)
         if what == "account" {
             found.remedy = .doing("log in with a browser to see what the server wants")
         }
@@ -315,7 +355,8 @@ extension HealthFacts {
             }
         return [
             make(
-                code, .stops, since: store.since, local(store.text), brief: "the database cannot be used",
+                code, .stops, since: store.since, local(store.text),
+                brief: "the database cannot be used",
                 by: .unavailable)
         ]
     }
@@ -334,7 +375,11 @@ extension HealthFacts {
         case .passes: break
         case .absent:
             if let ending { return [ended(ending)] }
-            return [make(.noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep, by: .later)]
+            return [
+                make(
+                    .noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep,
+                    by: .later)
+            ]
         case .late(let silence, let limit):
             return [
                 make(
@@ -353,7 +398,8 @@ extension HealthFacts {
         }
         return lasting.compactMap { fault -> Obstacle? in
             switch fault.part {
-            case WorkFault.start: failing(.startFails, .stops, HealthFacts.all, "the worker cannot begin", fault)
+            case WorkFault.start:
+                failing(.startFails, .stops, HealthFacts.all, "the worker cannot begin", fault)
             case WorkFault.publisher:
                 failing(.publisherFails, .stops, [.sending], "\(fault.part) fails each time", fault)
             case FeedName.botMentions where !unread.contains(fault.part):
@@ -380,15 +426,18 @@ extension HealthFacts {
         return make(
             .workerEnded, .stops, since: fault.since,
             "the worker ended at \(words(fault.since)): \(local(fault.error))",
-            brief: "the worker has ended", .run("mirror-bot run", "fix that and start it again with mirror-bot run"),
+            brief: "the worker has ended",
+            .run("mirror-bot run", "fix that and start it again with mirror-bot run"),
             by: mender)
     }
 
     private func failing(
-        _ code: Obstacle.Code, _ weight: Obstacle.Weight, _ stops: [Obstacle.Work], _ brief: String, _ fault: WorkFault
+        _ code: Obstacle.Code, _ weight: Obstacle.Weight, _ stops: [Obstacle.Work], _ brief: String,
+        _ fault: WorkFault
     ) -> Obstacle {
         make(
-            code, weight, of: stops, since: fault.since, "\(brief) since \(words(fault.since)): \(local(fault.error))",
+            code, weight, of: stops, since: fault.since,
+            "\(brief) since \(words(fault.since)): \(local(fault.error))",
             brief: brief, by: .unavailable)
     }
 
@@ -414,11 +463,18 @@ extension HealthFacts {
 
     private var archive: [Obstacle] {
         guard !isElsewhere else { return [] }
-        let train = Obstacle.Remedy.run("mirror-bot train scheduler", "run mirror-bot train scheduler")
+        let train = Obstacle.Remedy.run(
+            "mirror-bot train scheduler", "run mirror-bot train scheduler")
         if !knowsPast {
-            return [make(.pastUnknown, .stops, of: [.sending], "the human's past has not been read", train)]
+            return [
+                make(
+                    .pastUnknown, .stops, of: [.sending], "the human's past has not been read",
+                    train)
+            ]
         }
-        if !hasPosts { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
+        if !hasPosts {
+            return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)]
+        }
         if let obstacle = unverifiedPosts { return [obstacle] }
         guard isWithoutText, !wishes.onlyAnswers else { return [] }
         return [
@@ -426,7 +482,8 @@ extension HealthFacts {
                 .noFitText, .hinders, of: [.sending], "none of the texts may be posted by itself",
                 .set(
                     Setting.fitness.name,
-                    "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
+                    "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"
+                ))
         ]
     }
 
@@ -453,26 +510,38 @@ extension HealthFacts {
     private var budget: [Obstacle] {
         var found: [Obstacle] = []
         let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
-        if let money, let network = paid.values.first, let setting = network.descriptor.prices?.budget {
+        if let money, let network = paid.values.first,
+            let setting = network.descriptor.prices?.budget
+        {
             let change = Obstacle.Remedy.set(setting, "\(setting) changes that")
-            let until = "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
-            let brief = "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
-            func unpaid(_ code: Obstacle.Code, _ stops: [Obstacle.Work], _ what: String) -> Obstacle {
-                make(code, .stops, of: stops, "\(what) \(until)", brief: brief, change, by: .unavailable)
+            let until =
+                "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
+            let brief =
+                "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
+            func unpaid(_ code: Obstacle.Code, _ stops: [Obstacle.Work], _ what: String) -> Obstacle
+            {
+                make(
+                    code, .stops, of: stops, "\(what) \(until)", brief: brief, change,
+                    by: .unavailable)
             }
             if money.isSpent {
-                var stops: [Obstacle.Work] = paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
+                var stops: [Obstacle.Work] =
+                    paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
                 if paid[.human] != nil { stops.append(.learning) }
                 found.append(unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
             } else {
                 if money.lacksOwnPosts {
                     found.append(
-                        unpaid(.ownPostsUnpaid, [.learning], "the human's posts on \(network.displayName) are not read")
+                        unpaid(
+                            .ownPostsUnpaid, [.learning],
+                            "the human's posts on \(network.displayName) are not read")
                     )
                 }
                 if money.lacksMentions {
                     found.append(
-                        unpaid(.mentionsUnpaid, [.hearing], "the bot's mentions on \(network.displayName) are not read")
+                        unpaid(
+                            .mentionsUnpaid, [.hearing],
+                            "the bot's mentions on \(network.displayName) are not read")
                     )
                 }
             }
@@ -488,13 +557,16 @@ extension HealthFacts {
             // What was noted of a feed that nobody reads any more tells nothing.
             let account = accounts[Self.role(of: feed.feed)]
             let isHome = [FeedName.botHome, FeedName.seen].contains(feed.feed)
-            return feed.error != nil && account?.problem == nil && (!isHome || account?.homeProblem == nil)
+            return feed.error != nil && account?.problem == nil
+                && (!isHome || account?.homeProblem == nil)
         }
     }
 
     private var unread: [String] { broken.map(\.feed) }
 
-    private static func role(of feed: String) -> AccountRole { feed.hasPrefix("bot-") ? .bot : .human }
+    private static func role(of feed: String) -> AccountRole {
+        feed.hasPrefix("bot-") ? .bot : .human
+    }
 
     private static func work(of part: String) -> [Obstacle.Work] {
         switch part {
@@ -514,26 +586,32 @@ extension HealthFacts {
             let stops = Self.work(of: feed.feed)
             switch code {
             case .overBudget?:
-                // The month's money is an obstacle of its own; a day's share comes back with the day.
-                guard money?.isSpent != true, !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
+                // The month's money is an obstacle of its own; a day's share comes back with the
+                // day.
+                guard money?.isSpent != true,
+                    !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
                     !(money?.lacksOwnPosts == true && feed.feed == FeedName.humanPosts)
                 else { return nil }
                 // Learning is spread over the month, so that its feeds wait on most days.
                 guard feed.feed == FeedName.botMentions else {
-                    return make(.feedWaits, .note, of: stops, since: since, cause, brief: feed.feed, by: .later)
+                    return make(
+                        .feedWaits, .note, of: stops, since: since, cause, brief: feed.feed,
+                        by: .later)
                 }
                 return waits(feed, since: since, cause)
             case .rateLimited?, .capReached?:
                 return waits(feed, since: since, cause)
             case .creditsDepleted?:
                 return make(
-                    .creditsDepleted, .stops, of: stops, since: since, cause, brief: "X requires payment first",
+                    .creditsDepleted, .stops, of: stops, since: since, cause,
+                    brief: "X requires payment first",
                     .doing("add credits in the developer console"), by: .unavailable)
             case .notFound?, .forbidden?:
                 guard feed.feed == FeedName.humanPosts, isOld(since) else { break }
                 return make(
                     .humanGone, .stops, of: stops, since: since, cause, brief: feed.feed,
-                    .doing("see whether the human's account is private, or has moved"), by: .unavailable)
+                    .doing("see whether the human's account is private, or has moved"),
+                    by: .unavailable)
             default: break
             }
             // A refusal of the account is told of as such.
@@ -542,9 +620,11 @@ extension HealthFacts {
             {
                 return nil
             }
-            let unread: Obstacle.Code = feed.feed == FeedName.botMentions ? .mentionsUnread : .feedUnread
+            let unread: Obstacle.Code =
+                feed.feed == FeedName.botMentions ? .mentionsUnread : .feedUnread
             let weight = weight(of: feed, since: since, passes: false)
-            return make(unread, weight, of: stops, since: since, cause, brief: feed.feed, by: .unavailable)
+            return make(
+                unread, weight, of: stops, since: since, cause, brief: feed.feed, by: .unavailable)
         }
     }
 
@@ -553,7 +633,8 @@ extension HealthFacts {
         let weight = weight(of: feed, since: since, passes: true)
         let code: Obstacle.Code = weight == .stops ? .mentionsUnread : .feedWaits
         return make(
-            code, weight, of: Self.work(of: feed.feed), since: since, cause, brief: feed.feed, by: .later)
+            code, weight, of: Self.work(of: feed.feed), since: since, cause, brief: feed.feed,
+            by: .later)
     }
 
     /// Whether a condition has lasted so long that it is not expected to end by itself.
@@ -567,7 +648,8 @@ extension HealthFacts {
         guard gap.isBeginning else {
             return make(
                 .itemsUnreached, .note, of: [], since: gap.from,
-                "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more")
+                "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more"
+            )
         }
         return make(
             .itemsUnreached, .note, of: [],
@@ -639,7 +721,11 @@ extension HealthFacts {
             return [wrongClock(since: fault.since, fault.error, brief: "far")]
         }
         let seconds = "\(Int(abs(lead))) s"
-        return [wrongClock(since: fault?.since ?? now, "\(seconds) \(lead > 0 ? "ahead" : "behind")", brief: seconds)]
+        return [
+            wrongClock(
+                since: fault?.since ?? now, "\(seconds) \(lead > 0 ? "ahead" : "behind")",
+                brief: seconds)
+        ]
     }
 
     private func wrongClock(since: Date, _ difference: String, brief: String) -> Obstacle {
@@ -661,18 +747,26 @@ extension HealthFacts {
                     .zoneAdopted, .note, of: [], adoptedZone,
                     .set(Setting.timeZone.name, "set TIME_ZONE if the human lives in another")))
         }
-        if let hold = wishes.uselessHold { found.append(make(.holdUseless, .note, of: [], hold, brief: hold)) }
+        if let hold = wishes.uselessHold {
+            found.append(make(.holdUseless, .note, of: [], hold, brief: hold))
+        }
         if let setting = wishes.noAnswers {
             found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
         }
         guard knowsPast, hasPosts else { return found }
         if wishes.onlyAnswers {
             found.append(
-                make(.onlyAnswers, .wanted, of: [], "MAX_PER_DAY is 0, so the bot only answers and favorites"))
+                make(
+                    .onlyAnswers, .wanted, of: [],
+                    "MAX_PER_DAY is 0, so the bot only answers and favorites"))
         } else if wishes.isAlwaysQuiet {
-            found.append(make(.alwaysQuiet, .wanted, of: [], "QUIET_HOURS leave no minute of a day"))
+            found.append(
+                make(.alwaysQuiet, .wanted, of: [], "QUIET_HOURS leave no minute of a day"))
         } else if isSilentDay {
-            found.append(make(.silentDay, .note, of: [], "the plan drew a day of silence, as the human has them"))
+            found.append(
+                make(
+                    .silentDay, .note, of: [],
+                    "the plan drew a day of silence, as the human has them"))
         } else if let end = wishes.quietUntil {
             found.append(make(.quietHours, .note, of: [], "QUIET_HOURS last until \(end)"))
         }
@@ -697,7 +791,9 @@ extension HealthFacts {
         }
         if favoritesToday >= wishes.favoritesPerDay {
             found.append(
-                make(.favoritesSpent, .note, of: [.favorites], "\(favoritesToday) of FAVORITES_PER_DAY are given"))
+                make(
+                    .favoritesSpent, .note, of: [.favorites],
+                    "\(favoritesToday) of FAVORITES_PER_DAY are given"))
         }
         return found + judging
     }
@@ -712,7 +808,8 @@ extension HealthFacts {
             return [
                 make(
                     .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
-                    brief: "the dictionary cannot be opened", .set(Setting.dictionary.name, "MECAB_DICTIONARY names it")
+                    brief: "the dictionary cannot be opened",
+                    .set(Setting.dictionary.name, "MECAB_DICTIONARY names it")
                 )
             ]
         case .noCounts(let problem):
@@ -728,7 +825,9 @@ extension HealthFacts {
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
                     "none of \(learned.seen) posts reached FAVORITE_RATE_THRESHOLD, which is \(wishes.threshold)",
-                    .set(Setting.favoriteRateThreshold.name, "mirror-bot explain --text TEXT shows the rate of a post"))
+                    .set(
+                        Setting.favoriteRateThreshold.name,
+                        "mirror-bot explain --text TEXT shows the rate of a post"))
             ]
         }
     }
@@ -736,21 +835,28 @@ extension HealthFacts {
     /// Too little was learned; where it is to come from, or that it comes from nowhere.
     private func tooLittle(_ learned: ClassifierFact.Learned) -> Obstacle {
         var lacks: [String] = []
-        if learned.favorites < learned.needed { lacks.append("\(learned.favorites) of \(learned.needed) favorites") }
-        if learned.normals < learned.needed { lacks.append("\(learned.normals) of \(learned.needed) normals") }
+        if learned.favorites < learned.needed {
+            lacks.append("\(learned.favorites) of \(learned.needed) favorites")
+        }
+        if learned.normals < learned.needed {
+            lacks.append("\(learned.normals) of \(learned.needed) normals")
+        }
         let waiting = lacks.joined(separator: ", ") + " learned"
         let (human, bot) = (accounts[.human]?.homeProblem, accounts[.bot]?.homeProblem)
         if let human, let bot, hasBot {
             let causes = human == bot ? human : "\(human), and \(bot)"
             return make(
-                .nothingToLearnFrom, accounts[.bot]?.isHomeLeftOut == true ? .wanted : .stops, of: [.favorites],
+                .nothingToLearnFrom, accounts[.bot]?.isHomeLeftOut == true ? .wanted : .stops,
+                of: [.favorites],
                 "\(waiting), and no home timeline is read to learn from, for \(causes)")
         }
         let steps = nextSteps(learned)
         return make(
             .tooLittleLearned, .hinders, of: [.favorites], waiting,
             steps.isEmpty
-                ? nil : Obstacle.Remedy(command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
+                ? nil
+                : Obstacle.Remedy(
+                    command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
     }
 
     /// What brings the posts that are still to be learned.
@@ -766,7 +872,8 @@ extension HealthFacts {
             steps.append("run mirror-bot train classifier")
         }
         if lacksNormals, !readsHome {
-            steps.append("normals are learned from the bot's home timeline while mirror-bot run works")
+            steps.append(
+                "normals are learned from the bot's home timeline while mirror-bot run works")
         }
         return steps
     }
@@ -784,12 +891,14 @@ extension HealthFacts {
                     .run("mirror-bot suggestions", "see mirror-bot suggestions")))
         }
         if proposedUndos > 0 {
-            let subject = proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
+            let subject =
+                proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
             found.append(
                 make(
                     .undoProposed, .note, of: [],
                     "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
-                    brief: "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
+                    brief:
+                        "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
                     .run("mirror-bot undo proposed", "see mirror-bot undo proposed")))
         }
         return found

@@ -6,7 +6,8 @@ package import Settings
 
 /// Everything that decides how well a mirror is, as it was read at one time.
 ///
-/// The parts that cost more than a few statements are optional: what was not asked is nil, and no obstacle follows.
+/// The parts that cost more than a few statements are optional: what was not asked is nil, and no
+/// obstacle follows.
 package struct HealthFacts: Equatable, Sendable {
     package var now: Date
     /// The flags without which a proposed command would mean another mirror.
@@ -19,7 +20,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var proposedZone: String?
     /// That `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
     package var zoneToCome: String?
-    /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the zone.
+    /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the
+    /// zone.
     package var adoptedZone: String?
     /// Where the mirror lives, or is to live; nil for here.
     package var move: MoveMark?
@@ -45,7 +47,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var faults: [WorkFault] = []
     /// False for a process that does not know yet what failed before it began.
     package var knowsFaults = true
-    /// Seconds by which this machine's clock is ahead of that of the bot's network; nil while that is not known.
+    /// Seconds by which this machine's clock is ahead of that of the bot's network; nil while that
+    /// is not known.
     package var clockLead: TimeInterval?
     package var feeds: [FeedHealth] = []
 
@@ -56,7 +59,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var consent = ConsentFact.given
     /// The state of the human's account where that is not the usual one.
     package var standing: HumanStanding?
-    /// Sentences about bots that the bot's server added or removed since the operator was shown its rules.
+    /// Sentences about bots that the bot's server added or removed since the operator was shown its
+    /// rules.
     package var changedRules = 0
     package var wishes = Wishes()
 
@@ -81,7 +85,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var suggestions = 0
     /// Posts of the bot that outlived their originals.
     package var proposedUndos = 0
-    /// Actions of the last day that may or may not have arrived, each as `post ID`, the newest first.
+    /// Actions of the last day that may or may not have arrived, each as `post ID`, the newest
+    /// first.
     package var unconfirmed: [String] = []
     /// Rows of actions that this version does not understand, a sentence each.
     package var setAside: [String] = []
@@ -141,9 +146,11 @@ package enum WorkerFact: Equatable, Sendable {
     case passLate(last: Date, every: TimeInterval)
     case absent
 
-    /// How much later than usual the next call of `run --once` may come, as a multiple of the usual interval.
+    /// How much later than usual the next call of `run --once` may come, as a multiple of the usual
+    /// interval.
     private static let slack = 2.5
-    /// The next call of `run --once` may always come so late, in seconds: a slot is waited for as long.
+    /// The next call of `run --once` may always come so late, in seconds: a slot is waited for as
+    /// long.
     private static let leastPatience: TimeInterval = 900
     /// Calls that are further apart are no schedule, in seconds.
     private static let longestInterval: TimeInterval = 2 * 86_400
@@ -151,12 +158,14 @@ package enum WorkerFact: Equatable, Sendable {
     /// - Parameters:
     ///   - silence: Seconds since the last beat of a lease that was not given back; nil for none.
     ///   - limit: From how many seconds on a beat is too old.
-    ///   - lastPass: When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+    ///   - lastPass: When `run --once` last ended; nil if a worker that goes on has held the mirror
+    ///     since.
     ///   - interval: Seconds between the last two ends; nil before there were two.
     ///   - now: The present.
     ///   - isLimitGiven: Whether a person chose the limit, so that it counts for passes too.
     package init(
-        silence: TimeInterval?, limit: TimeInterval, lastPass: Date?, interval: TimeInterval?, now: Date,
+        silence: TimeInterval?, limit: TimeInterval, lastPass: Date?, interval: TimeInterval?,
+        now: Date,
         isLimitGiven: Bool = false
     ) {
         if let silence, silence < limit {
@@ -188,13 +197,16 @@ package struct MoneyFact: Equatable, Sendable {
     package var renews: Date
     /// Whether not even a post can be paid.
     package var isSpent: Bool
-    /// Whether the smallest page of the bot's mentions cannot be paid; false where the bot is not on X.
+    /// Whether the smallest page of the bot's mentions cannot be paid; false where the bot is not
+    /// on X.
     package var lacksMentions: Bool
-    /// Whether the smallest page of the human's posts cannot be paid; false where the human is not on X.
+    /// Whether the smallest page of the human's posts cannot be paid; false where the human is not
+    /// on X.
     package var lacksOwnPosts: Bool
 
     package init(
-        left: String, budget: String, renews: Date, isSpent: Bool = false, lacksMentions: Bool = false,
+        left: String, budget: String, renews: Date, isSpent: Bool = false,
+        lacksMentions: Bool = false,
         lacksOwnPosts: Bool = false
     ) {
         (self.left, self.budget, self.renews, self.isSpent) = (left, budget, renews, isSpent)

@@ -26,10 +26,12 @@ struct HealthReading: Sendable {
     let next: Date?
 }
 
-/// Reads the facts of the health of mirrors: some statements for each ``mirrorsAtOnce``, and no change.
+/// Reads the facts of the health of mirrors: some statements for each ``mirrorsAtOnce``, and no
+/// change.
 ///
-/// A list of one is read as any other list, so that every report of a mirror says the same. A mirror with rows or
-/// settings that cannot be used has an obstacle of its own, and hides no other mirror.
+/// A list of one is read as any other list, so that every report of a mirror says the same. A
+/// mirror with rows or settings that cannot be used has an obstacle of its own, and hides no other
+/// mirror.
 struct HealthReader {
     /// Mirrors that share a statement.
     static let mirrorsAtOnce = 500
@@ -39,24 +41,27 @@ struct HealthReader {
 
     /// - Parameters:
     ///   - installation: Where the mirrors are.
-    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual limit.
+    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual
+    ///     limit.
     init(_ installation: Installation, silence: TimeInterval? = nil) {
         (self.installation, self.silence) = (installation, silence)
     }
 
     private var storage: any StorageEngine { installation.storage }
 
-    /// Reads what the database, the settings and this process know of mirrors; asks no network and no Redis.
+    /// Reads what the database, the settings and this process know of mirrors; asks no network and
+    /// no Redis.
     ///
     /// - Parameters:
     ///   - mirrors: Their names and records.
     ///   - pulses: Those of the workers of this process, by mirror.
     ///   - now: The present.
-    /// - Returns: The facts in the same order, without what only a look at the classifier, the plan or the last actions
-    ///   tells.
+    /// - Returns: The facts in the same order, without what only a look at the classifier, the plan
+    ///   or the last actions tells.
     /// - Throws: The store's error.
     func readings(
-        of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:], now: Date
+        of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:],
+        now: Date
     ) async throws -> [HealthReading] {
         var readings: [HealthReading] = []
         for part in mirrors.portions(of: Self.mirrorsAtOnce) {
@@ -68,7 +73,8 @@ struct HealthReader {
     /// The same of one mirror, which is open with its settings.
     func reading(of mirror: HumanMirror, now: Date) async throws -> HealthReading {
         let opened = Opened(
-            mirror: mirror, record: try await mirror.table.record(), accounts: try await FoundAccounts(in: mirror),
+            mirror: mirror, record: try await mirror.table.record(),
+            accounts: try await FoundAccounts(in: mirror),
             problem: nil)
         return try await readings(of: [opened], [:], now: now)[0]
     }
@@ -81,7 +87,8 @@ struct HealthReader {
         let faults = try await FaultTable.all(of: names, in: storage)
         let feeds = try await FeedTable.health(of: names, in: storage, now: now)
         let paying = opened.filter(\.hasPrices).map(\.name)
-        let totals = try await paying.isEmpty ? [:] : SpendingTable.totals(of: paying, in: storage, now: now)
+        let totals =
+            try await paying.isEmpty ? [:] : SpendingTable.totals(of: paying, in: storage, now: now)
         let withText = try await mirrorsWithText(opened)
         let numbers = try await numbers(of: opened, now: now)
         let setups = try await setups(opened)
@@ -92,11 +99,15 @@ struct HealthReader {
             let numbers = numbers[name] ?? HealthNumbers()
             let budget = mirror.mirror.configuration.x.monthlyBudget
             let spending =
-                mirror.hasPrices ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil
+                mirror.hasPrices
+                ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil
             var facts = self.facts(of: mirror, numbers, spending, now: now)
-            (facts.refusals, facts.waits, facts.feeds) = (stored.refusals, stored.waits, feeds[name] ?? [])
+            (facts.refusals, facts.waits, facts.feeds) = (
+                stored.refusals, stored.waits, feeds[name] ?? []
+            )
             facts.isWithoutText = !withText.contains(name)
-            facts.worker = WorkerFact(leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
+            facts.worker = WorkerFact(
+                leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
             note(stored.faults, pulses[name], of: name, in: &facts)
             let live = pulses[name]?.faults ?? installation.faults.of(name)
             facts.store = store?.kind == .full ? store : refusedWrite(live, now: now) ?? store
@@ -108,8 +119,10 @@ struct HealthReader {
             }
             readings.append(
                 HealthReading(
-                    mirror: mirror.mirror, facts: facts, record: mirror.record, accounts: mirror.accounts,
-                    spending: spending, spent: totals[name]?.all ?? .zero, lease: leases[name], next: numbers.next))
+                    mirror: mirror.mirror, facts: facts, record: mirror.record,
+                    accounts: mirror.accounts,
+                    spending: spending, spent: totals[name]?.all ?? .zero, lease: leases[name],
+                    next: numbers.next))
         }
         return readings
     }
@@ -118,7 +131,9 @@ struct HealthReader {
     private func facts(
         of opened: Opened, _ numbers: HealthNumbers, _ spending: Spending?, now: Date
     ) -> HealthFacts {
-        let (mirror, record, accounts, zone) = (opened.mirror, opened.record, opened.accounts, opened.zone)
+        let (mirror, record, accounts, zone) = (
+            opened.mirror, opened.record, opened.accounts, opened.zone
+        )
         var facts = HealthFacts(now: now)
         facts.flags = mirror.configuration.flagWords
         facts.settingProblem = opened.problem
@@ -142,7 +157,8 @@ struct HealthReader {
         return facts
     }
 
-    /// The recorded consent; before the first start, also one that the start will find in the settings.
+    /// The recorded consent; before the first start, also one that the start will find in the
+    /// settings.
     private func consent(
         _ record: MirrorRecord, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> ConsentFact {
@@ -165,7 +181,9 @@ struct HealthReader {
     }
 
     /// Notes the faults of the work: those of this process, which may know better, and stored ones.
-    private func note(_ stored: [WorkFault], _ pulse: WorkerPulse?, of mirror: String, in facts: inout HealthFacts) {
+    private func note(
+        _ stored: [WorkFault], _ pulse: WorkerPulse?, of mirror: String, in facts: inout HealthFacts
+    ) {
         let live = pulse?.faults ?? installation.faults.of(mirror)
         let ours = Set(live.map(\.part))
         facts.faults = pulse == nil ? live + stored.filter { !ours.contains($0.part) } : live
@@ -195,31 +213,39 @@ struct HealthReader {
         let names = mirrors.map(\.name)
         let settings = try await settings(of: names)
         let logins = try await logins(of: names)
-        // With a key file that cannot be used every login fails, as it does where one mirror is opened.
+        // With a key file that cannot be used every login fails, as it does where one mirror is
+        // opened.
         let keyed = names.first.flatMap { try? installation.vault(of: $0).keyed() }
         var configurations = Configurations(installation: installation)
         return try mirrors.map { name, record -> Opened in
             let vault = keyed?.of(name) ?? installation.vault(of: name)
             var opened: [AccountRole: Result<StoredLogin, any Error>] = [:]
-            for (role, sealed) in logins[name] ?? [:] { opened[role] = Result { try vault.opened(sealed, of: role) } }
+            for (role, sealed) in logins[name] ?? [:] {
+                opened[role] = Result { try vault.opened(sealed, of: role) }
+            }
             // One that cannot be opened names no network, and is an obstacle of its own.
             let networks = opened.compactMapValues { try? $0.get().network }
-            let (configuration, problem) = try configurations.effective(name, settings[name] ?? [:], networks)
+            let (configuration, problem) = try configurations.effective(
+                name, settings[name] ?? [:], networks)
             let mirror = try HumanMirror(configuration, settledIn: installation)
             return Opened(
-                mirror: mirror, record: record, accounts: FoundAccounts(in: mirror, logins: opened), problem: problem)
+                mirror: mirror, record: record, accounts: FoundAccounts(in: mirror, logins: opened),
+                problem: problem)
         }
     }
 
     private func settings(of names: [String]) async throws -> [String: [String: String]] {
-        let rows = try await storage.query("SELECT mirror, name, value FROM settings\(SQL.condition(on: names))")
+        let rows = try await storage.query(
+            "SELECT mirror, name, value FROM settings\(SQL.condition(on: names))")
         return try rows.reduce(into: [:]) { settings, row in
-            settings[try row.text("mirror"), default: [:]][try row.text("name")] = try row.text("value")
+            settings[try row.text("mirror"), default: [:]][try row.text("name")] = try row.text(
+                "value")
         }
     }
 
     private func logins(of names: [String]) async throws -> [String: [AccountRole: String]] {
-        let rows = try await storage.query("SELECT mirror, role, sealed FROM credentials\(SQL.condition(on: names))")
+        let rows = try await storage.query(
+            "SELECT mirror, role, sealed FROM credentials\(SQL.condition(on: names))")
         return try rows.reduce(into: [:]) { logins, row in
             guard let role = AccountRole(rawValue: try row.text("role")) else { return }
             logins[try row.text("mirror"), default: [:]][role] = try row.text("sealed")
@@ -239,20 +265,23 @@ struct HealthReader {
 
         init(installation: Installation) { self.installation = installation }
 
-        /// - Returns: The settings under the mirror's name; those of the process and the problem if those that are stored
-        ///   cannot be used.
+        /// - Returns: The settings under the mirror's name; those of the process and the problem if
+        ///   those that are stored cannot be used.
         /// - Throws: `ConfigurationError` for settings of the process that cannot be used.
         mutating func effective(
             _ name: String, _ settings: [String: String], _ networks: [AccountRole: NetworkName]
         ) throws -> (MirrorSettings, String?) {
-            let key = Key(settings: settings, networks: networks, isNamed: installation.isNamed(name))
+            let key = Key(
+                settings: settings, networks: networks, isNamed: installation.isNamed(name))
             var found = try known[key] ?? parsed(key, given: installation.settings(of: name))
             known[key] = found
             found.settings.mirror = name
             return found
         }
 
-        private func parsed(_ key: Key, given: MirrorSettings) -> (settings: MirrorSettings, problem: String?) {
+        private func parsed(_ key: Key, given: MirrorSettings) -> (
+            settings: MirrorSettings, problem: String?
+        ) {
             do {
                 var settings = try given.with(stored: key.settings)
                 try settings.adopt(key.networks)
@@ -265,7 +294,8 @@ struct HealthReader {
 
     // MARK: Rows
 
-    /// The names of the mirrors with a text that may be posted, with a statement for each kind of filter.
+    /// The names of the mirrors with a text that may be posted, with a statement for each kind of
+    /// filter.
     private func mirrorsWithText(_ opened: [Opened]) async throws -> Set<String> {
         var found: Set<String> = []
         for (filter, group) in Dictionary(grouping: opened, by: { $0.mirror.textFilter() }) {
@@ -274,7 +304,8 @@ struct HealthReader {
         return found
     }
 
-    /// Reads the rows from which the checklists are made, except posts, of the mirrors that have not worked yet.
+    /// Reads the rows from which the checklists are made, except posts, of the mirrors that have
+    /// not worked yet.
     private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
         let unset = opened.filter(\.isUnset)
         guard !unset.isEmpty else { return [:] }
@@ -286,7 +317,8 @@ struct HealthReader {
         var setups = try examples.reduce(into: [String: SetupRows]()) {
             $0[try $1.text("name"), default: SetupRows()].hasExamples = true
         }
-        let paying = unset.filter { $0.accounts.accounts[.human]?.network.descriptor.prices != nil }.map(\.name)
+        let paying = unset.filter { $0.accounts.accounts[.human]?.network.descriptor.prices != nil }
+            .map(\.name)
         guard !paying.isEmpty else { return setups }
         for (name, left) in try await FeedTable.trainingLeft(of: paying, in: storage) {
             setups[name, default: SetupRows()].trainings = SetupRows.trainings(left)
@@ -298,7 +330,8 @@ struct HealthReader {
     ///
     /// A single statement reads those of many; its cost does not grow with an archive.
     private struct HealthNumbers {
-        /// The networks of the archived posts: the first and the last by name, which are all if there are two at most.
+        /// The networks of the archived posts: the first and the last by name, which are all if
+        /// there are two at most.
         var networks: Set<String> = []
         var suggestions = 0
         var proposedUndos = 0
@@ -318,7 +351,9 @@ struct HealthReader {
         var midnights: [TimeZone: Date] = [:]
         let asked = opened.map { mirror -> SQL in
             let zone = mirror.zone ?? .gmt
-            let today = midnights[zone] ?? LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+            let today =
+                midnights[zone] ?? LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start
+                ?? now
             midnights[zone] = today
             return "(CAST(\(mirror.name) AS TEXT), CAST(\(today.milliseconds) AS BIGINT))"
         }
@@ -343,7 +378,8 @@ struct HealthReader {
             """)
         return try rows.reduce(into: [:]) { all, row in
             var numbers = HealthNumbers()
-            numbers.networks = Set(try ["first_network", "last_network"].compactMap { try row.optionalText($0) })
+            numbers.networks = Set(
+                try ["first_network", "last_network"].compactMap { try row.optionalText($0) })
             numbers.suggestions = try row.int("suggestions")
             numbers.proposedUndos = try row.int("proposed_undos")
             numbers.favoritesToday = try row.int("favorites_today")
@@ -361,14 +397,19 @@ struct HealthReader {
 
     /// Why the database takes no changes, as far as a look without a change tells.
     func storeFault() async throws -> StoreFault? {
-        if let problem = installation.process.storage.lackOfRoom { return StoreFault(.full, problem) }
+        if let problem = installation.process.storage.lackOfRoom {
+            return StoreFault(.full, problem)
+        }
         return try await refusalOfChanges()
     }
 
-    /// Returns the fault of the database that a refused write of the worker shows; nil if none was refused lately.
+    /// Returns the fault of the database that a refused write of the worker shows; nil if none was
+    /// refused lately.
     private func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
         let refused = live.first { fault in
-            guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
+            guard let kind = fault.storeKind,
+                (0..<Self.memory).contains(now.timeIntervalSince(fault.noted))
+            else {
                 return false
             }
             // A database that is away for a moment is asked again.
@@ -382,8 +423,11 @@ struct HealthReader {
     private func refusalOfChanges() async throws -> StoreFault? {
         switch installation.process.storage {
         case .sqlite(let path):
-            guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else { return nil }
-            return StoreFault(.readOnly, "could not change the database at \(path): it is read-only")
+            guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else {
+                return nil
+            }
+            return StoreFault(
+                .readOnly, "could not change the database at \(path): it is read-only")
         case .postgres:
             guard storage.kind == .postgres else { return nil }
             let rows = try await storage.query(
@@ -399,7 +443,8 @@ struct HealthReader {
             guard try rows.first?.int("refuses") == 1 else { return nil }
             return StoreFault(
                 .readOnly,
-                "could not change the database: it is read-only, as a standby or by default_transaction_read_only")
+                "could not change the database: it is read-only, as a standby or by default_transaction_read_only"
+            )
         }
     }
 
@@ -409,7 +454,9 @@ struct HealthReader {
         _ spending: Spending, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> MoneyFact {
         func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
-            guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
+            guard let prices = accounts.accounts[role]?.network.descriptor.prices else {
+                return false
+            }
             return spending.left < prices.look(feed, role, configuration)
         }
         let post = accounts.networks.compactMap { $0.descriptor.prices?.post }.min() ?? .zero
@@ -428,14 +475,17 @@ struct HealthReader {
         wishes.onlyAnswers = configuration.schedule.maximumPerDay == 0
         wishes.noAnswers =
             configuration.repliesPerPerson == 0
-            ? Setting.repliesPerPerson.name : configuration.repliesPerThread == 0 ? Setting.repliesPerThread.name : nil
+            ? Setting.repliesPerPerson.name
+            : configuration.repliesPerThread == 0 ? Setting.repliesPerThread.name : nil
         let quiet = configuration.schedule.quiet
         wishes.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
         if let zone, !wishes.isAlwaysQuiet {
             let minute = LocalTime(now, in: zone).minute
             if quiet.contains(minute) {
-                let end = (1..<MinuteOfDay.count).lazy.map { MinuteOfDay(hour: 0, minute: minute.value + $0) }
-                    .first { !quiet.contains($0) }
+                let end = (1..<MinuteOfDay.count).lazy.map {
+                    MinuteOfDay(hour: 0, minute: minute.value + $0)
+                }
+                .first { !quiet.contains($0) }
                 wishes.quietUntil = end?.description
             }
         }
@@ -464,7 +514,8 @@ extension FoundAccounts {
     fileprivate var facts: [AccountRole: AccountFact] {
         Dictionary(
             uniqueKeysWithValues: AccountRole.allCases.map { role in
-                var fact = AccountFact(network: accounts[role]?.network ?? configuration.network(of: role))
+                var fact = AccountFact(
+                    network: accounts[role]?.network ?? configuration.network(of: role))
                 fact.problem = problem(role)
                 fact.isUnusable = errors[role] != nil
                 let gap = homeGap(role)
@@ -481,14 +532,16 @@ extension FoundAccounts {
 }
 
 extension FoundAccounts {
-    /// Whether a start finds the human's agreement in the settings: the owner's login, or the operator's statement.
+    /// Whether a start finds the human's agreement in the settings: the owner's login, or the
+    /// operator's statement.
     func willAgree(_ configuration: MirrorSettings) -> Bool {
         configuration.statedConsent != nil || accounts[.human]?.credentials.opensAccount == true
     }
 }
 
 extension MirrorSettings {
-    /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is not so.
+    /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is
+    /// not so.
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
         return "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
@@ -505,11 +558,13 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - now: The present.
-    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual limit.
+    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual
+    ///     limit.
     /// - Returns: Obstacles and verdict.
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
-        let reading = try await HealthReader(installation, silence: silence).reading(of: self, now: now)
+        let reading = try await HealthReader(installation, silence: silence).reading(
+            of: self, now: now)
         let health = Health(reading.facts)
         // No other verdict names the next post, for which plans may have to be drawn.
         guard health.verdict.state == .healthy else { return health }
@@ -521,7 +576,8 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func isAtWork(now: Date) async throws -> Bool {
         WorkerFact(
-            try await LeaseTable(storage: storage, mirror: name).record(), rate: clock.rate, now: now
+            try await LeaseTable(storage: storage, mirror: name).record(), rate: clock.rate,
+            now: now
         ).isAtWork
     }
 }

@@ -33,12 +33,17 @@ package struct Obstacle: Codable, Equatable, Sendable {
         package var command: String?
         /// A setting to change, by its name; nil if a command or something else helps.
         package var setting: String?
-        /// The end of a sentence, such as `run mirror-bot train scheduler`; nil where the cause says what to do.
+        /// The end of a sentence, such as `run mirror-bot train scheduler`; nil where the cause
+        /// says what to do.
         package var text: String?
 
-        static func run(_ command: String, _ text: String) -> Remedy { Remedy(command: command, text: text) }
+        static func run(_ command: String, _ text: String) -> Remedy {
+            Remedy(command: command, text: text)
+        }
 
-        static func set(_ setting: String, _ text: String? = nil) -> Remedy { Remedy(setting: setting, text: text) }
+        static func set(_ setting: String, _ text: String? = nil) -> Remedy {
+            Remedy(setting: setting, text: text)
+        }
 
         static func doing(_ text: String) -> Remedy { Remedy(text: text) }
     }
@@ -53,17 +58,22 @@ package struct Obstacle: Codable, Equatable, Sendable {
     ///
     /// May hold what a server answered.
     package var cause: String
-    /// The condition without what a server or another person wrote, for messages that leave this machine.
+    /// The condition without what a server or another person wrote, for messages that leave this
+    /// machine.
     package var brief: String
     /// Nil where nobody has to do anything, or ``cause`` says what to do.
     package var remedy: Remedy?
     /// Who ends it; decides on exit codes.
     package var mender: Finding.Cause
 
-    /// Whether the whole of a kind of work that people wait for is lost: posts and replies, or mentions.
-    package var isFatal: Bool { weight == .stops && (stops.contains(.sending) || stops.contains(.hearing)) }
+    /// Whether the whole of a kind of work that people wait for is lost: posts and replies, or
+    /// mentions.
+    package var isFatal: Bool {
+        weight == .stops && (stops.contains(.sending) || stops.contains(.hearing))
+    }
 
-    /// The obstacle in one sentence, such as `nothing is sent: no worker is running; start one with mirror-bot run`.
+    /// The obstacle in one sentence, such as `nothing is sent: no worker is running; start one with
+    /// mirror-bot run`.
     package var sentence: String { code.consequence.map { "\($0): \(reason)" } ?? reason }
 
     /// The cause and what to do about it.
@@ -73,8 +83,8 @@ package struct Obstacle: Codable, Equatable, Sendable {
 extension Obstacle {
     /// The kind of a condition.
     ///
-    /// The raw value is a stable label for programs and metrics.
-    /// The cases stand in the order in which reports list them: what ends the whole of the work first.
+    /// The raw value is a stable label for programs and metrics. The cases stand in the order in
+    /// which reports list them: what ends the whole of the work first.
     package enum Code: String, CaseIterable, Codable, Sendable {
         // The mirror as a whole.
         case settingUnusable = "setting-unusable"
@@ -91,7 +101,8 @@ extension Obstacle {
         case stoppedByHuman = "stopped-by-human"
         /// No consent of the human is recorded.
         case noConsent = "no-consent"
-        /// The human's account is a memorial, suspended, switched off or gone, and nobody wants the mirror to go on.
+        /// The human's account is a memorial, suspended, switched off or gone, and nobody wants the
+        /// mirror to go on.
         case humanAway = "human-away"
         case noBotAccount = "no-bot-account"
         /// A stored login cannot be opened, or belongs to another network than the settings name.
@@ -186,19 +197,22 @@ extension Obstacle {
             case .settingUnusable: "settings"
             case .moved, .arriving, .retired, .retiring, .firstPostHidden, .paused: "mirror"
             case .stoppedByHuman, .noConsent, .consentUnstated: "consent"
-            case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
+            case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope,
+                .botDisabled,
                 .sendingWaits:
                 "bot"
             case .noTimeZone, .zoneToCome, .zoneAdopted: "time zone"
             case .storeFull, .storeReadOnly, .storeAway: "database"
-            case .workerEnded, .noWorker, .workerLate, .passLate, .startFails, .publisherFails, .mentionsFail,
+            case .workerEnded, .noWorker, .workerLate, .passLate, .startFails, .publisherFails,
+                .mentionsFail,
                 .partFails:
                 "worker"
             case .policyUnacknowledged: "policies"
             case .rulesChanged: "rules"
             case .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: "archive"
             case .budgetSpent, .mentionsUnpaid, .ownPostsUnpaid, .creditsDepleted: "budget"
-            case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached: "feeds"
+            case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached:
+                "feeds"
             case .unconfirmed, .rowsSetAside: "actions"
             case .effectOpen: "unfinished"
             case .clockWrong: "clock"
@@ -206,41 +220,53 @@ extension Obstacle {
             case .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay: "plan"
             case .dictionaryMissing: "dictionary"
             case .countsUnavailable: "redis"
-            case .homeUnread, .favoritesOff, .noFavoritesADay, .tooLittleLearned, .nothingToLearnFrom,
+            case .homeUnread, .favoritesOff, .noFavoritesADay, .tooLittleLearned,
+                .nothingToLearnFrom,
                 .thresholdUnreached, .favoritesSpent:
                 "favorites"
             case .review, .undoProposed: "review"
-            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone,
+            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope,
+                .humanDisabled, .humanGone,
                 .humanAway, .humanMoved:
                 "human"
             }
         }
 
-        /// What follows from the condition, as the beginning of a sentence; nil where the cause says it.
+        /// What follows from the condition, as the beginning of a sentence; nil where the cause
+        /// says it.
         package var consequence: String? {
             switch self {
-            case .settingUnusable, .moved, .arriving, .retired, .firstPostHidden, .paused, .stoppedByHuman,
-                .noConsent, .humanAway, .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope,
+            case .settingUnusable, .moved, .arriving, .retired, .firstPostHidden, .paused,
+                .stoppedByHuman,
+                .noConsent, .humanAway, .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused,
+                .botLacksScope,
                 .botDisabled, .sendingWaits, .storeFull, .storeReadOnly,
                 .storeAway,
                 .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
                 "nothing is sent"
             case .noTimeZone: "no plan is made"
-            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .postsUnverified: "no posts and no replies"
+            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .postsUnverified:
+                "no posts and no replies"
             case .noFitText, .onlyAnswers, .alwaysQuiet: "no posts"
             case .quietHours: "no posts now"
             case .silentDay: "no posts today"
             case .noAnswers: "no replies"
             case .mentionsFail: "nothing is heard"
-            case .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable: "no favorites"
+            case .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing,
+                .countsUnavailable:
+                "no favorites"
             case .thresholdUnreached, .tooLittleLearned, .nothingToLearnFrom: "no favorites yet"
             case .favoritesSpent: "no more favorites today"
-            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone:
+            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope,
+                .humanDisabled, .humanGone:
                 "nothing new is learned"
-            case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
-                .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
-                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
+            case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails,
+                .feedUnread, .feedWaits,
+                .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
+                .clockWrong,
+                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted,
+                .holdUseless,
                 .review, .undoProposed, .retiring, .humanMoved:
                 nil
             }
@@ -257,7 +283,8 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
             case .clockWrong: .clock
             case .firstPostHidden, .review, .undoProposed, .humanAway, .humanMoved: .review
-            case .stoppedByHuman, .noConsent, .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText,
+            case .stoppedByHuman, .noConsent, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
+                .noFitText,
                 .postsUnverified:
                 .idle
             // Of these a worker that lives says nothing, or ends with a notice of its own.
@@ -265,12 +292,15 @@ extension Obstacle {
                 .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:
                 nil
-            case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
-                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
+            case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside,
+                .effectOpen,
+                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted,
+                .holdUseless,
                 .onlyAnswers, .noAnswers,
                 .alwaysQuiet, .quietHours, .silentDay, .homeUnread, .favoritesOff, .noFavoritesADay,
                 .dictionaryMissing, .countsUnavailable,
-                .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
+                .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent,
+                .noHumanAccount,
                 .humanLoginUnusable:
                 nil
             }

@@ -2,15 +2,17 @@ package import Foundation
 import Posts
 package import Settings
 
-/// One mirror as `mirrors import` reads and `mirrors export` writes it: a name, settings and logins.
+/// One mirror as `mirrors import` reads and `mirrors export` writes it: a name, settings and
+/// logins.
 ///
 /// In JSON it is one object on one line:
 ///
 ///     {"name": "ann", "settings": {…}, "credentials": {"bot": {"network": "mastodon",
 ///     "server": "https://social.example", "access_token": "…"}}}
 ///
-/// A setting has the name of its variable. A credential is called as its variable is, without the role and in small letters. The type is not `Codable`, because
-/// it holds secrets; none of its errors contains a value.
+/// A setting has the name of its variable. A credential is called as its variable is, without the
+/// role and in small letters. The type is not `Codable`, because it holds secrets; none of its
+/// errors contains a value.
 package struct MirrorEntry: Sendable {
     package var name: String
     /// By the names of the variables.
@@ -22,7 +24,9 @@ package struct MirrorEntry: Sendable {
     /// The longest value of a setting or a credential, in bytes.
     private static let maximumValueBytes = 4_096
 
-    package init(name: String, settings: [String: String] = [:], logins: [AccountRole: StoredLogin] = [:]) {
+    package init(
+        name: String, settings: [String: String] = [:], logins: [AccountRole: StoredLogin] = [:]
+    ) {
         (self.name, self.settings, self.logins) = (name, settings, logins)
     }
 
@@ -33,7 +37,8 @@ package struct MirrorEntry: Sendable {
     /// - Throws: ``EntryProblem`` without a line number.
     init(line: Data) throws(EntryProblem) {
         let object = try EntryValue.object(line)
-        for key in object.keys.sorted() where !["name", "settings", "credentials", "missing"].contains(key) {
+        for key in object.keys.sorted()
+        where !["name", "settings", "credentials", "missing"].contains(key) {
             throw EntryProblem(
                 Self.shown(key), "is no field of a mirror; expected name, settings and credentials")
         }
@@ -43,13 +48,17 @@ package struct MirrorEntry: Sendable {
         }
         self.init(name: name)
         if let value = object["settings"] {
-            guard case .object(let values) = value else { throw EntryProblem("settings", "is no object") }
+            guard case .object(let values) = value else {
+                throw EntryProblem("settings", "is no object")
+            }
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 settings[key] = try value.text("settings.\(Self.shown(key))")
             }
         }
         if let value = object["credentials"] {
-            guard case .object(let roles) = value else { throw EntryProblem("credentials", "is no object") }
+            guard case .object(let roles) = value else {
+                throw EntryProblem("credentials", "is no object")
+            }
             logins = try Self.logins(roles, path: "credentials.")
         }
     }
@@ -69,7 +78,9 @@ package struct MirrorEntry: Sendable {
             guard let role = AccountRole(rawValue: key) else {
                 throw EntryProblem(path + shown(key), "is no role; expected human and bot")
             }
-            guard case .object(let fields) = value else { throw EntryProblem(path + key, "is no object") }
+            guard case .object(let fields) = value else {
+                throw EntryProblem(path + key, "is no object")
+            }
             logins[role] = try login(fields, of: role, path: "\(path)\(key).")
         }
         return logins
@@ -78,9 +89,11 @@ package struct MirrorEntry: Sendable {
     private static func login(
         _ fields: [String: EntryValue], of role: AccountRole, path: String
     ) throws(EntryProblem) -> StoredLogin {
-        guard case .text(let word)? = fields["network"], let network = NetworkName(rawValue: word) else {
+        guard case .text(let word)? = fields["network"], let network = NetworkName(rawValue: word)
+        else {
             let names = NetworkName.known.map(\.rawValue).joined(separator: ", ")
-            throw EntryProblem("\(path)network", "is missing or no network; expected one of \(names)")
+            throw EntryProblem(
+                "\(path)network", "is missing or no network; expected one of \(names)")
         }
         let known = network.descriptor.fields.map(\.field)
         var values: [AccountField: Secret] = [:]
@@ -104,16 +117,20 @@ package struct MirrorEntry: Sendable {
             }
             guard let field = known.first(where: { $0.key == key }) else {
                 let names = known.map(\.key).joined(separator: ", ")
-                throw EntryProblem(place, "is no credential of \(network.displayName); expected \(names)")
+                throw EntryProblem(
+                    place, "is no credential of \(network.displayName); expected \(names)")
             }
-            let value = try form(place, field.isSecret ? "a text" : field.looks) { try field.form(text, place) }
+            let value = try form(place, field.isSecret ? "a text" : field.looks) {
+                try field.form(text, place)
+            }
             values[field] = Secret(value)
         }
         for field in network.descriptor.required(by: role) where values[field] == nil {
             throw EntryProblem(path + field.key, "is missing; \(network.displayName) needs it")
         }
         return StoredLogin(
-            credentials: AccountCredentials(network: network, values, expiresAt: expires), apiBaseURL: address)
+            credentials: AccountCredentials(network: network, values, expiresAt: expires),
+            apiBaseURL: address)
     }
 
     private static let address = "api_base_url"
@@ -130,21 +147,26 @@ package struct MirrorEntry: Sendable {
         }
     }
 
-    /// The name of a field for a message: a name that looks like none may be a value that stands in the wrong place.
+    /// The name of a field for a message: a name that looks like none may be a value that stands in
+    /// the wrong place.
     static func shown(_ name: String) -> String {
         let isName =
             (1...40).contains(name.utf8.count)
-            && (name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+            && (name.utf8.allSatisfy {
+                (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
+            }
                 || name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F })
         return isName ? name : "(a name that is not shown)"
     }
 
-    fileprivate static func checked(_ text: String, _ field: String) throws(EntryProblem) -> String {
+    fileprivate static func checked(_ text: String, _ field: String) throws(EntryProblem) -> String
+    {
         guard !text.isEmpty else { throw EntryProblem(field, "is empty") }
         guard text.utf8.count <= maximumValueBytes else {
             throw EntryProblem(field, "is longer than \(maximumValueBytes) bytes")
         }
-        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
             throw EntryProblem(field, "holds a control character")
         }
         return text
@@ -163,7 +185,9 @@ package struct MirrorEntry: Sendable {
         for (role, login) in logins.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             var fields: [String: EntryValue] = ["network": .text(login.network.rawValue)]
             if let address = login.apiBaseURL { fields[Self.address] = .text(address) }
-            if let end = login.credentials.expiresAt { fields[Self.expires] = .number("\(end.milliseconds)") }
+            if let end = login.credentials.expiresAt {
+                fields[Self.expires] = .number("\(end.milliseconds)")
+            }
             for field in login.network.descriptor.fields.map(\.field) {
                 guard let value = login.credentials[field] else { continue }
                 if withSecrets || !field.isSecret {
@@ -230,7 +254,9 @@ private enum EntryValue: Codable {
         guard data.count <= MirrorEntry.maximumBytes else {
             throw EntryProblem(nil, "is longer than \(MirrorEntry.maximumBytes) bytes")
         }
-        guard String(validating: data, as: UTF8.self) != nil else { throw EntryProblem(nil, "is not valid UTF-8") }
+        guard String(validating: data, as: UTF8.self) != nil else {
+            throw EntryProblem(nil, "is not valid UTF-8")
+        }
         guard let value = try? JSONDecoder().decode(EntryValue.self, from: data) else {
             throw EntryProblem(nil, "is not valid JSON")
         }

@@ -12,7 +12,8 @@ package struct MirrorOwnership: Equatable, Sendable {
     package private(set) var owned: [String: Int] = [:]
     /// Mirrors that no worker works for, though they live here and do not pause.
     package private(set) var unowned = 0
-    /// By how many seconds one of a living worker's passes began late, at most, within the last minute.
+    /// By how many seconds one of a living worker's passes began late, at most, within the last
+    /// minute.
     package private(set) var lateness: [String: TimeInterval] = [:]
 
     /// Counts the mirrors of a database.
@@ -28,7 +29,9 @@ package struct MirrorOwnership: Equatable, Sendable {
     ) async throws {
         let leases = try await LeaseTable.records(of: mirrors.map(\.name), in: storage)
         for worker in try await WorkerTable(storage: storage).records()
-        where worker.silence(at: now) < HumanMirror.usualSilence { lateness[worker.worker] = worker.lateness }
+        where worker.silence(at: now) < HumanMirror.usualSilence {
+            lateness[worker.worker] = worker.lateness
+        }
         for (name, record) in mirrors {
             let lease = leases[name]
             switch WorkerFact(lease, now: now) {
@@ -42,8 +45,10 @@ package struct MirrorOwnership: Equatable, Sendable {
 
     /// Does work for which no worker may hold the mirror: holds its lease meanwhile.
     ///
-    /// - Returns: What the work returns; nil if a worker holds the mirror, so that nothing was done.
-    /// - Throws: What the work throws; `OutboxError` if a worker takes the lease; the store's error.
+    /// - Returns: What the work returns; nil if a worker holds the mirror, so that nothing was
+    ///   done.
+    /// - Throws: What the work throws; `OutboxError` if a worker takes the lease; the store's
+    ///   error.
     static func holding<Value: Sendable>(
         _ mirror: HumanMirror, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
@@ -55,6 +60,8 @@ package struct MirrorOwnership: Equatable, Sendable {
 
     /// Whether no worker holds a mirror, in the transaction that relies on it.
     static func isFree(_ mirror: String, on connection: any StorageConnection) throws -> Bool {
-        try connection.query("SELECT 1 AS found FROM leases WHERE mirror = \(mirror) AND NOT released").isEmpty
+        try connection.query(
+            "SELECT 1 AS found FROM leases WHERE mirror = \(mirror) AND NOT released"
+        ).isEmpty
     }
 }

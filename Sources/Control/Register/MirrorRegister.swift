@@ -6,8 +6,9 @@ import Storage
 
 /// The mirrors of a database as a whole: adds, imports and exports them.
 ///
-/// Nothing here asks a network: a login is verified when the mirror first runs. All writes are upserts in transactions of
-/// a bounded number of mirrors, so that an interrupted call is repeated without harm.
+/// Nothing here asks a network: a login is verified when the mirror first runs. All writes are
+/// upserts in transactions of a bounded number of mirrors, so that an interrupted call is repeated
+/// without harm.
 package struct MirrorRegister: Sendable {
     /// The longest input of an import, in bytes; it is kept in memory.
     package static let maximumBytes = 64 << 20
@@ -29,8 +30,8 @@ package struct MirrorRegister: Sendable {
 
     /// Returns the desks of mirrors.
     ///
-    /// - Throws: `ConfigurationError` for the first that is no mirror of this database, or has a stored setting that cannot
-    ///   be used; the store's error.
+    /// - Throws: `ConfigurationError` for the first that is no mirror of this database, or has a
+    ///   stored setting that cannot be used; the store's error.
     package func desks(of names: [String]) async throws -> [Desk] {
         var desks: [Desk] = []
         for name in names {
@@ -45,14 +46,17 @@ package struct MirrorRegister: Sendable {
 
     /// Adds a mirror.
     ///
-    /// - Throws: `ChangeRefusal` with `.over` if there is a mirror of that name; ``EntryProblem`` for a setting that
-    ///   cannot be used; `ConfigurationError` without a key for the logins; the store's error.
+    /// - Throws: `ChangeRefusal` with `.over` if there is a mirror of that name; ``EntryProblem``
+    ///   for a setting that cannot be used; `ConfigurationError` without a key for the logins; the
+    ///   store's error.
     package func add(_ entry: MirrorEntry) async throws -> MirrorAddition {
         let problems = try await problems(in: [(0, entry)])
         if let first = problems.first { throw first }
         guard try await write([(0, entry)], onlyNew: true).added == [entry.name] else {
             throw ChangeRefusal(
-                .over, "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it")
+                .over,
+                "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it"
+            )
         }
         return MirrorAddition(
             mirror: entry.name, settings: entry.settings.keys.sorted(),
@@ -61,16 +65,18 @@ package struct MirrorRegister: Sendable {
 
     // MARK: Importing
 
-    /// Imports mirrors from JSON lines, see ``MirrorEntry``; settings and logins that a line does not name stay.
+    /// Imports mirrors from JSON lines, see ``MirrorEntry``; settings and logins that a line does
+    /// not name stay.
     ///
-    /// All lines are checked before the first is stored; with a problem nothing is. The same input twice changes nothing
-    /// the second time.
+    /// All lines are checked before the first is stored; with a problem nothing is. The same input
+    /// twice changes nothing the second time.
     ///
     /// - Parameters:
     ///   - lines: The text, at most ``maximumBytes`` long.
     ///   - isDryRun: Whether the lines are only checked and compared.
-    /// - Throws: `ChangeRefusal` with `.changed` if a mirror was moved away meanwhile; `ConfigurationError` for a key that
-    ///   is missing or does not open a stored login; the store's error.
+    /// - Throws: `ChangeRefusal` with `.changed` if a mirror was moved away meanwhile;
+    ///   `ConfigurationError` for a key that is missing or does not open a stored login; the
+    ///   store's error.
     package func importMirrors(_ lines: Data, isDryRun: Bool = false) async throws -> ImportReport {
         var report = ImportReport(isDryRun: isDryRun)
         var (problems, names, bots): ([EntryProblem], [String: Int], [String: Int]) = ([], [:], [:])
@@ -95,7 +101,8 @@ package struct MirrorRegister: Sendable {
             problems += try await self.problems(in: entries)
             report.mirrors += batch.count
         }
-        report.problems = Array(problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }.prefix(Self.listedProblems))
+        report.problems = Array(
+            problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }.prefix(Self.listedProblems))
         report.moreProblems = problems.count - report.problems.count
         guard problems.isEmpty else { return report }
         for batch in EntryLines(lines) {
@@ -111,7 +118,9 @@ package struct MirrorRegister: Sendable {
     }
 
     /// Checks entries against the settings and against what is stored for their mirrors.
-    private func problems(in entries: [(line: Int, entry: MirrorEntry)]) async throws -> [EntryProblem] {
+    private func problems(in entries: [(line: Int, entry: MirrorEntry)]) async throws
+        -> [EntryProblem]
+    {
         guard !entries.isEmpty else { return [] }
         let names = entries.map(\.entry.name)
         let stored = try await storage.read { try RegisterRows(of: names, on: $0) }
@@ -139,7 +148,9 @@ package struct MirrorRegister: Sendable {
         _ entries: [(line: Int, entry: MirrorEntry)], onlyNew: Bool = false, isDryRun: Bool = false
     ) async throws -> Written {
         var vault = vault
-        if !isDryRun, entries.contains(where: { !$0.entry.logins.isEmpty }) { try vault.requireKey() }
+        if !isDryRun, entries.contains(where: { !$0.entry.logins.isEmpty }) {
+            try vault.requireKey()
+        }
         vault = try vault.keyed()
         let (entries, now) = (entries.map(\.entry), now)
         let body: @Sendable (any StorageConnection) throws -> Written = { [vault] connection in
@@ -161,7 +172,11 @@ package struct MirrorRegister: Sendable {
                     written.unchanged += 1
                     continue
                 }
-                if known == nil { written.added.append(entry.name) } else { written.changed.append(entry.name) }
+                if known == nil {
+                    written.added.append(entry.name)
+                } else {
+                    written.changed.append(entry.name)
+                }
                 guard !isDryRun else { continue }
                 let sealed = try logins.map { ($0.key, try vault.sealed($0.value, of: $0.key)) }
                 batch.add(entry.name, settings, sealed)
@@ -178,8 +193,11 @@ package struct MirrorRegister: Sendable {
     ///
     /// - Parameter withSecrets: Whether the lines contain the secrets of the logins.
     /// - Returns: How many mirrors, and the logins' secrets that are left out.
-    /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws; the store's error.
-    package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws -> ExportReport {
+    /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws;
+    ///   the store's error.
+    package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws
+        -> ExportReport
+    {
         var report = ExportReport(withSecrets: withSecrets)
         let vault = try vault.keyed()
         let names = try await MirrorTable.names(in: storage)
@@ -189,7 +207,9 @@ package struct MirrorRegister: Sendable {
                 guard let known = stored[name], known.problem == nil else { continue }
                 let vault = vault.of(name)
                 var logins: [AccountRole: StoredLogin] = [:]
-                for (role, sealed) in known.logins { logins[role] = try vault.opened(sealed, of: role) }
+                for (role, sealed) in known.logins {
+                    logins[role] = try vault.opened(sealed, of: role)
+                }
                 let entry = MirrorEntry(name: name, settings: known.settings, logins: logins)
                 try body(try entry.line(withSecrets: withSecrets) + "\n")
                 report.mirrors += 1
@@ -263,7 +283,8 @@ private struct EntryLines: Sequence, IteratorProtocol {
             if line.last == 0x0D { line = line.dropLast() }
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
             let bytes = Data(line)
-            batch.append((number, Result { () throws(EntryProblem) in try MirrorEntry(line: bytes) }))
+            batch.append(
+                (number, Result { () throws(EntryProblem) in try MirrorEntry(line: bytes) }))
         }
         return batch.isEmpty ? nil : batch
     }
@@ -292,26 +313,33 @@ private struct EntryChecker {
     init(_ installation: Installation) { self.installation = installation }
 
     mutating func check(_ entry: MirrorEntry, _ stored: RegisterRows.Row?) throws(EntryProblem) {
-        if let problem = stored?.problem { throw EntryProblem("name", "is that of a mirror that \(problem)") }
+        if let problem = stored?.problem {
+            throw EntryProblem("name", "is that of a mirror that \(problem)")
+        }
         for name in entry.settings.keys.sorted() {
             let field = "settings.\(MirrorEntry.shown(name))"
             guard let setting = Setting.named(name) else {
                 throw EntryProblem(field, "is no setting; mirror-bot set --help lists them")
             }
-            guard !setting.isSecret else { throw EntryProblem(field, "is a secret, which belongs into credentials") }
+            guard !setting.isSecret else {
+                throw EntryProblem(field, "is a secret, which belongs into credentials")
+            }
             guard setting.canBeStored else {
-                throw EntryProblem(field, "belongs to the process or to a login, and is not set for a mirror")
+                throw EntryProblem(
+                    field, "belongs to the process or to a login, and is not set for a mirror")
             }
         }
         let logins = entry.logins
         if let human = logins[.human], let bot = logins[.bot],
             bot.credentials.openSameAccount(as: human.credentials)
         {
-            throw EntryProblem("credentials.bot", "opens the human's own account; the bot needs another")
+            throw EntryProblem(
+                "credentials.bot", "opens the human's own account; the bot needs another")
         }
         let settings = (stored?.settings ?? [:]).merging(entry.settings) { $1 }
         let key = Key(
-            settings: settings, networks: logins.mapValues(\.network), isNamed: installation.isNamed(entry.name))
+            settings: settings, networks: logins.mapValues(\.network),
+            isNamed: installation.isNamed(entry.name))
         guard !usable.contains(key) else { return }
         do {
             var effective = try installation.settings(of: entry.name).with(stored: settings)
@@ -325,15 +353,22 @@ private struct EntryChecker {
 
     /// The problem in words that repeat no value: what stands in the wrong place may be a secret.
     private func problem(of entry: MirrorEntry, _ error: any Error) -> EntryProblem {
-        guard let error = error as? ConfigurationError else { return EntryProblem("settings", "cannot be used") }
-        guard let setting = Setting.named(error.setting), let value = entry.settings[setting.name] else {
+        guard let error = error as? ConfigurationError else {
+            return EntryProblem("settings", "cannot be used")
+        }
+        guard let setting = Setting.named(error.setting), let value = entry.settings[setting.name]
+        else {
             return EntryProblem(
-                "settings", "do not go together with \(error.setting), which is set for the mirror or the process")
+                "settings",
+                "do not go together with \(error.setting), which is set for the mirror or the process"
+            )
         }
         if case .choice(let allowed) = setting.form, allowed.contains(value) {
-            return EntryProblem("settings.\(setting.name)", "does not go together with the mirror's networks")
+            return EntryProblem(
+                "settings.\(setting.name)", "does not go together with the mirror's networks")
         }
         return EntryProblem(
-            "settings.\(setting.name)", "cannot be used; expected \(setting.form.words.replacing("`", with: ""))")
+            "settings.\(setting.name)",
+            "cannot be used; expected \(setting.form.words.replacing("`", with: ""))")
     }
 }

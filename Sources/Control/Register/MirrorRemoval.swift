@@ -8,10 +8,11 @@ import Storage
 
 /// Removes a mirror with everything that is stored of it.
 ///
-/// First the mirror is paused for good and loses its logins, in one transaction: nothing can be sent from then on, whatever
-/// becomes of the removal. Then every table that has rows of mirrors is emptied of this one's in transactions of at most
-/// `batchSize` rows, then its counts in Redis are removed. Its row in `mirrors` goes last, in a transaction that finds no
-/// other row; until then the same operation continues an interrupted removal.
+/// First the mirror is paused for good and loses its logins, in one transaction: nothing can be
+/// sent from then on, whatever becomes of the removal. Then every table that has rows of mirrors is
+/// emptied of this one's in transactions of at most `batchSize` rows, then its counts in Redis are
+/// removed. Its row in `mirrors` goes last, in a transaction that finds no other row; until then
+/// the same operation continues an interrupted removal.
 package struct RemoveMirror: PersonOperation {
     package static let name = "mirrors-remove"
     /// The most rows that one transaction deletes.
@@ -23,13 +24,15 @@ package struct RemoveMirror: PersonOperation {
 
     /// Removes the mirror of the desk; it is not to be used afterwards.
     ///
-    /// - Throws: `ChangeRefusal` with `.busy` while a worker holds the mirror, or while something keeps adding rows;
-    ///   `SeenChanged`; `FavoritesError` if Redis cannot be reached; the store's error. The same call continues.
+    /// - Throws: `ChangeRefusal` with `.busy` while a worker holds the mirror, or while something
+    ///   keeps adding rows; `SeenChanged`; `FavoritesError` if Redis cannot be reached; the store's
+    ///   error. The same call continues.
     package func perform(at desk: Desk, seen: Seen?) async throws -> MirrorRemoval {
         try await perform(at: desk, seen: seen) { _ in }
     }
 
-    /// - Parameter step: Called after each transaction with the rows that were removed so far; may throw.
+    /// - Parameter step: Called after each transaction with the rows that were removed so far; may
+    ///   throw.
     func perform(
         at desk: Desk, seen: Seen?, after step: @escaping @Sendable (Int) throws -> Void
     ) async throws -> MirrorRemoval {
@@ -53,7 +56,8 @@ package struct RemoveMirror: PersonOperation {
             }
             if let client = try mirror.installation.redis() {
                 for namespace in CountNamespace.allCases {
-                    try await RedisCountStore(client: client, mirror: mirror.name, namespace).clear()
+                    try await RedisCountStore(client: client, mirror: mirror.name, namespace)
+                        .clear()
                 }
             }
             return removal
@@ -65,12 +69,16 @@ package struct RemoveMirror: PersonOperation {
 
     /// The digest of a mirror as a person sees it who confirms the removal.
     fileprivate static func seen(_ record: MirrorRecord) -> Seen {
-        func stored(_ account: AccountID?) -> String? { account.map { "\($0.network.rawValue):\($0.value)" } }
+        func stored(_ account: AccountID?) -> String? {
+            account.map { "\($0.network.rawValue):\($0.value)" }
+        }
         return seen(human: stored(record.human), bot: stored(record.bot))
     }
 
     /// The same, from the accounts as they are stored.
-    private static func seen(human: String?, bot: String?) -> Seen { Seen(of: "mirror", human, bot) }
+    private static func seen(human: String?, bot: String?) -> Seen {
+        Seen(of: "mirror", human, bot)
+    }
 
     private static func held(_ name: String) -> ChangeRefusal {
         ChangeRefusal(
@@ -90,7 +98,9 @@ package struct RemoveMirror: PersonOperation {
                 "SELECT human_account, bot_account, pause_code FROM mirrors WHERE mirror = \(name)"
             ).first
             try seen.require(
-                Self.seen(human: try row?.optionalText("human_account"), bot: try row?.optionalText("bot_account")))
+                Self.seen(
+                    human: try row?.optionalText("human_account"),
+                    bot: try row?.optionalText("bot_account")))
             try connection.execute(
                 """
                 INSERT INTO mirrors (mirror, created_ms, paused_ms, pause_reason, pause_code, version)
@@ -113,7 +123,9 @@ package struct RemoveMirror: PersonOperation {
         _ shape: TableShape, of mirror: HumanMirror, after step: (Int) throws -> Void
     ) async throws -> Int {
         precondition(!shape.key.isEmpty, "\(shape.name) has no primary key")
-        let (name, table, key) = (mirror.name, shape.name, shape.key.map(\.name).joined(separator: ", "))
+        let (name, table, key) = (
+            mirror.name, shape.name, shape.key.map(\.name).joined(separator: ", ")
+        )
         var removed = 0
         while true {
             let count = try await mirror.storage.execute(
@@ -143,7 +155,9 @@ package struct RemoveMirror: PersonOperation {
                 let rows = try connection.query(
                     "SELECT 1 AS found FROM \(unsafe: shape.name) WHERE mirror = \(name) LIMIT 1")
                 guard rows.isEmpty else {
-                    throw ChangeRefusal(.busy, "something else writes rows of mirror \(name); stop it, and try again")
+                    throw ChangeRefusal(
+                        .busy,
+                        "something else writes rows of mirror \(name); stop it, and try again")
                 }
             }
             try connection.execute("DELETE FROM leases WHERE mirror = \(name)")
@@ -170,7 +184,8 @@ package struct RemovalSubject: Codable, Equatable, Sendable {
 package struct MirrorRemoval: PersonOutcome {
     package private(set) var schema = "mirror-bot/mirror-removal/1"
     package let mirror: String
-    /// How many rows this call removed from each table, besides the mirror's own row, settings and logins.
+    /// How many rows this call removed from each table, besides the mirror's own row, settings and
+    /// logins.
     package fileprivate(set) var rows: [String: Int] = [:]
     /// Whether the call continued a removal that was interrupted.
     package fileprivate(set) var wasInterrupted = false

@@ -32,10 +32,14 @@ struct RegisterRows: Sendable {
             let isRemoved = try row.optionalText("pause_code") == Pause.Code.removing.rawValue
             let problem = try MirrorTable.moveMark(of: row)?.problem
             rows[try row.text("mirror")] = Row(
-                problem: problem ?? (isRemoved ? "is being removed; mirror-bot mirrors remove continues" : nil))
+                problem: problem
+                    ?? (isRemoved ? "is being removed; mirror-bot mirrors remove continues" : nil))
         }
-        for row in try connection.query("SELECT mirror, name, value FROM settings WHERE mirror IN \(list: names)") {
-            rows[try row.text("mirror"), default: Row()].settings[try row.text("name")] = try row.text("value")
+        for row in try connection.query(
+            "SELECT mirror, name, value FROM settings WHERE mirror IN \(list: names)")
+        {
+            rows[try row.text("mirror"), default: Row()].settings[try row.text("name")] =
+                try row.text("value")
         }
         let roles = AccountRole.allCases.map(\.rawValue)
         for row in try connection.query(
@@ -73,9 +77,12 @@ struct RegisterBatch {
     ///   - name: The mirror.
     ///   - values: The settings to store.
     ///   - sealed: The logins to store.
-    mutating func add(_ name: String, _ values: [String: String], _ sealed: [(AccountRole, String)]) {
+    mutating func add(_ name: String, _ values: [String: String], _ sealed: [(AccountRole, String)])
+    {
         mirrors.append([name.sqlValue, now.sqlValue])
-        settings += values.sorted { $0.key < $1.key }.map { [name.sqlValue, $0.sqlValue, $1.sqlValue, now.sqlValue] }
+        settings += values.sorted { $0.key < $1.key }.map {
+            [name.sqlValue, $0.sqlValue, $1.sqlValue, now.sqlValue]
+        }
         for (role, text) in sealed {
             logins.append([name.sqlValue, role.rawValue.sqlValue, text.sqlValue, now.sqlValue])
             sessions.append((name, CredentialVault.session(role)))
@@ -87,13 +94,17 @@ struct RegisterBatch {
         guard !mirrors.isEmpty else { return }
         try connection.insert(
             BulkInsert(
-                into: "mirrors", columns: [("mirror", .text), ("created_ms", .integer)], rows: mirrors,
+                into: "mirrors", columns: [("mirror", .text), ("created_ms", .integer)],
+                rows: mirrors,
                 onConflict: .ignore))
         try connection.insert(
             BulkInsert(
                 into: "settings",
-                columns: [("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer)],
-                rows: settings, onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"])))
+                columns: [
+                    ("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer),
+                ],
+                rows: settings,
+                onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"])))
         for part in sessions.portions {
             try connection.execute(
                 """
@@ -104,10 +115,14 @@ struct RegisterBatch {
         try connection.insert(
             BulkInsert(
                 into: "credentials",
-                columns: [("mirror", .text), ("role", .text), ("sealed", .text), ("updated_ms", .integer)],
-                rows: logins, onConflict: .update(key: ["mirror", "role"], set: ["sealed", "updated_ms"])))
+                columns: [
+                    ("mirror", .text), ("role", .text), ("sealed", .text), ("updated_ms", .integer),
+                ],
+                rows: logins,
+                onConflict: .update(key: ["mirror", "role"], set: ["sealed", "updated_ms"])))
         try connection.execute(
-            "UPDATE mirrors SET version = version + 1 WHERE mirror IN \(list: mirrors.map { $0[0] })")
+            "UPDATE mirrors SET version = version + 1 WHERE mirror IN \(list: mirrors.map { $0[0] })"
+        )
     }
 
     private static func pairs(_ sessions: [(mirror: String, role: String)]) -> SQL {

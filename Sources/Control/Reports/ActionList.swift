@@ -6,11 +6,13 @@ package import Posts
 import Schedule
 import Settings
 
-/// What a mirror did, decided and plans, the last change first: a page of all actions, or of those that a person looks for.
+/// What a mirror did, decided and plans, the last change first: a page of all actions, or of those
+/// that a person looks for.
 package struct ActionList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/actions/1"
     package let actions: [ReportedAction]
-    /// How many actions all pages have; nil where words are searched for, for which all of them would have to be read.
+    /// How many actions all pages have; nil where words are searched for, for which all of them
+    /// would have to be read.
     package let totals: ActionTotals?
     /// Where the next page begins; nil where nothing follows.
     package let next: String?
@@ -41,7 +43,9 @@ package struct ActionTotals: Codable, Equatable, Sendable {
     }
 
     /// The number of those of a kind.
-    package func count(of kind: ActionKind) -> Int { counts.filter { $0.kind == kind }.reduce(0) { $0 + $1.count } }
+    package func count(of kind: ActionKind) -> Int {
+        counts.filter { $0.kind == kind }.reduce(0) { $0 + $1.count }
+    }
 
     /// The number of those in one of these states.
     package func count(in states: [ActionState]) -> Int {
@@ -58,8 +62,8 @@ extension ActionList {
         package var states: [ActionState] = []
         /// As a person types an account.
         package var person: String?
-        /// Words in the text, in the post that is answered or favorited, or in its author's name; case, width and accents
-        /// make no difference.
+        /// Words in the text, in the post that is answered or favorited, or in its author's name;
+        /// case, width and accents make no difference.
         package var words: String?
         /// The first instant of the last change.
         package var since: Date?
@@ -89,11 +93,13 @@ extension ActionList {
         var filter = ActionFilter(kinds: search.kinds, states: search.states, since: search.since)
         filter.until = search.until
         if let person = search.person {
-            filter.people = try await mirror.people.linked(to: PeopleBook(mirror: mirror).account(person))
+            filter.people = try await mirror.people.linked(
+                to: PeopleBook(mirror: mirror).account(person))
         }
         if let cursor = search.cursor {
             guard let place = ActionFilter.Place(cursor) else {
-                throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of actions")
+                throw ChangeRefusal(
+                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of actions")
             }
             filter.place = place
         }
@@ -114,7 +120,8 @@ extension ActionList {
 }
 
 extension LocalDay {
-    /// From the first instant of the day to that of the next one; nil for a day that the zone skipped.
+    /// From the first instant of the day to that of the next one; nil for a day that the zone
+    /// skipped.
     func period(in zone: TimeZone) -> Range<Date>? {
         let minutes = LocalDayMinutes(self, in: zone)
         guard let start = minutes.start, let end = minutes.end else { return nil }

@@ -6,7 +6,8 @@ package import Posts
 import Schedule
 import Settings
 
-/// One day of a mirror: what it says of itself and to others, beside when the human posts on such a day.
+/// One day of a mirror: what it says of itself and to others, beside when the human posts on such a
+/// day.
 package struct DayReport: Codable, Sendable {
     /// A stretch of the day.
     package struct Span: Codable, Equatable, Sendable {
@@ -78,22 +79,28 @@ package struct DayReporter: Sendable {
         let pause = try await mirror.table.pause(at: now)
         return DayReport(
             day: day, timeZone: mirror.configuration.name(of: zone), plan: plan,
-            humanHalfHours: MinuteShares(of: human.map(\.minute), binCount: 48).shares, humanPosts: human.count,
+            humanHalfHours: MinuteShares(of: human.map(\.minute), binCount: 48).shares,
+            humanPosts: human.count,
             quiet: Self.spans(of: mirror.configuration.schedule.quiet),
             pause: pause.flatMap { stretch(of: $0, on: span) },
             counts: ActionKind.allCases.map { kind in
                 let ended = tallies.filter { $0.kind == kind }
                 let done = ended.filter { $0.state == .done }.reduce(0) { $0 + $1.count }
-                let left = ended.filter { [.skipped, .expired].contains($0.state) }.reduce(0) { $0 + $1.count }
+                let left = ended.filter { [.skipped, .expired].contains($0.state) }.reduce(0) {
+                    $0 + $1.count
+                }
                 return DayReport.Count(kind: kind, done: done, leftAlone: left)
             },
-            toOthers: toOthers.map { ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork) },
+            toOthers: toOthers.map {
+                ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork)
+            },
             firstDeadline: try await outbox.firstDeadline())
     }
 
     /// The first instant of a day; for one that the zone skips, that of UTC's.
     private func begin(of day: LocalDay) -> Date {
-        LocalDayMinutes(day, in: zone).start ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
+        LocalDayMinutes(day, in: zone).start
+            ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
     }
 
     private static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
@@ -111,7 +118,9 @@ package struct DayReporter: Sendable {
     }
 
     private func stretch(of pause: Pause, on day: Range<Date>) -> DayReport.Span? {
-        let (from, to) = (max(pause.since, day.lowerBound), min(pause.until ?? day.upperBound, day.upperBound))
+        let (from, to) = (
+            max(pause.since, day.lowerBound), min(pause.until ?? day.upperBound, day.upperBound)
+        )
         guard from < to else { return nil }
         let last = to == day.upperBound ? MinuteOfDay.count : LocalTime(to, in: zone).minute.value
         return DayReport.Span(from: LocalTime(from, in: zone).minute.value, to: last)

@@ -11,9 +11,12 @@ import Storage
 
 /// Looks at everything that a mirror needs, and asks each of its servers.
 ///
-/// Changes nothing; what a probe found is kept, and what was found at all by `HumanMirror.keep(_:now:)`. On X, asking whose the credentials are costs what reading one account costs.
+/// Changes nothing; what a probe found is kept, and what was found at all by
+/// `HumanMirror.keep(_:now:)`. On X, asking whose the credentials are costs what reading one
+/// account costs.
 package struct Doctor: Sendable {
-    /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
+    /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be
+    /// refused.
     private static let clockTolerance: TimeInterval = 60
 
     let mirror: HumanMirror
@@ -22,8 +25,11 @@ package struct Doctor: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror, open.
-    ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to delete both.
-    package init(mirror: HumanMirror, probes: Bool = false) { (self.mirror, self.probes) = (mirror, probes) }
+    ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to
+    ///     delete both.
+    package init(mirror: HumanMirror, probes: Bool = false) {
+        (self.mirror, self.probes) = (mirror, probes)
+    }
 
     /// What was found, in the order in which a person would mend it.
     package func findings(now: Date) async -> [Finding] {
@@ -32,7 +38,9 @@ package struct Doctor: Sendable {
         findings += await examined("dictionary", dictionary)
         findings += await examined("time zone", zone)
         findings += await examined("texts", texts)
-        for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
+        for role in AccountRole.allCases {
+            findings += await examined(role.rawValue) { try await account(role) }
+        }
         let seen = findings
         return findings + (await examined("health") { try await health(besides: seen, now: now) })
     }
@@ -47,20 +55,28 @@ package struct Doctor: Sendable {
     }
 
     /// What an examination finds; one that is not possible finds that.
-    private func examined(_ subject: String, _ find: () async throws -> [Finding]) async -> [Finding] {
+    private func examined(_ subject: String, _ find: () async throws -> [Finding]) async
+        -> [Finding]
+    {
         do { return try await find() } catch { return [.fail(subject, error)] }
     }
 
     // MARK: What runs here
 
     private func database() async throws -> [Finding] {
-        if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
+        if let problem = try await mirror.databaseProblem() {
+            return [.fail("database", problem, .unavailable)]
+        }
         return [.ok("database", "\(mirror.process.storage), with the tables of this version")]
     }
 
     private func counts() async throws -> [Finding] {
         guard let redis = try mirror.installation.redis() else {
-            return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
+            return [
+                .ok(
+                    "redis",
+                    "not used: REDIS_URL is not set, and the counts are kept in the database")
+            ]
         }
         do {
             _ = try await redis.command(RedisCommand(["PING"]))
@@ -81,12 +97,16 @@ package struct Doctor: Sendable {
     /// With fewer texts that were judged a share says nothing.
     private static let fewestTexts = 50
 
-    /// Warns where fewer than a tenth of the human's texts may be posted, and names the rule that leaves out most.
+    /// Warns where fewer than a tenth of the human's texts may be posted, and names the rule that
+    /// leaves out most.
     private func texts() async throws -> [Finding] {
         let mode = mirror.configuration.fitness
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), mode)
-        let (usable, judged) = (texts.fit + texts.sometimes, texts.fit + texts.sometimes + texts.unfit)
-        guard judged >= Self.fewestTexts, usable * 10 < judged, let most = texts.reasons.first else { return [] }
+        let (usable, judged) = (
+            texts.fit + texts.sometimes, texts.fit + texts.sometimes + texts.unfit
+        )
+        guard judged >= Self.fewestTexts, usable * 10 < judged, let most = texts.reasons.first
+        else { return [] }
         return [
             .warn(
                 "texts",
@@ -98,9 +118,13 @@ package struct Doctor: Sendable {
 
     private func zone() async throws -> [Finding] {
         let record = try await mirror.table.record()
-        guard let zone = mirror.knownTimeZone(record) else { throw try await mirror.missingTimeZone() }
+        guard let zone = mirror.knownTimeZone(record) else {
+            throw try await mirror.missingTimeZone()
+        }
         let rules = rules(of: zone)
-        if let sentence = mirror.zoneToCome(record) { return [.warn("time zone", sentence), rules] }
+        if let sentence = mirror.zoneToCome(record) {
+            return [.warn("time zone", sentence), rules]
+        }
         if let sentence = mirror.adoptedZone(record) {
             return [.warn("time zone", "\(sentence); set TIME_ZONE if it is another"), rules]
         }
@@ -118,7 +142,8 @@ package struct Doctor: Sendable {
         }
         if rules.isOutdated {
             return .warn(
-                "time zone", "the zone files in \(folder) are of \(rules.version ?? ""), so \(builtIn) count",
+                "time zone",
+                "the zone files in \(folder) are of \(rules.version ?? ""), so \(builtIn) count",
                 fix: "update the package tzdata")
         }
         guard rules.isFromSystem(zone) || zone == .gmt else {
@@ -148,7 +173,8 @@ package struct Doctor: Sendable {
         }
         let source = configured.origin == .login ? "mirror-bot login" : "the settings"
         let found = Finding.ok(
-            role.rawValue, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
+            role.rawValue,
+            "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
         let scopes = await examined("scopes") { try await self.scopes(configured) }
         var kept: [Finding] = []
         if role == .bot {
@@ -164,10 +190,13 @@ package struct Doctor: Sendable {
     /// The server's rules about bots; a change since the operator was last shown them is a warning.
     ///
     /// A server that does not tell now is no fault of the mirror.
-    private func rules(of network: any SocialNetwork, _ account: AccountID) async throws -> [Finding] {
+    private func rules(of network: any SocialNetwork, _ account: AccountID) async throws
+        -> [Finding]
+    {
         do {
             let now = mirror.clock.now
-            return try await mirror.showServerRules(of: network, account: account, now: now).findings
+            return try await mirror.showServerRules(of: network, account: account, now: now)
+                .findings
         } catch let error as NetworkError {
             return [.warn("rules", "\(error)", fix: "read them on the page of \(network.host)")]
         }
@@ -180,8 +209,8 @@ package struct Doctor: Sendable {
         return network
     }
 
-    /// The habits of the bot's server that a probe can overrule, as they count now; an error if nothing can be published
-    /// there.
+    /// The habits of the bot's server that a probe can overrule, as they count now; an error if
+    /// nothing can be published there.
     private func habits(_ network: any SocialNetwork) -> [Finding] {
         let habits = network.serverHabits.filter { $0.promise != nil }
         if habits.isEmpty { return [] }
@@ -192,7 +221,9 @@ package struct Doctor: Sendable {
             return [
                 .fail(
                     "server", "\(error.detail ?? error.description)", .configuration,
-                    fix: "log the bot in at another server, or run mirror-bot doctor --probe if this one has changed")
+                    fix:
+                        "log the bot in at another server, or run mirror-bot doctor --probe if this one has changed"
+                )
             ]
         }
         // Nothing is special about Mastodon itself.
@@ -205,7 +236,11 @@ package struct Doctor: Sendable {
         if probes {
             guard network.price(ofReading: 1, from: .ownPosts) == nil else {
                 let name = network.name.displayName
-                return [.ok("probe", "not needed: \(name) is one server, and each request costs money there")]
+                return [
+                    .ok(
+                        "probe",
+                        "not needed: \(name) is one server, and each request costs money there")
+                ]
             }
             // What an earlier probe left is taken back first.
             let recovery = EffectRecovery(mirror, network: network, account: account.id)
@@ -224,42 +259,60 @@ package struct Doctor: Sendable {
                         fix: "run mirror-bot undo --resume, or delete it by hand"))
             }
         }
-        guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {
+        guard let (kept, time) = try await mirror.probes.findings(of: account.id),
+            kept[.publishes] != nil
+        else {
             // What a site of its own does is known, and what Mastodon does.
-            guard network.name.traits.site == nil, !network.capabilities.supportsIdempotencyKey, !probes else {
+            guard network.name.traits.site == nil, !network.capabilities.supportsIdempotencyKey,
+                !probes
+            else {
                 return findings
             }
             return [
                 .warn(
                     "probe", "the bot's server does not run Mastodon, and was never probed",
-                    fix: "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again")
+                    fix:
+                        "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again"
+                )
             ]
         }
         let day = time.rfc3339.prefix(10)
         let broken = ServerPromise.allCases.filter { kept[$0] == .some(.some(false)) }
         let unseen = ServerPromise.allCases.filter { kept[$0] == .some(.none) }
         let holds = ServerPromise.allCases.filter { kept[$0] == .some(.some(true)) }.map(\.text)
-        if !holds.isEmpty { findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; "))) }
+        if !holds.isEmpty {
+            findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; ")))
+        }
         findings += broken.map { .warn("probe", "on \(day) not so: \($0.text); \($0.consequence)") }
-        findings += unseen.map { .ok("probe", "unknown, because the server does not show it: \($0.text)") }
+        findings += unseen.map {
+            .ok("probe", "unknown, because the server does not show it: \($0.text)")
+        }
         return findings
     }
 
     private func missing(_ role: AccountRole) -> Finding {
         let error = mirror.configuration.missing(role)
         guard role == .human else { return .fail("bot", error) }
-        return .warn("human", "\(error)", fix: "without it nothing new is learned; an archive alone is enough to post")
+        return .warn(
+            "human", "\(error)",
+            fix: "without it nothing new is learned; an archive alone is enough to post")
     }
 
     /// What the bot's token does not allow, where the server tells.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
-        guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else { return [] }
-        let missing = try await lacks(account, mirror.installation.client, mirror.origin) { [clock = mirror.clock] in
+        guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else {
+            return []
+        }
+        let missing = try await lacks(account, mirror.installation.client, mirror.origin) {
+            [clock = mirror.clock] in
             clock.now
         }
-        guard !missing.isEmpty else { return [.ok("scopes", "the bot's token allows what the bot does")] }
+        guard !missing.isEmpty else {
+            return [.ok("scopes", "the bot's token allows what the bot does")]
+        }
         let names = missing.map(\.name).joined(separator: ", ")
-        let fix = "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
+        let fix =
+            "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
         if missing.contains(where: { $0.consequence == nil }) {
             return [.fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)]
         }
@@ -270,7 +323,9 @@ package struct Doctor: Sendable {
     private func clock(_ network: any SocialNetwork) -> [Finding] {
         guard let lead = network.clockLead else { return [] }
         let name = network.name.displayName
-        guard abs(lead) > Self.clockTolerance else { return [.ok("clock", "within a minute of that of \(name)")] }
+        guard abs(lead) > Self.clockTolerance else {
+            return [.ok("clock", "within a minute of that of \(name)")]
+        }
         let direction = lead > 0 ? "ahead of" : "behind"
         return [
             .warn(
@@ -279,9 +334,11 @@ package struct Doctor: Sendable {
         ]
     }
 
-    /// Whether the human's profile names the bot, and whether the bot's server knows that the human's page links back.
+    /// Whether the human's profile names the bot, and whether the bot's server knows that the
+    /// human's page links back.
     private func links(
-        _ role: AccountRole, _ account: Account, _ record: MirrorRecord, _ network: any SocialNetwork
+        _ role: AccountRole, _ account: Account, _ record: MirrorRecord,
+        _ network: any SocialNetwork
     ) async -> [Finding] {
         switch role {
         case .human:
@@ -290,7 +347,8 @@ package struct Doctor: Sendable {
                 names(bot, in: account.bio)
                     ? .ok("link", "the human's profile names \(bot)")
                     : .warn(
-                        "link", "the human's profile does not name the bot, so anybody could claim to be your mirror",
+                        "link",
+                        "the human's profile does not name the bot, so anybody could claim to be your mirror",
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
@@ -303,7 +361,8 @@ package struct Doctor: Sendable {
                     ? .ok("link", "the bot's server has seen that the human's page links back")
                     : .warn(
                         "link", "the bot's server has not seen that the human's page links back",
-                        fix: "put the address of the bot's page into your own profile; a page of yours elsewhere needs "
+                        fix:
+                            "put the address of the bot's page into your own profile; a page of yours elsewhere needs "
                             + "rel=\"me\" on it")
             ]
         }
@@ -316,13 +375,16 @@ package struct Doctor: Sendable {
     }
 
     /// What the bot's profile tells who meets it.
-    private func profile(_ bot: Account, of record: MirrorRecord, on network: any SocialNetwork) -> [Finding] {
+    private func profile(_ bot: Account, of record: MirrorRecord, on network: any SocialNetwork)
+        -> [Finding]
+    {
         var findings: [Finding] = []
         let name = network.name.displayName
         if !network.name.traits.tellsBots {
             findings.append(
                 .warn(
-                    "bot label", "\(name) does not tell whether the account is labelled as automated",
+                    "bot label",
+                    "\(name) does not tell whether the account is labelled as automated",
                     fix: "see Settings, Your account, Automation"))
             findings.append(
                 .ok(
@@ -335,7 +397,9 @@ package struct Doctor: Sendable {
             findings.append(
                 .warn(
                     "bot label", "the account does not say that it is automated",
-                    fix: "mirror-bot run says so where the network lets it; else set it in the profile"))
+                    fix:
+                        "mirror-bot run says so where the network lets it; else set it in the profile"
+                ))
         }
         if network.name.descriptor.policy?.wantsOperatorNamed == true {
             findings.append(
@@ -356,7 +420,8 @@ package struct Doctor: Sendable {
 
     // MARK: Health
 
-    /// What the mirror's health tells beyond what was examined, and that all is well where nothing is wrong.
+    /// What the mirror's health tells beyond what was examined, and that all is well where nothing
+    /// is wrong.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
@@ -370,8 +435,12 @@ package struct Doctor: Sendable {
                     "\(spending.left) of the month's \(spending.budget) is left until "
                         + "\(spending.renews.rfc3339.prefix(10))"))
         }
-        if let forecast = try await mirror.monthForecast(now: now) { fine.append(finding(forecast)) }
-        if let policy = mirror.configuration.botNetwork.descriptor.policy, !named.contains("policies") {
+        if let forecast = try await mirror.monthForecast(now: now) {
+            fine.append(finding(forecast))
+        }
+        if let policy = mirror.configuration.botNetwork.descriptor.policy,
+            !named.contains("policies")
+        {
             fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
         }
         if !named.contains("worker") { fine.append(.ok("worker", "a worker is running")) }
@@ -383,7 +452,8 @@ package struct Doctor: Sendable {
         let lines = forecast.lines.map { "\($0.what) \($0.amount.cents)" }
         let text =
             "about \(forecast.total.cents) of \(forecast.budget.cents): "
-            + (lines.isEmpty ? "nothing is read or written" : lines.joined(separator: ", ")) + "; assumes "
+            + (lines.isEmpty ? "nothing is read or written" : lines.joined(separator: ", "))
+            + "; assumes "
             + forecast.assumptions.joined(separator: ", ")
         guard !forecast.isEnough else { return .ok("next month", text) }
         return .warn(
@@ -434,14 +504,16 @@ extension HumanMirror {
         let findings = try rows.map { row in
             Finding(
                 subject: try row.text("subject"),
-                verdict: Finding.Verdict(rawValue: try row.text("verdict")) ?? .warn, text: try row.text("text"),
+                verdict: Finding.Verdict(rawValue: try row.text("verdict")) ?? .warn,
+                text: try row.text("text"),
                 fix: try row.optionalText("fix"),
                 cause: try row.optionalText("cause").flatMap(Finding.Cause.init(rawValue:)))
         }
         return (findings, try first.date("noted_ms"))
     }
 
-    /// Keeps what an examination found, in place of the last one; nothing where the mirror lives elsewhere.
+    /// Keeps what an examination found, in place of the last one; nothing where the mirror lives
+    /// elsewhere.
     ///
     /// - Throws: The store's error.
     package func keep(_ findings: [Finding], now: Date) async throws {
@@ -467,14 +539,16 @@ struct OperatorAccount: Equatable {
     let handle: String?
     private let site: String?
 
-    /// - Parameter contact: A handle such as `@ann`, or the address of a profile such as `https://x.com/ann`.
+    /// - Parameter contact: A handle such as `@ann`, or the address of a profile such as
+    ///   `https://x.com/ann`.
     init(_ contact: String?, on traits: NetworkTraits) {
         site = traits.site
         let text = contact ?? ""
         let name: Substring
         if text.hasPrefix("@") {
             name = text.dropFirst()
-        } else if let url = URLComponents(string: text), let host = url.host, let site = traits.site,
+        } else if let url = URLComponents(string: text), let host = url.host,
+            let site = traits.site,
             host == site || host == "www.\(site)"
         {
             name = url.path.drop { $0 == "/" }.prefix { $0 != "/" }
@@ -491,7 +565,8 @@ struct OperatorAccount: Equatable {
         let starts = ["@", site.map { "\($0)/" }].compactMap(\.self)
         return starts.contains { start in
             text.ranges(of: start + handle).contains { range in
-                text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? true
+                text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber && $0 != "_" }
+                    ?? true
             }
         }
     }
@@ -503,11 +578,14 @@ struct OperatorAccount: Equatable {
                 "operator",
                 "\(Setting.operatorContact.name) does not name an account on \(network), which wants the profile of a "
                     + "bot to name the account of who runs it",
-                fix: "set it to your own account there, such as @ann, and write that into the bot's profile")
+                fix:
+                    "set it to your own account there, such as @ann, and write that into the bot's profile"
+            )
         }
         if isNamed(in: bio) { return .ok("operator", "the bot's profile names @\(handle)") }
         return .warn(
-            "operator", "the bot's profile does not name @\(handle), the account of who runs it, as \(network) wants",
+            "operator",
+            "the bot's profile does not name @\(handle), the account of who runs it, as \(network) wants",
             fix: "write @\(handle) into the bot's bio")
     }
 }

@@ -39,7 +39,9 @@ package struct ExplainReport: Codable, Sendable {
             return wording.pictures.enumerated().map { place, picture in
                 AttachedPicture(
                     alt: picture.alt.isEmpty ? nil : picture.alt,
-                    isUploaded: action.uploads.contains { $0.source == wording.source && $0.place == place })
+                    isUploaded: action.uploads.contains {
+                        $0.source == wording.source && $0.place == place
+                    })
             }
         }
     }
@@ -47,7 +49,8 @@ package struct ExplainReport: Codable, Sendable {
     /// How a favorite rate comes about.
     package struct Judgement: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
-            /// What was noted when it was decided: the truth of that moment, with its strongest features.
+            /// What was noted when it was decided: the truth of that moment, with its strongest
+            /// features.
             case stored
             /// What is known now, with every feature that means something to a person.
             case recomputed
@@ -65,7 +68,8 @@ package struct ExplainReport: Codable, Sendable {
         /// Posts learned of each category; nil where that was not noted.
         package var favorites: Int64?
         package var normals: Int64?
-        /// The strongest first, and at last the sum of all else; what they add to the base is ln of the rate.
+        /// The strongest first, and at last the sum of all else; what they add to the base is ln of
+        /// the rate.
         package var features: [Explanation.Feature]
         /// Why nothing is a favorite yet; nil once enough was learned.
         package var waiting: String?
@@ -82,7 +86,8 @@ package struct ExplainReport: Codable, Sendable {
 
         /// How many old replies to the person could be sent.
         package var replies: Int
-        /// How many of those are short, ask nothing and name nobody else; where it is none, all were compared.
+        /// How many of those are short, ask nothing and name nobody else; where it is none, all
+        /// were compared.
         package var plain: Int
         /// How many were as near to the mention as the chosen one, itself included.
         package var nearest: Int
@@ -90,7 +95,8 @@ package struct ExplainReport: Codable, Sendable {
         package var likeness: Double
         /// What was compared with the mention.
         package var basis: Basis
-        /// The words that met, those first that say most; nil where there was no dictionary to find words.
+        /// The words that met, those first that say most; nil where there was no dictionary to find
+        /// words.
         package var words: [String]?
 
         init(_ reply: Explanation.OldReply) {
@@ -103,7 +109,8 @@ package struct ExplainReport: Codable, Sendable {
     /// That somebody wants it taken back, and how far that is.
     package struct TakingBack: Codable, Equatable, Sendable {
         /// The sentence for a text of which ``isStillShown`` is true.
-        package static let stillShown = "the server still shows the text to anybody who has the link"
+        package static let stillShown =
+            "the server still shows the text to anybody who has the link"
 
         package var reason: ReportedReason
         package var asked: Date
@@ -122,7 +129,8 @@ package struct ExplainReport: Codable, Sendable {
 
         init?(_ action: Action) {
             guard let undo = action.undo, action.state != .skipped else { return nil }
-            let text = undo.reason == Action.Reason.byPerson ? "a person asked to take it back" : nil
+            let text =
+                undo.reason == Action.Reason.byPerson ? "a person asked to take it back" : nil
             reason = ReportedReason(undo.reason, text: text)
             (asked, attempts, next) = (undo.asked, undo.attempts, undo.next)
             let isDone = action.state == .undone
@@ -156,7 +164,8 @@ package struct ExplainReport: Codable, Sendable {
     /// When the first request left.
     package var sent: Date?
     package var attempts: Int?
-    /// What sending it costs at most, in dollars; nil once it is sent, and on networks that are free.
+    /// What sending it costs at most, in dollars; nil once it is sent, and on networks that are
+    /// free.
     package var cost: Double?
     package var kind: ActionKind
     package var person: ReportedPerson?
@@ -178,13 +187,15 @@ package struct ExplainReport: Codable, Sendable {
     package var why: String?
     /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
     package var choice: Choice?
-    /// The day of the human's that a post's day was planned after; nil where minutes were drawn one by one.
+    /// The day of the human's that a post's day was planned after; nil where minutes were drawn one
+    /// by one.
     package var pattern: Explanation.Pattern?
     /// Nil while nobody wants it taken back.
     package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
     package var rules: [ReportedReason] = []
-    /// What keeps an action that waits from being sent, as the mirror is now; nil for one that does not wait.
+    /// What keeps an action that waits from being sent, as the mirror is now; nil for one that does
+    /// not wait.
     package var obstacles: [Obstacle]?
     package var verdict: Verdict?
     /// How a favorite was judged when it was decided.
@@ -215,7 +226,8 @@ package struct ExplainReporter: Sendable {
     /// - Parameters:
     ///   - name: As `HumanMirror.action(named:in:now:)` takes it.
     ///   - now: The present.
-    /// - Returns: What there is to say; a classifier that cannot be reached is reported, not thrown.
+    /// - Returns: What there is to say; a classifier that cannot be reached is reported, not
+    ///   thrown.
     /// - Throws: ``ActionNameError``; the store's error.
     package func report(on name: String, now: Date) async throws -> ExplainReport {
         let (action, isStored) = try await mirror.action(named: name, now: now)
@@ -258,14 +270,16 @@ package struct ExplainReporter: Sendable {
         var known = KnownPost(source)
         (known.written, known.text) = (post?.createdAt, post?.text)
         if let post, let home = try await mirror.knownTimeZone() {
-            known.writtenTime = try await mirror.archive.zones(home: home).time(of: post).description
+            known.writtenTime = try await mirror.archive.zones(home: home).time(of: post)
+                .description
         }
         return known
     }
 
     // MARK: Rules
 
-    /// Why it ended or waits, what was said of the person, and which of their old replies may not be sent.
+    /// Why it ended or waits, what was said of the person, and which of their old replies may not
+    /// be sent.
     private func rules(about action: Action) async throws -> [ReportedReason] {
         var rules = [action.told].compactMap(\.self)
         if action.kind == .post { rules += try await rulesOfTexts(action) }
@@ -273,16 +287,19 @@ package struct ExplainReporter: Sendable {
         switch try await mirror.people.stance(of: author) {
         case .deny where action.reason != Refusal.Reason.denied.rawValue:
             rules.append(ReportedReason(Refusal.Reason.denied.rawValue))
-        case .allow: rules.append(ReportedReason("allowed", text: "the author or the operator agreed"))
+        case .allow:
+            rules.append(ReportedReason("allowed", text: "the author or the operator agreed"))
         case .deny, .none: break
         }
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
     }
 
-    /// When the text of a slot is fit, if not always, and how many texts were left out of the choice.
+    /// When the text of a slot is fit, if not always, and how many texts were left out of the
+    /// choice.
     private func rulesOfTexts(_ action: Action) async throws -> [ReportedReason] {
         var rules: [ReportedReason] = []
-        if let source = action.wording?.source, let fitness = try await mirror.archive.fitness(of: source),
+        if let source = action.wording?.source,
+            let fitness = try await mirror.archive.fitness(of: source),
             let reason = fitness.reason, configuration.fitness != .off
         {
             let comesLater = fitness.grade == Fitness.Grade.fit.rawValue && fitness.window.isEmpty
@@ -290,10 +307,13 @@ package struct ExplainReporter: Sendable {
             if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
             if comesLater { text += ", and comes after the plain ones" }
             // With other settings nothing comes first.
-            if !comesLater || configuration.fitness == .plain { rules.append(ReportedReason(reason, text: text)) }
+            if !comesLater || configuration.fitness == .plain {
+                rules.append(ReportedReason(reason, text: text))
+            }
         }
         if let source = action.wording?.source, let post = try await mirror.archive.post(source),
-            let opinion = try await mirror.opinions(on: [(post.id, post.text)])[post.id], opinion.isDemoted
+            let opinion = try await mirror.opinions(on: [(post.id, post.text)])[post.id],
+            opinion.isDemoted
         {
             rules.append(ReportedReason(PersonLabel.likeLeftOut, text: opinion.sentence))
         }
@@ -301,7 +321,8 @@ package struct ExplainReporter: Sendable {
         guard texts.unfit > 0 else { return rules }
         let all = texts.fit + texts.sometimes + texts.unfit
         return rules + [
-            ReportedReason("texts", text: "\(texts.unfit) of \(all) texts are not posted: \(texts.commonest)")
+            ReportedReason(
+                "texts", text: "\(texts.unfit) of \(all) texts are not posted: \(texts.commonest)")
         ]
     }
 
@@ -312,12 +333,14 @@ package struct ExplainReporter: Sendable {
         guard !past.isEmpty, let handle else { return [] }
         let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
         let rules = TextRules(
-            configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: needsMention ?? true)
+            configuration, limits: .usual(of: configuration.botNetwork),
+            repliesNameThePerson: needsMention ?? true)
         var counts: [Refusal.Reason: Int] = [:]
         for case .failure(let refusal) in past.map({ rules.replyText(for: $0, to: handle) }) {
             counts[refusal.reason, default: 0] += 1
         }
-        return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { reason, count in
+        return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
+            reason, count in
             ReportedReason(
                 reason.rawValue,
                 text: "\(count) of \(past.count) old replies to this person may not be sent: "
@@ -331,8 +354,10 @@ package struct ExplainReporter: Sendable {
     private func judge(_ action: Action, in report: inout ExplainReport) async throws {
         if let explanation = action.explanation, let rate = explanation.favoriteRate {
             report.judgement = ExplainReport.Judgement(
-                basis: .stored, rate: rate, threshold: explanation.threshold ?? configuration.favorites.threshold,
-                weights: explanation.weights.map(ReportedWeights.init), baseLogOdds: explanation.baseLogOdds,
+                basis: .stored, rate: rate,
+                threshold: explanation.threshold ?? configuration.favorites.threshold,
+                weights: explanation.weights.map(ReportedWeights.init),
+                baseLogOdds: explanation.baseLogOdds,
                 features: explanation.features ?? [])
         }
         guard let target = action.target else { return }
@@ -340,7 +365,8 @@ package struct ExplainReporter: Sendable {
             let favorites = try mirror.favorites()
             let id = PostID(network: target.author.network, value: target.post)
             guard let example = try await favorites.example(id) else {
-                report.judgementProblem = "the post's text is not kept, so it cannot be judged again"
+                report.judgementProblem =
+                    "the post's text is not kept, so it cannot be judged again"
                 return
             }
             report.target?.text = example.text
@@ -356,11 +382,14 @@ package struct ExplainReporter: Sendable {
 
     private func judgement(_ result: Classification) -> ExplainReport.Judgement {
         ExplainReport.Judgement(
-            basis: .recomputed, rate: result.assessment.rate, threshold: configuration.favorites.threshold,
-            weights: result.weights.map(ReportedWeights.init), baseLogOdds: result.assessment.baseLogOdds,
+            basis: .recomputed, rate: result.assessment.rate,
+            threshold: configuration.favorites.threshold,
+            weights: result.weights.map(ReportedWeights.init),
+            baseLogOdds: result.assessment.baseLogOdds,
             favorites: result.learned.favorites,
             normals: result.learned.normals,
-            features: Explanation.Feature.all(of: result.assessment), waiting: result.waiting?.description)
+            features: Explanation.Feature.all(of: result.assessment),
+            waiting: result.waiting?.description)
     }
 
     // MARK: A post that might come
@@ -369,7 +398,8 @@ package struct ExplainReporter: Sendable {
     ///
     /// - Parameters:
     ///   - text: What it says.
-    ///   - author: Who wrote it, with the name that the network gives; nil for somebody of whom nothing is known.
+    ///   - author: Who wrote it, with the name that the network gives; nil for somebody of whom
+    ///     nothing is known.
     ///   - now: The present.
     /// - Returns: What there is to say.
     /// - Throws: `FavoritesError` or `MeCabError` if it cannot be judged; the store's error.
@@ -380,7 +410,9 @@ package struct ExplainReporter: Sendable {
         var report = ExplainReport(
             mirror: mirror.name, timeZone: mirror.timeZoneName(record), kind: .favorite)
         report.text = text
-        if let author { report.person = ReportedPerson(account: author.id.reference, name: "@\(author.handle)") }
+        if let author {
+            report.person = ReportedPerson(account: author.id.reference, name: "@\(author.handle)")
+        }
         let item = Self.item(saying: text, by: author, on: configuration.botNetwork, at: now)
         let classifier = try mirror.favorites().session()
         let accounts = try await FoundAccounts(in: mirror)
@@ -394,7 +426,9 @@ package struct ExplainReporter: Sendable {
             store: mirror.outbox(lease: nil), network: try await mirror.requiredNetwork(of: .bot),
             configuration: configuration, zone: try await mirror.knownTimeZone() ?? .gmt,
             own: Set([record.human, record.bot].compactMap(\.self)), activated: .distantPast)
-        guard let prospect = try await decider.prospect(of: item, with: classifier, now: now) else { return report }
+        guard let prospect = try await decider.prospect(of: item, with: classifier, now: now) else {
+            return report
+        }
         report.judgementNow = judgement(prospect.result)
         decide(prospect, in: &report)
         return report
@@ -402,27 +436,35 @@ package struct ExplainReporter: Sendable {
 
     /// The post as a network would show it.
     private static func item(
-        saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName, at now: Date
+        saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName,
+        at now: Date
     ) -> ObservedPost {
         // Nobody has this identity, nor any post this one: no network's have a space.
         let nobody = AccountID(network: network, value: "not known")
         let id = author?.id ?? nobody
         let post = Post(
-            id: PostID(network: network, value: "not published"), author: id, text: text, createdAt: now)
-        let account = Account(id: id, handle: author?.handle ?? "", displayName: "", isBot: false, bio: "")
+            id: PostID(network: network, value: "not published"), author: id, text: text,
+            createdAt: now)
+        let account = Account(
+            id: id, handle: author?.handle ?? "", displayName: "", isBot: false, bio: "")
         return ObservedPost(post: post, author: account, address: "")
     }
 
     private func decide(_ prospect: FavoriteProspect, in report: inout ExplainReport) {
         let threshold = configuration.favorites.threshold
         if configuration.favoriteMode == .off {
-            report.rules.append(ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
+            report.rules.append(
+                ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
         }
-        if let refusal = prospect.refusal { report.rules.append(ReportedReason(refusal.code, text: refusal.message)) }
+        if let refusal = prospect.refusal {
+            report.rules.append(ReportedReason(refusal.code, text: refusal.message))
+        }
         if let waiting = prospect.result.waiting {
-            report.rules.append(ReportedReason("too-little-learned", text: "too little was learned: \(waiting)"))
+            report.rules.append(
+                ReportedReason("too-little-learned", text: "too little was learned: \(waiting)"))
         } else if !prospect.result.isFavorite {
-            let text = "the rate is not above the threshold of \(threshold.formatted(.number.grouping(.never)))"
+            let text =
+                "the rate is not above the threshold of \(threshold.formatted(.number.grouping(.never)))"
             report.rules.append(ReportedReason("below-threshold", text: text))
         }
         guard report.rules.isEmpty else {
@@ -449,7 +491,8 @@ extension HumanMirror {
     /// The action that a person means.
     ///
     /// - Parameters:
-    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `TypedSlot` reads it.
+    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as
+    ///     `TypedSlot` reads it.
     ///   - zone: As `knownTimeZone()`, for a caller that knows it; nil to read it.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
@@ -461,7 +504,8 @@ extension HumanMirror {
         switch TypedSlot(name, today: LocalTime(now, in: zone ?? .gmt).day) {
         case .next: return try await nextPost(in: zone, now: now)
         case .named(let slot): return try await post(in: slot, zone, now: now)
-        case .at(let day, let minute): return try await post(at: minute, of: day, in: zone, now: now)
+        case .at(let day, let minute):
+            return try await post(at: minute, of: day, in: zone, now: now)
         case nil: break
         }
         let outbox = outbox(lease: nil)
@@ -469,14 +513,20 @@ extension HumanMirror {
         let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
         if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
         if found.count == 1 { return (found[0], true) }
-        guard found.isEmpty else { throw ActionNameError.ambiguous(name, try await described(found)) }
+        guard found.isEmpty else {
+            throw ActionNameError.ambiguous(name, try await described(found))
+        }
         let slots = foreseenSlots(identifiedBy: digits, in: zone, now: now)
         var previewed: [Action] = []
         for slot in slots {
-            if let action = try await preview(of: slot, in: zone, now: now) { previewed.append(action) }
+            if let action = try await preview(of: slot, in: zone, now: now) {
+                previewed.append(action)
+            }
             if previewed.count > Self.named { break }
         }
-        guard previewed.count < 2 else { throw ActionNameError.ambiguous(name, try await described(previewed)) }
+        guard previewed.count < 2 else {
+            throw ActionNameError.ambiguous(name, try await described(previewed))
+        }
         guard let action = previewed.first else { throw ActionNameError.unknown(name) }
         return (action, false)
     }
@@ -484,7 +534,9 @@ extension HumanMirror {
     private func post(
         in slot: Slot.Name, _ zone: TimeZone?, now: Date
     ) async throws -> (action: Action, isStored: Bool) {
-        if let action = try await outbox(lease: nil).action(.post, subject: slot.description) { return (action, true) }
+        if let action = try await outbox(lease: nil).action(.post, subject: slot.description) {
+            return (action, true)
+        }
         let (actions, _) = try await posts(of: slot.day, in: zone, now: now)
         guard let action = actions.first(where: { $0.subject == slot.description }) else {
             throw ActionNameError.noSlot(slot, of: actions.count { $0.parent == nil })
@@ -500,7 +552,9 @@ extension HumanMirror {
         let slots = actions.filter { $0.parent == nil }
             .map { (action: $0, minute: LocalTime($0.due, in: zone ?? .gmt).minute) }
         let found = slots.filter { $0.minute == minute }.map(\.action)
-        guard found.count < 2 else { throw ActionNameError.several(at: minute, found.map(\.subject)) }
+        guard found.count < 2 else {
+            throw ActionNameError.several(at: minute, found.map(\.subject))
+        }
         guard let action = found.first else {
             throw ActionNameError.nothing(at: minute, of: day, but: slots.map(\.minute))
         }
@@ -511,7 +565,9 @@ extension HumanMirror {
     private static let daysToNext = 31
 
     /// The post that comes next, be it planned or foreseen for another day than today.
-    private func nextPost(in zone: TimeZone?, now: Date) async throws -> (action: Action, isStored: Bool) {
+    private func nextPost(in zone: TimeZone?, now: Date) async throws -> (
+        action: Action, isStored: Bool
+    ) {
         guard let zone else { throw ActionNameError.nothingNext }
         let stored = try await outbox(lease: nil).waitingPosts().first { $0.comes(after: now) }
         let foreseen = try await NextPost(of: self, in: zone, now: now).foreseen(
@@ -521,8 +577,11 @@ extension HumanMirror {
         return (stored, true)
     }
 
-    /// The slots to come that would have such an identifier: it follows from the day and the number alone.
-    private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot.Name] {
+    /// The slots to come that would have such an identifier: it follows from the day and the number
+    /// alone.
+    private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot
+        .Name]
+    {
         // Fewer digits would be those of many slots that nobody has seen.
         guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
         let today = LocalTime(now, in: zone).day
@@ -533,15 +592,21 @@ extension HumanMirror {
         }.filter { Action.id(of: .post, subject: $0.description).hasPrefix(digits) }
     }
 
-    private func preview(of slot: Slot.Name, in zone: TimeZone?, now: Date) async throws -> Action? {
-        try await posts(of: slot.day, in: zone, now: now).actions.first { $0.subject == slot.description }
+    private func preview(of slot: Slot.Name, in zone: TimeZone?, now: Date) async throws -> Action?
+    {
+        try await posts(of: slot.day, in: zone, now: now).actions.first {
+            $0.subject == slot.description
+        }
     }
 
     /// The posts of a day, and whether they are stored; none where there is nothing to plan from.
     private func posts(
         of day: LocalDay, in zone: TimeZone?, now: Date
     ) async throws -> (actions: [Action], isStored: Bool) {
-        guard let zone, let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: day, now: now) else {
+        guard let zone,
+            let planned = try await PlanReporter(mirror: self, zone: zone).actions(
+                of: day, now: now)
+        else {
             return ([], false)
         }
         return (planned.actions, planned.plan != nil)
@@ -553,7 +618,8 @@ extension HumanMirror {
         let persons = try await persons(of: Array(actions.prefix(Self.named)))
         for action in actions.prefix(Self.named) {
             let person = persons[action.id].map { " about \($0.name)" } ?? ""
-            names.append("\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
+            names.append(
+                "\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
         }
         return names + (actions.count > Self.named ? ["and others"] : [])
     }

@@ -1,4 +1,5 @@
-/// Metrics in Prometheus' text format 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/).
+/// Metrics in Prometheus' text format 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 package struct Exposition: Equatable, Sendable {
     /// All samples of one name.
     package struct Family: Equatable, Sendable {
@@ -19,9 +20,13 @@ package struct Exposition: Equatable, Sendable {
         /// - Parameters:
         ///   - suffix: What stands behind the family's name, as `_sum`.
         ///   - labels: In the order in which they are shown, each name once.
-        package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String>, suffix: String = "") {
+        package mutating func add(
+            _ value: Double, _ labels: KeyValuePairs<String, String>, suffix: String = ""
+        ) {
             samples.append(
-                Sample(suffix: suffix, labels: labels.map { Label(name: $0.key, value: $0.value) }, value: value))
+                Sample(
+                    suffix: suffix, labels: labels.map { Label(name: $0.key, value: $0.value) },
+                    value: value))
         }
     }
 

@@ -7,8 +7,9 @@ package import Posts
 extension HumanMirror {
     /// The handles of accounts, without `@`, as far as the mirror knows them.
     ///
-    /// Networks call people by numbers and DIDs. Handles are known from people who were met, from what was decided, from
-    /// posts that were learned and from the human's own posts, in this order. What needs no asking is not asked for.
+    /// Networks call people by numbers and DIDs. Handles are known from people who were met, from
+    /// what was decided, from posts that were learned and from the human's own posts, in this
+    /// order. What needs no asking is not asked for.
     ///
     /// - Returns: No entry for an account of which no handle is known.
     /// - Throws: The store's error.
@@ -27,7 +28,9 @@ extension HumanMirror {
         }
         if !unknown.isEmpty { take(try await people.handles(of: unknown)) }
         if !unknown.isEmpty { take(try await outbox(lease: nil).handles(of: unknown)) }
-        if !unknown.isEmpty { take(try await Favorites.handles(of: unknown, learnedBy: name, in: storage)) }
+        if !unknown.isEmpty {
+            take(try await Favorites.handles(of: unknown, learnedBy: name, in: storage))
+        }
         for account in unknown { handles[account] = try await archive.nameInAnswers(to: account) }
         return handles
     }
@@ -37,18 +40,23 @@ extension HumanMirror {
     /// - Throws: The store's error.
     func names(of people: [AccountID]) async throws -> [AccountID: String] {
         let handles = try await handles(of: people)
-        return Dictionary(people.map { id in (id, handles[id].map { "@\($0)" } ?? id.value) }) { first, _ in first }
+        return Dictionary(people.map { id in (id, handles[id].map { "@\($0)" } ?? id.value) }) {
+            first, _ in first
+        }
     }
 
-    /// Whom each action is about, by the action's id; none for what is about nobody, or about somebody who was forgotten.
+    /// Whom each action is about, by the action's id; none for what is about nobody, or about
+    /// somebody who was forgotten.
     ///
     /// - Throws: The store's error.
     package func persons(of actions: [Action]) async throws -> [String: ReportedPerson] {
-        let names = try await names(of: actions.compactMap { $0.target?.name == nil ? $0.target?.author : nil })
+        let names = try await names(
+            of: actions.compactMap { $0.target?.name == nil ? $0.target?.author : nil })
         return Dictionary(
             actions.compactMap { action in
                 guard let target = action.target, !target.author.isForgotten else { return nil }
-                let name = target.name.map { "@\($0)" } ?? names[target.author] ?? target.author.value
+                let name =
+                    target.name.map { "@\($0)" } ?? names[target.author] ?? target.author.value
                 return (action.id, ReportedPerson(account: target.author.reference, name: name))
             }
         ) { first, _ in first }

@@ -1,8 +1,9 @@
 /// A cache of the values that reports compute, bounded in number.
 ///
-/// Each value has a stamp that changes with the rows it is computed from. The caller reads the stamp before it asks: if rows
-/// change while a value is computed, the value has the earlier stamp, and the next caller, who reads a later one, does not get
-/// it. So a value is never older than the last change before the call.
+/// Each value has a stamp that changes with the rows it is computed from. The caller reads the
+/// stamp before it asks: if rows change while a value is computed, the value has the earlier stamp,
+/// and the next caller, who reads a later one, does not get it. So a value is never older than the
+/// last change before the call.
 package actor KeptReports {
     private struct Key: Hashable {
         let mirror: String
@@ -19,7 +20,8 @@ package actor KeptReports {
     private var kept: [Key: Kept] = [:]
     private var asked = 0
 
-    /// - Parameter most: How many values are kept, at least 1; the one that was asked for longest ago makes room.
+    /// - Parameter most: How many values are kept, at least 1; the one that was asked for longest
+    ///   ago makes room.
     package init(most: Int = 64) { self.most = most }
 
     /// How many values are kept.

@@ -40,7 +40,8 @@ extension HumanMirror {
     ///   - account: The bot's; nil while there is none, whose network then tells no limits.
     ///   - posts: Posts that were sent today.
     /// - Throws: The store's error.
-    func limits(of account: AccountConfiguration?, posts: Int, since midnight: Date, now: Date) async throws
+    func limits(of account: AccountConfiguration?, posts: Int, since midnight: Date, now: Date)
+        async throws
         -> [LimitState]
     {
         let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
@@ -50,27 +51,35 @@ extension HumanMirror {
             withdrawnSince: withdrawals.map { now - $0.period } ?? now)
         var person: ReportedPerson?
         if let most = used.mostAnswered, !most.isForgotten {
-            person = ReportedPerson(account: most.reference, name: try await names(of: [most])[most] ?? most.value)
+            person = ReportedPerson(
+                account: most.reference, name: try await names(of: [most])[most] ?? most.value)
         }
-        func daily(_ what: LimitState.What, _ used: Int, _ limit: Int, _ setting: String) -> LimitState {
+        func daily(_ what: LimitState.What, _ used: Int, _ limit: Int, _ setting: String)
+            -> LimitState
+        {
             LimitState(
                 what: what, used: used, limit: limit, period: nil,
                 person: what == .repliesToOnePerson ? person : nil, setting: setting)
         }
         func paced(_ what: LimitState.What, _ used: Int, _ pace: Pace?) -> LimitState? {
             pace.map {
-                LimitState(what: what, used: used, limit: $0.count, period: Int($0.period), person: nil, setting: nil)
+                LimitState(
+                    what: what, used: used, limit: $0.count, period: Int($0.period), person: nil,
+                    setting: nil)
             }
         }
         return [
-            daily(.favorites, used.favorites, configuration.favoritesPerDay, Setting.favoritesPerDay.name),
+            daily(
+                .favorites, used.favorites, configuration.favoritesPerDay,
+                Setting.favoritesPerDay.name),
             daily(
                 .repliesToOnePerson, used.repliesToOnePerson, configuration.repliesPerPerson,
                 Setting.repliesPerPerson.name),
             daily(.posts, posts, configuration.schedule.maximumPerDay, Setting.maxPerDay.name),
         ]
             + [
-                paced(.deletions, used.deletions, deletions), paced(.withdrawals, used.withdrawals, withdrawals),
+                paced(.deletions, used.deletions, deletions),
+                paced(.withdrawals, used.withdrawals, withdrawals),
             ].compactMap(\.self)
     }
 }

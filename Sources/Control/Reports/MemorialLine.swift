@@ -6,7 +6,8 @@ enum MemorialLine {
         let end: String
     }
 
-    private static let fallback = Words(start: "In memory of @", end: ". This bot repeats old posts.")
+    private static let fallback = Words(
+        start: "In memory of @", end: ". This bot repeats old posts.")
     private static let byLanguage = [
         "en": fallback,
         "ja": Words(start: "追悼 @", end: " このボットは過去の投稿を繰り返します。"),
@@ -32,6 +33,8 @@ enum MemorialLine {
         let words = code.flatMap { byLanguage[$0] } ?? fallback
         let whole = "\(words.start)\(human)\(words.end)"
         let short = "\(words.start)\(human)"
-        return [contact.map { "\(whole) (\($0))" }, whole, contact.map { "\(short) (\($0))" }, short].compactMap(\.self)
+        return [
+            contact.map { "\(whole) (\($0))" }, whole, contact.map { "\(short) (\($0))" }, short,
+        ].compactMap(\.self)
     }
 }

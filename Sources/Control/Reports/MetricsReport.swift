@@ -17,7 +17,9 @@ package struct MetricsReport: Sendable {
         package let version: String
         package let commit: String
 
-        package init(version: String, commit: String) { (self.version, self.commit) = (version, commit) }
+        package init(version: String, commit: String) {
+            (self.version, self.commit) = (version, commit)
+        }
 
         fileprivate var family: Exposition.Family {
             var family = Exposition.Family(.buildInfo, .gauge, "The program, as a constant 1.")
@@ -76,10 +78,12 @@ package struct MetricsReport: Sendable {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
         let mirrors = try await MirrorTable.all(in: installation.storage)
-        exposition.add(try await MirrorOwnership(of: mirrors, in: installation.storage, now: now).families)
+        exposition.add(
+            try await MirrorOwnership(of: mirrors, in: installation.storage, now: now).families)
         for part in mirrors.portions(of: Self.mirrorsAtOnce) {
             let readings = try await HealthReader(installation).readings(of: part, now: now)
-            exposition.add(try await Self.families(of: readings, in: installation.storage, now: now))
+            exposition.add(
+                try await Self.families(of: readings, in: installation.storage, now: now))
         }
         self.exposition = exposition
     }
@@ -102,7 +106,8 @@ package struct MetricsReport: Sendable {
         return readings.flatMap { MirrorMetrics($0, rows, now: now).families }
     }
 
-    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are counted.
+    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are
+    /// counted.
     private static let mirrorsAtOnce = 200
 }
 
@@ -117,19 +122,25 @@ extension MirrorOwnership {
     fileprivate var families: [Exposition.Family] {
         var held = Exposition.Family(
             .mirrorsOwned, .gauge, "Mirrors of the database that a living worker holds.")
-        for (worker, count) in owned.sorted(by: { $0.key < $1.key }) { held.add(Double(count), ["worker": worker]) }
+        for (worker, count) in owned.sorted(by: { $0.key < $1.key }) {
+            held.add(Double(count), ["worker": worker])
+        }
         var free = Exposition.Family(
-            .mirrorsUnowned, .gauge, "Mirrors of the database that neither pause nor have a worker.")
+            .mirrorsUnowned, .gauge, "Mirrors of the database that neither pause nor have a worker."
+        )
         free.add(Double(unowned), [:])
         var late = Exposition.Family(
             .passesLate, .gauge,
             "By how much one of a worker's passes began late, at most, within the last minute.")
-        for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) { late.add(seconds, ["worker": worker]) }
+        for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) {
+            late.add(seconds, ["worker": worker])
+        }
         return [held, free, late]
     }
 }
 
-/// The numbers of some mirrors that only the metrics show, by the mirror's name; one statement reads each property.
+/// The numbers of some mirrors that only the metrics show, by the mirror's name; one statement
+/// reads each property.
 private struct MetricsRows {
     let endings: [String: [ActionTally]]
     let slots: [String: [ActionState: Int]]
@@ -154,8 +165,8 @@ private struct MetricsRows {
         ).reduce(into: [:]) { $0[try $1.text("mirror")] = try $1.int("number") }
     }
 
-    /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many the human saw and did not
-    /// give, or a person dismissed.
+    /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many
+    /// the human saw and did not give, or a person dismissed.
     private static func favoritesJudged(
         of mirrors: [String], in storage: any StorageEngine
     ) async throws -> [String: (right: Int, wrong: Int)] {
@@ -205,15 +216,18 @@ private struct MirrorMetrics {
 
     // MARK: Actions
 
-    /// How actions end, with the states that count as each end: what was taken back was done before.
+    /// How actions end, with the states that count as each end: what was taken back was done
+    /// before.
     private static let outcomes: [(name: String, states: Set<ActionState>)] = [
-        ("done", [.done, .undone]), ("undone", [.undone]), ("skipped", [.skipped]), ("expired", [.expired]),
+        ("done", [.done, .undone]), ("undone", [.undone]), ("skipped", [.skipped]),
+        ("expired", [.expired]),
         ("failed", [.failed]),
     ]
 
     private var actions: [Family] {
         let counted = rows.endings[name] ?? []
-        func count(_ kind: ActionKind, _ states: Set<ActionState>, reason: String? = nil) -> Double {
+        func count(_ kind: ActionKind, _ states: Set<ActionState>, reason: String? = nil) -> Double
+        {
             Double(
                 counted.filter { ending in
                     ending.kind == kind && states.contains(ending.state)
@@ -231,10 +245,14 @@ private struct MirrorMetrics {
         let network = mirror.configuration.botNetwork.rawValue
         for outcome in Self.outcomes {
             posts.add(
-                count(.post, outcome.states), ["mirror": name, "network": network, "outcome": outcome.name])
+                count(.post, outcome.states),
+                ["mirror": name, "network": network, "outcome": outcome.name])
             favorites.add(
                 count(.favorite, outcome.states),
-                ["mirror": name, "mode": mirror.configuration.favoriteMode.rawValue, "outcome": outcome.name])
+                [
+                    "mirror": name, "mode": mirror.configuration.favoriteMode.rawValue,
+                    "outcome": outcome.name,
+                ])
             let replied = counted.filter { $0.kind == .reply && outcome.states.contains($0.state) }
             let reasons = outcome.name == "done" ? [""] : Set(replied.map { $0.reason ?? "" })
             for reason in reasons.sorted() {
@@ -251,7 +269,8 @@ private struct MirrorMetrics {
         guard reading.facts.zone != nil else { return nil }
         var family = Family(.planSlots, .gauge, "Slots of the human's present day by their state.")
         for state in ActionState.allCases {
-            family.add(Double(rows.slots[name]?[state] ?? 0), ["mirror": name, "state": state.rawValue])
+            family.add(
+                Double(rows.slots[name]?[state] ?? 0), ["mirror": name, "state": state.rawValue])
         }
         return family
     }
@@ -262,7 +281,8 @@ private struct MirrorMetrics {
         return family
     }
 
-    /// Of the posts that the bot favorited, or a person dismissed, and that the human saw: those that the human favorited.
+    /// Of the posts that the bot favorited, or a person dismissed, and that the human saw: those
+    /// that the human favorited.
     private var precision: Family? {
         var family = Family(
             .precision, .gauge,
@@ -280,10 +300,14 @@ private struct MirrorMetrics {
         guard !paid.isEmpty, let spending = reading.spending else { return [] }
         var family = Family(
             .spend, .counter, "What calls have cost, of both accounts, in US dollars.")
-        for network in paid { family.add(reading.spent.dollars, ["mirror": name, "network": network.rawValue]) }
-        var budget = Family(.budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
+        for network in paid {
+            family.add(reading.spent.dollars, ["mirror": name, "network": network.rawValue])
+        }
+        var budget = Family(
+            .budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
         budget.add(spending.budget.dollars, ["mirror": name])
-        var left = Family(.budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
+        var left = Family(
+            .budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
         left.add(spending.left.dollars, ["mirror": name])
         return [family, budget, left]
     }
@@ -295,7 +319,9 @@ private struct MirrorMetrics {
         )
         func add(_ date: Date?, _ task: String) {
             guard let date else { return }
-            family.add((date.timeIntervalSince1970 * 1_000).rounded() / 1_000, ["mirror": name, "task": task])
+            family.add(
+                (date.timeIntervalSince1970 * 1_000).rounded() / 1_000,
+                ["mirror": name, "task": task])
         }
         for feed in reading.facts.feeds { add(feed.lastSuccess, feed.feed) }
         for kind in ActionKind.allCases { add(rows.lastDone[name]?[kind], kind.rawValue) }
@@ -310,20 +336,26 @@ private struct MirrorMetrics {
         let counted = rows.requests[name] ?? RequestTable.Counted()
         var durations = Family(
             .requestDuration, .histogram,
-            "How long calls to a network took, with what they wait for; counted since the mirror began.")
+            "How long calls to a network took, with what they wait for; counted since the mirror began."
+        )
         for (network, histogram) in counted.durations.sorted(by: { $0.key < $1.key }) {
             for (bound, count) in histogram.cumulative {
-                durations.add(Double(count), ["mirror": name, "network": network, "le": bound], suffix: "_bucket")
+                durations.add(
+                    Double(count), ["mirror": name, "network": network, "le": bound],
+                    suffix: "_bucket")
             }
             durations.add(histogram.sum, ["mirror": name, "network": network], suffix: "_sum")
-            durations.add(Double(histogram.count), ["mirror": name, "network": network], suffix: "_count")
+            durations.add(
+                Double(histogram.count), ["mirror": name, "network": network], suffix: "_count")
         }
         var remaining = Family(
             .limitRemaining, .gauge,
-            "Requests that a network still lets an account make in its period, as the last answer said.")
+            "Requests that a network still lets an account make in its period, as the last answer said."
+        )
         for limit in counted.limits {
             remaining.add(
-                Double(limit.remaining), ["mirror": name, "network": limit.network, "window": limit.window])
+                Double(limit.remaining),
+                ["mirror": name, "network": limit.network, "window": limit.window])
         }
         return [durations, remaining]
     }
@@ -339,21 +371,25 @@ extension Health {
         var well = Exposition.Family(
             .well, .gauge, "Whether the mirror does its work, or pauses as a person wants.")
         well.add(health.verdict.isWell ? 1 : 0, ["mirror": name])
-        var state = Exposition.Family(.state, .gauge, "The mirror's state: 1 for the one that holds.")
+        var state = Exposition.Family(
+            .state, .gauge, "The mirror's state: 1 for the one that holds.")
         for one in Health.Verdict.State.allCases {
             state.add(one == health.verdict.state ? 1 : 0, ["mirror": name, "state": one.rawValue])
         }
         var lost = Exposition.Family(
             .stopped, .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
         for work in Obstacle.Work.allCases {
-            lost.add(health.stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
+            lost.add(
+                health.stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
         }
         var held = Exposition.Family(.obstacle, .gauge, "How many conditions of a kind hold.")
         for code in Obstacle.Code.allCases {
             for weight in Obstacle.Weight.allCases {
                 let number = health.obstacles.count { $0.code == code && $0.weight == weight }
                 guard number > 0 else { continue }
-                held.add(Double(number), ["mirror": name, "code": code.rawValue, "weight": weight.rawValue])
+                held.add(
+                    Double(number),
+                    ["mirror": name, "code": code.rawValue, "weight": weight.rawValue])
             }
         }
         return [well, state, lost, held]

@@ -51,17 +51,20 @@ extension MirrorList {
     /// Looks for mirrors, with as many statements however many there are.
     ///
     /// - Throws: The store's error.
-    package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws {
+    package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws
+    {
         let wanted = search.words.map(SearchWords.init)
         let found = try await MirrorTable.all(in: storage).filter { name, record in
             name > search.cursor ?? ""
-                && wanted?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
+                && wanted?.occur(
+                    in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
         }
         let shown = found.prefix(search.limit)
         let leases = try await LeaseTable.records(of: shown.map(\.name), in: storage)
         let waiting = try await OutboxStore.waiting(of: shown.map(\.name), in: storage, now: now)
         mirrors = shown.map { name, record in
-            let isHeld = leases[name]?.silence(at: now).map { $0 < HumanMirror.usualSilence } ?? false
+            let isHeld =
+                leases[name]?.silence(at: now).map { $0 < HumanMirror.usualSilence } ?? false
             let state: Mirror.State =
                 switch record.move?.state {
                 case .left: .left

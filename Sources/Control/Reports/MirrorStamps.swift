@@ -3,7 +3,8 @@ import Mirroring
 import Posts
 package import Storage
 
-/// What tells that pages about a mirror are out of date: one statement for all mirrors that somebody looks at.
+/// What tells that pages about a mirror are out of date: one statement for all mirrors that
+/// somebody looks at.
 package struct MirrorStamps: Sendable {
     /// The digest of each mirror, by its name.
     private let digests: [String: String]
@@ -19,8 +20,8 @@ package struct MirrorStamps: Sendable {
         let silent = (now - HumanMirror.usualSilence).milliseconds
         var digests: [String: String] = [:]
         for part in mirrors.portions {
-            // The version grows with most of what a person changes. A request to take something back, and each attempt,
-            // change the time of the next attempt.
+            // The version grows with most of what a person changes. A request to take something
+            // back, and each attempt, change the time of the next attempt.
             let rows = try await storage.query(
                 """
                 SELECT mirrors.mirror AS mirror, mirrors.version AS version,
@@ -47,7 +48,8 @@ package struct MirrorStamps: Sendable {
                 """)
             for row in rows {
                 let numbers = try [
-                    "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused", "waited_ms",
+                    "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused",
+                    "waited_ms",
                     "muted", "never", "labels", "labelled_ms",
                 ].map { String(try row.integer($0)) }
                 let digest = StableHash.digest(of: numbers + [try row.text("worker")])

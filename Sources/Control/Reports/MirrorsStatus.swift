@@ -26,7 +26,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let nextSlot: Date?
     }
 
-    /// A living worker that cannot do the work of any mirror, or can do less of it than another one.
+    /// A living worker that cannot do the work of any mirror, or can do less of it than another
+    /// one.
     package struct UnableWorker: Codable, Equatable, Sendable {
         package let worker: String
         package let since: Date
@@ -54,7 +55,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         /// From how many seconds on a worker's last beat is too old; nil for the usual limit.
         package var silence: TimeInterval?
 
-        package init(words: String? = nil, page: Int = 1) { (self.words, self.page) = (words, page) }
+        package init(words: String? = nil, page: Int = 1) {
+            (self.words, self.page) = (words, page)
+        }
     }
 
     /// What a watchdog is told of all of them.
@@ -96,16 +99,21 @@ extension MirrorsStatus {
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
         let words = query.words.map(SearchWords.init)
         let asked = try await MirrorTable.all(in: installation.storage).filter { name, record in
-            words?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
+            words?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
+                ?? true
         }
         let reader = HealthReader(installation, silence: query.silence)
         var standings: [Standing] = []
         for part in asked.portions(of: HealthReader.mirrorsAtOnce) {
-            standings += try await reader.readings(of: part, now: now).map { Standing($0, now: now) }
+            standings += try await reader.readings(of: part, now: now).map {
+                Standing($0, now: now)
+            }
         }
         standings.sort { $0.order < $1.order }
         let size = max(1, query.size)
-        states = standings.reduce(into: [:]) { $0[$1.health.verdict.state.rawValue, default: 0] += 1 }
+        states = standings.reduce(into: [:]) {
+            $0[$1.health.verdict.state.rawValue, default: 0] += 1
+        }
         asking = standings.count { $0.suggestions > 0 }
         nextSlot = standings.compactMap(\.next).min()
         let found = standings.filter { standing in
@@ -121,13 +129,16 @@ extension MirrorsStatus {
         mirrors = shown.map(\.line)
         check = Check(standings, query, in: installation)
         let workers = try await WorkerTable(storage: installation.storage).records()
-        unableWorkers = UnableWorker.among(workers, silence: query.silence ?? HumanMirror.usualSilence, now: now)
+        unableWorkers = UnableWorker.among(
+            workers, silence: query.silence ?? HumanMirror.usualSilence, now: now)
     }
 }
 
 extension MirrorsStatus.UnableWorker {
     /// - Parameter silence: From how many seconds on a worker's last beat is too old.
-    fileprivate static func among(_ workers: [WorkerRecord], silence: TimeInterval, now: Date) -> [Self] {
+    fileprivate static func among(_ workers: [WorkerRecord], silence: TimeInterval, now: Date)
+        -> [Self]
+    {
         let living = workers.filter { $0.silence(at: now) < silence }
         let least = living.filter(\.isSharing).map(\.severity).min() ?? 0
         return living.compactMap { worker in
@@ -158,20 +169,25 @@ private struct Standing {
     var line: MirrorsStatus.Line {
         let verdict = health.verdict
         return MirrorsStatus.Line(
-            name: name, human: record.humanHandle, bot: record.botHandle, state: verdict.state, text: verdict.text,
+            name: name, human: record.humanHandle, bot: record.botHandle, state: verdict.state,
+            text: verdict.text,
             code: verdict.code, since: health.leading?.since,
-            obstacles: health.obstacles.count { [.stops, .hinders].contains($0.weight) }, suggestions: suggestions,
+            obstacles: health.obstacles.count { [.stops, .hinders].contains($0.weight) },
+            suggestions: suggestions,
             nextSlot: next)
     }
 
-    /// The place in a list with the worst first: by state, then by the leading obstacle, then by name.
+    /// The place in a list with the worst first: by state, then by the leading obstacle, then by
+    /// name.
     var order: (Int, Int, String) {
         (health.verdict.state.severity, health.verdict.code?.rank ?? .max, name)
     }
 }
 
 extension MirrorsStatus.Check {
-    fileprivate init(_ standings: [Standing], _ query: MirrorsStatus.Query, in installation: Installation) {
+    fileprivate init(
+        _ standings: [Standing], _ query: MirrorsStatus.Query, in installation: Installation
+    ) {
         let ill = standings.filter { $0.health.failure != nil }
         guard let worst = ill.first else {
             // A watchdog that looks into the wrong database is not to sleep.
@@ -180,7 +196,8 @@ extension MirrorsStatus.Check {
             text =
                 switch standings.count {
                 case 0 where query.words == nil: "there is no mirror in the database \(place)"
-                case 0: "no mirror of the database \(place) has these words in its name or its handles"
+                case 0:
+                    "no mirror of the database \(place) has these words in its name or its handles"
                 case let count: "all \(count) mirrors do their work, or pause as they were told"
                 }
             return

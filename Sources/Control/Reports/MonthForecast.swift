@@ -25,7 +25,9 @@ package struct MonthForecast: Equatable, Sendable {
         /// Where these numbers come from, as the rest of a sentence.
         package var source = ""
 
-        package init(posts: Double, humanPosts: Double, mentions: Double, originals: Int = 0, source: String) {
+        package init(
+            posts: Double, humanPosts: Double, mentions: Double, originals: Int = 0, source: String
+        ) {
             self.posts = posts
             self.humanPosts = humanPosts
             self.mentions = mentions
@@ -62,32 +64,41 @@ package struct MonthForecast: Equatable, Sendable {
     ///   - left: What trainings have still to read.
     /// - Returns: `nil` where nothing costs money.
     package init?(
-        _ rates: Rates, on networks: [AccountRole: NetworkName], _ settings: MirrorSettings, left: TrainingLeft
+        _ rates: Rates, on networks: [AccountRole: NetworkName], _ settings: MirrorSettings,
+        left: TrainingLeft
     ) {
         let prices = networks.compactMapValues(\.descriptor.prices)
         guard let any = prices.values.first else { return nil }
         budget = settings.x.monthlyBudget
         var life: [Line] = []
         func add(_ count: Int, _ what: String, _ amount: Money) {
-            if count > 0, amount > .zero { life.append(Line(what: "\(count) \(what)", amount: amount)) }
+            if count > 0, amount > .zero {
+                life.append(Line(what: "\(count) \(what)", amount: amount))
+            }
         }
         if let bot = prices[.bot] {
             let mentions = Self.count(rates.mentions)
-            add(mentions, "mentions and answers", (bot.read(1, .mentions, .bot, settings) + bot.reply) * mentions)
+            add(
+                mentions, "mentions and answers",
+                (bot.read(1, .mentions, .bot, settings) + bot.reply) * mentions)
             if networks[.bot]?.descriptor.policy?.isAcknowledged(settings) ?? true {
                 add(Self.count(rates.posts), "posts", bot.post * Self.count(rates.posts))
             }
         }
         if let human = prices[.human] {
             let posts = Self.count(rates.humanPosts)
-            add(posts, "new posts of the human read", human.read(1, .ownPosts, .human, settings) * posts)
+            add(
+                posts, "new posts of the human read",
+                human.read(1, .ownPosts, .human, settings) * posts)
         }
         let home = any.homeShare(settings) * Self.days
         add(home > .zero ? Self.days : 0, "days of home timelines", home)
         if let human = prices[.human] {
-            let other = Money(microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
+            let other = Money(
+                microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
             let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: other)
-            // The copies of the month come one after the other: half of them exist on an average day.
+            // The copies of the month come one after the other: half of them exist on an average
+            // day.
             let originals = rates.originals + Self.count(rates.posts) / 2
             let looks = min(human.ownPost(settings) * originals * Self.days, plan.followingShare)
             if originals > 0, looks > .zero {
@@ -101,13 +112,16 @@ package struct MonthForecast: Equatable, Sendable {
         self.life = cost
         lines = life + (learning ?? [])
         assumptions =
-            ["\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"]
+            [
+                "\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"
+            ]
             + any.assumptions(settings) + ["the prices of \(any.day)"]
     }
 
     /// The cost of training, from the money that the daily work leaves.
     private static func learning(
-        _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings, _ price: (Int, Feed) -> Money
+        _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings,
+        _ price: (Int, Feed) -> Money
     ) -> [Line] {
         let lifePerDay = Money(microdollars: (life.microdollars + days - 1) / days)
         var plan = MonthPlan.ofThirtyDays(
@@ -120,12 +134,16 @@ package struct MonthForecast: Equatable, Sendable {
             plan.pay(paid, for: purpose)
             lines.append(Line(what: what, amount: paid))
         }
-        if let posts = left.begun(.ownPosts) { pay("older posts", .past(.ownPosts), atMost: price(posts, .ownPosts)) }
+        if let posts = left.begun(.ownPosts) {
+            pay("older posts", .past(.ownPosts), atMost: price(posts, .ownPosts))
+        }
         guard settings.favoriteMode != .off else { return lines }
         if let favorites = left.begun(.favorites) {
             pay("older favorites", .past(.favorites), atMost: price(favorites, .favorites))
         }
-        if let home = left.begun(.home) { pay("posts to compare them with", .past(.home), atMost: price(home, .home)) }
+        if let home = left.begun(.home) {
+            pay("posts to compare them with", .past(.home), atMost: price(home, .home))
+        }
         // Each day that looks at new favorites buys the newest ones.
         pay("new favorites", .past(.favorites), atMost: price(newest, .favorites) * days)
         return lines
@@ -159,7 +177,8 @@ extension HumanMirror {
         var (posts, source) = (Self.unknownRate, "assumed, for no posts are known")
         if let first = times.first?.day, let last = times.last?.day {
             let start = max(first, last.advanced(by: 1 - Self.ratedDays))
-            posts = Double(times.count { $0.day >= start }) / Double(last.ordinal - start.ordinal + 1)
+            posts =
+                Double(times.count { $0.day >= start }) / Double(last.ordinal - start.ordinal + 1)
             source = "as the human posted last"
         }
         let since = now - Double(Self.mentionDays) * 86_400
@@ -177,7 +196,8 @@ extension HumanMirror {
         // One a day is assumed of a bot that nobody has mentioned yet.
         return MonthForecast.Rates(
             posts: min(posts, most), humanPosts: posts,
-            mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1, originals: originals,
+            mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1,
+            originals: originals,
             source: source)
     }
 
@@ -188,6 +208,7 @@ extension HumanMirror {
         let networks = try await FoundAccounts(in: self).accounts.mapValues(\.network)
         guard networks.values.contains(where: { $0.descriptor.prices != nil }) else { return nil }
         return MonthForecast(
-            try await rates(now: now), on: networks, configuration, left: try await feeds.trainingLeft())
+            try await rates(now: now), on: networks, configuration,
+            left: try await feeds.trainingLeft())
     }
 }

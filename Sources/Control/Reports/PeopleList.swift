@@ -3,8 +3,8 @@ package import Foundation
 package import Mirroring
 package import Posts
 
-/// Whom the human answered, of whom something was said, and which servers are denied: all, or those whom a person looks
-/// for.
+/// Whom the human answered, of whom something was said, and which servers are denied: all, or those
+/// whom a person looks for.
 package struct PeopleList: Codable, Equatable, Sendable {
     /// Somebody.
     package struct Line: Codable, Equatable, Sendable {
@@ -18,7 +18,8 @@ package struct PeopleList: Codable, Equatable, Sendable {
         package let stance: String?
         /// Who or what said it, such as `operator`; nil if nothing was said.
         package let reason: String?
-        /// The denied server that the account is on, or one above it; nil where another word goes before that.
+        /// The denied server that the account is on, or one above it; nil where another word goes
+        /// before that.
         package let onDenied: String?
         /// When the bot had last to do with them; nil if it had not, or that is not known.
         package let lastContact: Date?
@@ -85,8 +86,8 @@ extension PeopleList {
         package init() {}
     }
 
-    /// Looks for people: those whom the human answered most, then those of whom something was said and whom the human did
-    /// not answer.
+    /// Looks for people: those whom the human answered most, then those of whom something was said
+    /// and whom the human did not answer.
     ///
     /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
@@ -97,41 +98,57 @@ extension PeopleList {
         let replies = Dictionary(
             try await mirror.archive.repliedAuthors(limit: .max).map { ($0.author, $0.replies) }
         ) { first, _ in first }
-        let noted = known.filter { ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil }.map(\.id)
+        let noted = known.filter { ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil }
+            .map(\.id)
         let standing = try await PeopleStanding(
             replies: replies, noted: noted, isAnyServerDenied: !denied.isEmpty, byID, mirror)
-        let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted { $0.reference < $1.reference }
+        let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted {
+            $0.reference < $1.reference
+        }
         counts = Counts(
-            all: standing.ids.count, allowed: standing.count(.allowed), denied: standing.count(.denied),
+            all: standing.ids.count, allowed: standing.count(.allowed),
+            denied: standing.count(.denied),
             forgotten: forgotten.count)
-        var ids = search.stance == .forgotten ? forgotten : standing.ids.filter { standing.includes($0, search.stance) }
+        var ids =
+            search.stance == .forgotten
+            ? forgotten : standing.ids.filter { standing.includes($0, search.stance) }
         if let words = search.words.map(SearchWords.init) {
             let names = try await mirror.handles(of: ids)
-            ids = ids.filter { words.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self)) }
+            ids = ids.filter {
+                words.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self))
+            }
         }
         if let cursor = search.cursor {
             guard let place = PeoplePlace(cursor) else {
-                throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of people")
+                throw ChangeRefusal(
+                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of people")
             }
             ids.removeAll { !(place < PeoplePlace($0, replies)) }
         }
         let shown = Array(ids.prefix(search.limit))
         next = ids.count > shown.count ? shown.last.map { PeoplePlace($0, replies).text } : nil
-        let nameless = shown.filter { byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities }
+        let nameless = shown.filter {
+            byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities
+        }
         let names = try await mirror.handles(of: nameless)
         people = shown.map { id in
             let person = byID[id]
-            let same = person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
+            let same =
+                person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
             let server = ServerName.covering(id).first(where: denied.contains)
             let isSaid = person.map { $0.stance != .none } ?? false
             return Line(
-                account: id.reference, handle: person?.handle ?? names[id], replies: replies[id] ?? 0,
-                stance: isSaid ? person?.stance.rawValue : nil, reason: isSaid ? person?.reason : nil,
-                onDenied: standing.holds(id) == .deny ? server?.reference : nil, lastContact: person?.lastContact,
+                account: id.reference, handle: person?.handle ?? names[id],
+                replies: replies[id] ?? 0,
+                stance: isSaid ? person?.stance.rawValue : nil,
+                reason: isSaid ? person?.reason : nil,
+                onDenied: standing.holds(id) == .deny ? server?.reference : nil,
+                lastContact: person?.lastContact,
                 isForgotten: person?.isForgotten ?? false, sameAs: same.map(\.id.reference),
                 seen: person?.seen ?? People.Person.seen(id))
         }
-        let listsServers = search.cursor == nil && search.words == nil && [.all, .denied].contains(search.stance)
+        let listsServers =
+            search.cursor == nil && search.words == nil && [.all, .denied].contains(search.stance)
         let met = denied.isEmpty || !listsServers ? [] : try await mirror.people.known(on: .usual)
         var servers: [Server] = []
         for server in listsServers ? denied : [] {
@@ -158,7 +175,9 @@ private struct PeoplePlace: Comparable {
     /// Parses a place as it is handed out; nil if it is invalid.
     init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let replies = Int(parts[0]), replies >= 0, !parts[1].isEmpty else { return nil }
+        guard parts.count == 2, let replies = Int(parts[0]), replies >= 0, !parts[1].isEmpty else {
+            return nil
+        }
         (self.replies, reference) = (replies, String(parts[1]))
     }
 
@@ -180,14 +199,18 @@ private struct PeopleStanding {
     ///   - replies: How often the human answered each.
     ///   - noted: Others of whom something was said.
     init(
-        replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool, _ known: [AccountID: People.Person],
+        replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool,
+        _ known: [AccountID: People.Person],
         _ mirror: HumanMirror
     ) async throws {
-        ids = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }.sorted { $0.1 < $1.1 }.map(\.0)
+        ids = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }.sorted {
+            $0.1 < $1.1
+        }.map(\.0)
         self.known = known
         // A word reaches others only by a link or a server.
         let said =
-            isAnyServerDenied ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }
+            isAnyServerDenied
+            ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }
         stances = try await mirror.people.stances(of: said)
     }
 
@@ -198,7 +221,9 @@ private struct PeopleStanding {
         case .all: true
         case .allowed: holds(id) == .allow
         case .denied: holds(id) == .deny
-        case .none: known[id].map { $0.stance == People.Stance.none } ?? true && holds(id) == People.Stance.none
+        case .none:
+            known[id].map { $0.stance == People.Stance.none } ?? true
+                && holds(id) == People.Stance.none
         case .forgotten: false
         }
     }

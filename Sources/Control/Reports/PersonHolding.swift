@@ -4,7 +4,8 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// How much is stored about somebody or about people on a server: what a denial unlearns, and what forgetting removes.
+/// How much is stored about somebody or about people on a server: what a denial unlearns, and what
+/// forgetting removes.
 package struct PersonHolding: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/person-holding/1"
     /// All their accounts, as a person types them; of a server, its `*@host`.
@@ -54,7 +55,8 @@ extension PersonHolding {
         for id in ids {
             posts.formUnion(try await mirror.people.posts(about: id).map(\.id))
             learned += try await Favorites.learned(
-                from: id, called: try await mirror.names(of: id), of: mirror.name, in: mirror.storage
+                from: id, called: try await mirror.names(of: id), of: mirror.name,
+                in: mirror.storage
             ).count
         }
         let actions = try await mirror.outbox(lease: nil).actions(about: ids)
@@ -74,7 +76,8 @@ extension PersonHolding {
         }
         return [
             part(
-                mentions, "post of the human that answers or names them", "posts of the human that answer or name them"),
+                mentions, "post of the human that answers or names them",
+                "posts of the human that answer or name them"),
             part(deeds, "answer or favorite of the bot", "answers and favorites of the bot"),
             part(learned, "post that was learned from", "posts that were learned from"),
         ].compactMap(\.self)

@@ -20,7 +20,8 @@ package struct PersonReport: Codable, Sendable {
         package var lastContact: Date?
         /// Nothing but that is kept.
         package var isForgotten: Bool
-        /// The digest of what is remembered of the account, for who changes it; nil in reports of earlier versions.
+        /// The digest of what is remembered of the account, for who changes it; nil in reports of
+        /// earlier versions.
         package var seen: Seen?
     }
 
@@ -72,11 +73,14 @@ extension PersonReport {
     ///   - zone: The human's time zone.
     ///   - now: When the report is made.
     /// - Throws: The store's error.
-    package init(on person: AccountID, in mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
+    package init(on person: AccountID, in mirror: HumanMirror, zone: TimeZone, now: Date)
+        async throws
+    {
         let ids = try await mirror.people.linked(to: person)
         let gone = try await mirror.people.forgotten(among: ids)
         let servers = try await mirror.people.deniedServers()
-        let handles = try await mirror.handles(of: ids.filter { !$0.network.traits.namesAreIdentities })
+        let handles = try await mirror.handles(
+            of: ids.filter { !$0.network.traits.namesAreIdentities })
         (self.mirror, made, timeZone) = (mirror.name, now, zone.name)
         (accounts, mentions, learned) = ([], [], [])
         for id in ids {
@@ -84,18 +88,23 @@ extension PersonReport {
             accounts.append(
                 KnownAccount(
                     account: id.reference, handle: known?.handle ?? handles[id],
-                    stance: known.flatMap { $0.stance == .none ? nil : $0.stance.rawValue }, reason: known?.reason,
+                    stance: known.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
+                    reason: known?.reason,
                     onDenied: ServerName.covering(id).first(where: servers.contains)?.reference,
                     lastContact: known?.lastContact, isForgotten: gone.contains(id),
                     seen: known?.seen ?? People.Person.seen(id)))
             mentions += try await mirror.people.posts(about: id).map {
                 Mention(
-                    post: $0.id.webAddress ?? $0.id.value, written: $0.createdAt, isReply: $0.isReply, text: $0.text)
+                    post: $0.id.webAddress ?? $0.id.value, written: $0.createdAt,
+                    isReply: $0.isReply, text: $0.text)
             }
             learned += try await Favorites.learned(
-                from: id, called: try await mirror.names(of: id), of: mirror.name, in: mirror.storage
+                from: id, called: try await mirror.names(of: id), of: mirror.name,
+                in: mirror.storage
             ).map {
-                Learned(post: $0.id.webAddress ?? $0.id.value, text: $0.text, state: $0.state, noted: $0.decided)
+                Learned(
+                    post: $0.id.webAddress ?? $0.id.value, text: $0.text, state: $0.state,
+                    noted: $0.decided)
             }
         }
         deeds = try await mirror.outbox(lease: nil).actions(about: ids).map { action in
@@ -104,8 +113,10 @@ extension PersonReport {
             }
             return Deed(
                 id: action.id, kind: action.kind.rawValue, at: action.sending ?? action.due,
-                state: action.state.rawValue, about: action.target?.post ?? action.subject, text: action.text,
-                link: action.kind == .reply ? link : nil, why: action.told?.text ?? action.explanation?.summary)
+                state: action.state.rawValue, about: action.target?.post ?? action.subject,
+                text: action.text,
+                link: action.kind == .reply ? link : nil,
+                why: action.told?.text ?? action.explanation?.summary)
         }
     }
 }

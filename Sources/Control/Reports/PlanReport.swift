@@ -26,13 +26,14 @@ package struct PlanReport: Codable, Sendable {
         package var text: String?
         /// How many pictures go along; nil for none.
         package var pictures: Int?
-        /// How many parts of a thread are still to be said, this one among them; nil for a post that is none.
+        /// How many parts of a thread are still to be said, this one among them; nil for a post
+        /// that is none.
         package var parts: Int?
         /// A BCP 47 language tag of the text, if it is known.
         package var language: String?
         package var why: String?
-        /// How many texts there were to choose from, and within how many minutes of the time their posts were written;
-        /// nil where neither is known.
+        /// How many texts there were to choose from, and within how many minutes of the time their
+        /// posts were written; nil where neither is known.
         package var pool: Int?
         package var windowMinutes: Int?
         /// When the post was written that the text is from; nil unless it was looked up.
@@ -58,15 +59,17 @@ package struct PlanReport: Codable, Sendable {
     package var isStored: Bool
     /// Why no day has slots; nil where it may.
     package var note: String?
-    /// The day of the human's that the day was planned after; nil where minutes were drawn one by one, or where there is
-    /// no slot or slots of several plans.
+    /// The day of the human's that the day was planned after; nil where minutes were drawn one by
+    /// one, or where there is no slot or slots of several plans.
     package var pattern: Explanation.Pattern?
     package var slots: [Slot]
-    /// The digest of all slots together, for who draws the day anew; nil in reports of earlier versions.
+    /// The digest of all slots together, for who draws the day anew; nil in reports of earlier
+    /// versions.
     package var seen: Seen?
     /// The share of the human's posts in each hour of the day.
     package var humanHours: [Double]
-    /// The share of the bot's posts in each hour of the day: those of the last 60 days, and this plan.
+    /// The share of the bot's posts in each hour of the day: those of the last 60 days, and this
+    /// plan.
     package var botHours: [Double]
 }
 
@@ -119,7 +122,8 @@ package struct PlanReporter: Sendable {
         on day: LocalDay, now: Date, dates: Bool = false, human: [LocalTime]? = nil
     ) async throws -> PlanReport? {
         guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
-        let written = dates ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
+        let written =
+            dates ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
         let slots = actions.map { action in
             var slot = slot(of: action, isStored: stored != nil)
             slot.written = action.wording.flatMap { written[$0.source] }
@@ -129,12 +133,16 @@ package struct PlanReporter: Sendable {
         let times = if let human { human } else { try await mirror.archive.scheduleRows() }
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
         // What is stored is among them.
-        let bot = (stored == nil ? past + slots.map(\.due) : past).map { LocalTime($0, in: zone).minute }
+        let bot = (stored == nil ? past + slots.map(\.due) : past).map {
+            LocalTime($0, in: zone).minute
+        }
         return PlanReport(
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil,
             note: mirror.configuration.schedule.maximumPerDay == 0 ? PlanReport.onlyAnswers : nil,
-            pattern: patterns.count == 1 ? patterns.first : nil, slots: slots, seen: Seen(ofDay: actions),
-            humanHours: MinuteShares(of: times.map(\.minute)).shares, botHours: MinuteShares(of: bot).shares)
+            pattern: patterns.count == 1 ? patterns.first : nil, slots: slots,
+            seen: Seen(ofDay: actions),
+            humanHours: MinuteShares(of: times.map(\.minute)).shares,
+            botHours: MinuteShares(of: bot).shares)
     }
 
     /// The posts of a plan as its slots.
@@ -156,40 +164,53 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - day: The local day.
     ///   - now: Decides what counts as past.
-    /// - Returns: The plan, nil for a preview, and its slots; nil if there is no archive to make one from.
+    /// - Returns: The plan, nil for a preview, and its slots; nil if there is no archive to make
+    ///   one from.
     /// - Throws: The store's error.
-    func actions(of day: LocalDay, now: Date) async throws -> (plan: StoredPlan?, actions: [Action])? {
+    func actions(of day: LocalDay, now: Date) async throws -> (
+        plan: StoredPlan?, actions: [Action]
+    )? {
         let outbox = mirror.outbox(lease: nil)
-        if let stored = try await outbox.plan(for: day) { return (stored, try await outbox.slots(of: day)) }
+        if let stored = try await outbox.plan(for: day) {
+            return (stored, try await outbox.slots(of: day))
+        }
         return try await preview(of: day, now: now).map { (nil, $0) }
     }
 
-    /// The posts of a day that has no plan, as they would be; nil if there is no archive to make a plan from.
+    /// The posts of a day that has no plan, as they would be; nil if there is no archive to make a
+    /// plan from.
     ///
     /// - Throws: The store's error.
     func preview(of day: LocalDay, now: Date) async throws -> [Action]? {
-        let planned = try await maker.preview(day, now: now, watching: try await mirror.watchesHuman())
+        let planned = try await maker.preview(
+            day, now: now, watching: try await mirror.watchesHuman())
         return planned?.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) }
     }
 
-    /// The first post of a day that has no plan, as it would be, that is still to be sent; nil if there would be none.
+    /// The first post of a day that has no plan, as it would be, that is still to be sent; nil if
+    /// there would be none.
     ///
     /// - Throws: The store's error.
     func firstPost(of day: LocalDay, now: Date) async throws -> Action? {
         try await maker.firstPost(of: day, now: now, watching: try await mirror.watchesHuman())
     }
 
-    private var maker: PlanMaker { mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits) }
+    private var maker: PlanMaker {
+        mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits)
+    }
 
     private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {
         PlanReport.Slot(
-            id: action.id, subject: action.subject, time: LocalTime(action.due, in: zone).minute.description,
+            id: action.id, subject: action.subject,
+            time: LocalTime(action.due, in: zone).minute.description,
             due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview,
-            isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
+            isPinned: action.isPinned ? true : nil, reason: action.reason,
+            reasonText: action.told?.text,
             text: action.text, pictures: action.pictureCount, parts: action.partCount,
             language: action.wording?.language,
             why: action.explanation?.reason(in: zone), pool: action.explanation?.pool,
-            windowMinutes: action.explanation?.windowMinutes, source: action.wording?.source.webAddress,
+            windowMinutes: action.explanation?.windowMinutes,
+            source: action.wording?.source.webAddress,
             address: action.remoteID.flatMap {
                 PostID(network: mirror.configuration.botNetwork, value: $0).webAddress
             }, seen: action.seen)

@@ -5,10 +5,11 @@ package import Networks
 package import Posts
 import Settings
 
-/// What the bot's profile says, and what it should say: whose mirror it is, who runs it and how to stop it.
+/// What the bot's profile says, and what it should say: whose mirror it is, who runs it and how to
+/// stop it.
 ///
-/// One line of the bio and one row of the table are ours, and known by how they begin; everything else stays as its
-/// owner wrote it.
+/// One line of the bio and one row of the table are ours, and known by how they begin; everything
+/// else stays as its owner wrote it.
 package struct ProfileProposal: Codable, Sendable {
     package struct Text: Codable, Equatable, Sendable {
         package var bio: String
@@ -41,7 +42,8 @@ package struct ProfileProposal: Codable, Sendable {
         let whole = "\(start)\(human)"
         let stop = "Reply \"stop\" and it leaves you alone."
         let run = contact.map { "\(whole), run by \($0)." }
-        return [run.map { "\($0) \(stop)" }, "\(whole). \(stop)", run, "\(whole)."].compactMap(\.self)
+        return [run.map { "\($0) \(stop)" }, "\(whole). \(stop)", run, "\(whole)."].compactMap(
+            \.self)
     }
 
     /// The same of a mirror that has retired.
@@ -57,7 +59,9 @@ package struct ProfileProposal: Codable, Sendable {
     /// The bio with the first of the lines that fits, in the place of our old one or at the end.
     ///
     /// - Returns: Nil if none fits.
-    static func bio(_ bio: String, with lines: [String], within limits: AccountProfile.Limits) -> String? {
+    static func bio(_ bio: String, with lines: [String], within limits: AccountProfile.Limits)
+        -> String?
+    {
         let parts = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for line in lines {
             var changed = parts
@@ -80,8 +84,11 @@ package struct ProfileProposal: Codable, Sendable {
     ) -> [AccountProfile.Field] {
         guard page.unicodeScalars.count <= limits.field else { return fields }
         var changed = fields
-        if let place = fields.firstIndex(where: { $0.name.lowercased() == fieldName.lowercased() }) {
-            if fields[place].value != page { changed[place] = AccountProfile.Field(name: fieldName, value: page) }
+        if let place = fields.firstIndex(where: { $0.name.lowercased() == fieldName.lowercased() })
+        {
+            if fields[place].value != page {
+                changed[place] = AccountProfile.Field(name: fieldName, value: page)
+            }
         } else if fields.count < limits.fields {
             changed.append(AccountProfile.Field(name: fieldName, value: page))
         }
@@ -93,7 +100,8 @@ extension HumanMirror {
     /// What the bot's profile says and should say; asks both networks and changes nothing.
     ///
     /// - Returns: The proposal.
-    /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the store's error.
+    /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the
+    ///   store's error.
     package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
 
     /// Notes that the bot's profile needs nothing more of the setup, nor of a change that was cut.
@@ -113,22 +121,32 @@ extension HumanMirror {
         let record = try await table.record()
         guard let human = try await humanHandle(record) else {
             throw ConfigurationError(
-                "the human's account", "is not known; run mirror-bot login NETWORK --as human, or train from an archive"
+                "the human's account",
+                "is not known; run mirror-bot login NETWORK --as human, or train from an archive"
             )
         }
         let botHandle: String
-        if let known = record.botHandle { botHandle = known } else { botHandle = try await bot.verifyAccount().handle }
+        if let known = record.botHandle {
+            botHandle = known
+        } else {
+            botHandle = try await bot.verifyAccount().handle
+        }
         let lines = try await profileLines(human, record)
-        var report = ProfileProposal(mirror: name, bot: botHandle, network: bot.name, line: lines[0])
+        var report = ProfileProposal(
+            mirror: name, bot: botHandle, network: bot.name, line: lines[0])
         guard let network = bot as? any ProfiledNetwork else {
-            report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]
+            report.notes = [
+                "\(bot.name.displayName) lets only a person change a profile: paste the line there"
+            ]
             return (report, bot, nil)
         }
         let present: AccountProfile
         do {
             present = try await network.profile()
         } catch let error as NetworkError where error.code == .capability {
-            report.notes = ["the server does not give out the profile as its owner wrote it: paste the line there"]
+            report.notes = [
+                "the server does not give out the profile as its owner wrote it: paste the line there"
+            ]
             return (report, bot, nil)
         }
         report.present = .init(bio: present.bio, fields: present.fields)
@@ -136,12 +154,15 @@ extension HumanMirror {
         if let bio = ProfileProposal.bio(present.bio, with: lines, within: present.limits) {
             wanted.bio = bio
         } else {
-            report.notes.append("the bio has no room for our line; shorten it, or put the line into it by hand")
+            report.notes.append(
+                "the bio has no room for our line; shorten it, or put the line into it by hand")
         }
         if present.limits.fields > 0, let page = try await humanPage(human) {
-            wanted.fields = ProfileProposal.fields(present.fields, page: page, within: present.limits)
+            wanted.fields = ProfileProposal.fields(
+                present.fields, page: page, within: present.limits)
             if !wanted.fields.contains(where: { $0.name == ProfileProposal.fieldName }) {
-                report.notes.append("the table has no room for a row \"\(ProfileProposal.fieldName)\"")
+                report.notes.append(
+                    "the table has no room for a row \"\(ProfileProposal.fieldName)\"")
             }
         }
         if wanted != present { report.proposed = .init(bio: wanted.bio, fields: wanted.fields) }
@@ -152,7 +173,9 @@ extension HumanMirror {
     private func profileLines(_ human: String, _ record: MirrorRecord) async throws -> [String] {
         if record.retirement?.begun != nil { return ProfileProposal.lines(retired: human) }
         let contact = configuration.operatorContact
-        guard configuration.isMemorial else { return ProfileProposal.lines(human: human, contact: contact) }
+        guard configuration.isMemorial else {
+            return ProfileProposal.lines(human: human, contact: contact)
+        }
         let language = try await archive.commonestLanguage()
         return MemorialLine.forms(human: human, contact: contact, language: language)
     }

@@ -6,7 +6,8 @@ import Posts
 import Schedule
 import Settings
 
-/// What anybody may know of a mirror: what it is, what it may do and what is stored; nothing of what it does now.
+/// What anybody may know of a mirror: what it is, what it may do and what is stored; nothing of
+/// what it does now.
 package struct PublicReport: Codable, Equatable, Sendable {
     /// One of the two accounts.
     package struct Face: Codable, Equatable, Sendable {
@@ -75,7 +76,9 @@ extension PublicReport {
             return found.isEmpty ? nil : found.contains { $0.verdict == .ok }
         }
         func face(_ handle: String?, _ role: AccountRole) -> Face? {
-            handle.map { Face(name: "@\($0)", page: configuration.network(of: role).traits.profilePage($0)) }
+            handle.map {
+                Face(name: "@\($0)", page: configuration.network(of: role).traits.profilePage($0))
+            }
         }
         self.mirror = mirror.name
         human = face(record.humanHandle, .human)
@@ -86,9 +89,12 @@ extension PublicReport {
         hasPrivateMentions = configuration.botNetwork.traits.hasPrivateMentions
         readsEvery =
             Cadence(
-                poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork
+                poll: configuration.pollInterval, human: configuration.humanNetwork,
+                bot: configuration.botNetwork
             ).mentions.timeInterval
-        (postsPerDay, minimumAgeDays) = (configuration.schedule.maximumPerDay, configuration.minimumAgeDays)
+        (postsPerDay, minimumAgeDays) = (
+            configuration.schedule.maximumPerDay, configuration.minimumAgeDays
+        )
         repliesPerPerson = configuration.repliesPerPerson
         arePostsApproved = configuration.review.contains(.post)
         areRepliesApproved = configuration.review.contains(.reply)

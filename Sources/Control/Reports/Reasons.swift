@@ -77,7 +77,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         "interrupted": "the worker ended before the network answered",
         NetworkError.Code.unauthorized.rawValue: "the network refuses the bot's credentials",
         NetworkError.Code.missingScope.rawValue: "the bot's token does not allow it",
-        NetworkError.Code.accountDisabled.rawValue: "the bot's account is suspended, has moved or waits for approval",
+        NetworkError.Code.accountDisabled.rawValue:
+            "the bot's account is suspended, has moved or waits for approval",
         NetworkError.Code.forbidden.rawValue: "the network does not allow this one",
         NetworkError.Code.notFound.rawValue: "the post is gone, or the bot may not see it",
         NetworkError.Code.rateLimited.rawValue: "the network limits the rate of requests",
@@ -119,12 +120,18 @@ package struct ReportedReason: Codable, Equatable, Sendable {
 }
 
 extension Action {
-    /// Why it ended or waits, in the most exact words that are stored; nil where nothing is to be said.
+    /// Why it ended or waits, in the most exact words that are stored; nil where nothing is to be
+    /// said.
     var told: ReportedReason? {
         guard let reason else { return nil }
-        if state == .undone, reason == Reason.byPerson { return ReportedReason(reason, text: "a person took it back") }
-        // What a mention is skipped for is explained where that was decided; what failed, by the network.
-        let exact = explanation?.outcome ?? (kind == .reply && state == .skipped ? explanation?.summary : nil)
+        if state == .undone, reason == Reason.byPerson {
+            return ReportedReason(reason, text: "a person took it back")
+        }
+        // What a mention is skipped for is explained where that was decided; what failed, by the
+        // network.
+        let exact =
+            explanation?.outcome
+            ?? (kind == .reply && state == .skipped ? explanation?.summary : nil)
         return ReportedReason(reason, text: exact)
     }
 }

@@ -53,16 +53,22 @@ extension ReportedAction {
     ///   - network: The bot's.
     init(_ action: Action, _ person: ReportedPerson?, on network: NetworkName) {
         let published = action.kind == .favorite ? nil : action.remoteID
-        let telling = action.explanation?.features == nil ? nil : action.explanation?.tellingFeatures
+        let telling =
+            action.explanation?.features == nil ? nil : action.explanation?.tellingFeatures
         self.init(
-            id: action.id, kind: action.kind, state: action.state, at: action.updated, due: action.due,
-            slot: action.kind == .post ? action.subject : nil, person: person, target: action.targetPost?.webAddress,
-            about: action.target?.text, reason: action.reason, reasonText: action.told?.text, text: action.text,
-            note: action.wording?.note, pictures: action.pictureCount, language: action.wording?.language,
+            id: action.id, kind: action.kind, state: action.state, at: action.updated,
+            due: action.due,
+            slot: action.kind == .post ? action.subject : nil, person: person,
+            target: action.targetPost?.webAddress,
+            about: action.target?.text, reason: action.reason, reasonText: action.told?.text,
+            text: action.text,
+            note: action.wording?.note, pictures: action.pictureCount,
+            language: action.wording?.language,
             why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
             words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name),
-            address: published.flatMap { PostID(network: network, value: $0).webAddress }, seen: action.seen,
+            address: published.flatMap { PostID(network: network, value: $0).webAddress },
+            seen: action.seen,
             revert: action.reason == Refusal.Reason.askedToStop.rawValue
                 ? person.map { "mirror-bot people allow \($0.account)" } : nil)
     }

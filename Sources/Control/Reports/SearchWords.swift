@@ -1,11 +1,14 @@
 import Foundation
 
-/// Words that a person looks for: all of them must occur, in any order; case, width and accents make no difference.
+/// Words that a person looks for: all of them must occur, in any order; case, width and accents
+/// make no difference.
 struct SearchWords: Sendable {
     private let words: [String]
 
     init(_ text: String) {
-        words = text.split(whereSeparator: \.isWhitespace).map { Self.folded(String($0)) }.filter { !$0.isEmpty }
+        words = text.split(whereSeparator: \.isWhitespace).map { Self.folded(String($0)) }.filter {
+            !$0.isEmpty
+        }
     }
 
     /// Whether each word occurs in one of the texts.
@@ -16,6 +19,7 @@ struct SearchWords: Sendable {
     }
 
     private static func folded(_ text: String) -> String {
-        text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        text.folding(
+            options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
     }
 }

@@ -30,7 +30,8 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
 
         package let text: String
         package let state: State
-        /// What it speaks of: bot, automation, frequency, label, consent; `terms` for an address to read.
+        /// What it speaks of: bot, automation, frequency, label, consent; `terms` for an address to
+        /// read.
         package let kinds: [String]
         package let proposals: [Proposal]
         /// When it was first read.
@@ -46,11 +47,15 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// The report for people, a line each; empty if nothing was found.
     package var lines: [String] {
         var lines: [String] = []
-        if !rules.isEmpty { lines.append("\(host) says of bots, found by a list of words; read the rest there:") }
+        if !rules.isEmpty {
+            lines.append("\(host) says of bots, found by a list of words; read the rest there:")
+        }
         for rule in rules {
             let mark = rule.state == .gone ? "no longer: " : ""
             lines.append("  \(mark)\(rule.text)")
-            lines += rule.proposals.map { "    → \($0.text)" + ($0.command.map { ": \($0)" } ?? "") }
+            lines += rule.proposals.map {
+                "    → \($0.text)" + ($0.command.map { ": \($0)" } ?? "")
+            }
         }
         return lines + [policy].compactMap(\.self)
     }
@@ -62,8 +67,11 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
             let advice = fix.isEmpty ? nil : fix
             let day = rule.since.rfc3339.prefix(10)
             return switch rule.state {
-            case .known: Finding(subject: "rules", verdict: .ok, text: "\(host): “\(rule.text)”", fix: advice)
-            case .new: .warn("rules", "\(host) says, first seen \(day): “\(rule.text)”", fix: advice)
+            case .known:
+                Finding(
+                    subject: "rules", verdict: .ok, text: "\(host): “\(rule.text)”", fix: advice)
+            case .new:
+                .warn("rules", "\(host) says, first seen \(day): “\(rule.text)”", fix: advice)
             case .gone: .warn("rules", "\(host) does not say any more: “\(rule.text)”")
             }
         }
@@ -84,7 +92,8 @@ extension ServerRuleReport.Rule {
         kinds = PlainText.isWebAddress(sentence.text) ? ["terms"] : Self.kinds(found)
         proposals =
             state == .gone
-            ? [] : found.flatMap(\.limits).map { ServerRuleReport.Proposal($0, maxPerDay: maxPerDay) }
+            ? []
+            : found.flatMap(\.limits).map { ServerRuleReport.Proposal($0, maxPerDay: maxPerDay) }
     }
 
     private static func kinds(_ found: [RuleSentence]) -> [String] {
@@ -97,7 +106,8 @@ extension ServerRuleReport.Proposal {
     fileprivate init(_ limit: RuleSentence.Limit, maxPerDay: Int) {
         switch limit {
         case .postsPerDay(let count) where count < maxPerDay:
-            text = "\(count) posts a day at most, where \(Setting.maxPerDay.name) is \(maxPerDay) now"
+            text =
+                "\(count) posts a day at most, where \(Setting.maxPerDay.name) is \(maxPerDay) now"
             command = "mirror-bot set \(Setting.maxPerDay.name)=\(count)"
         case .postsPerDay(let count):
             text = "\(Setting.maxPerDay.name) is \(maxPerDay), which \(count) posts a day allow"
@@ -106,7 +116,8 @@ extension ServerRuleReport.Proposal {
             text = "the bot posts unlisted, whatever the settings are"
             command = nil
         case .hashtag(let tag):
-            text = "texts are the human's own, and get no hashtag; write \(tag) into the bot's profile"
+            text =
+                "texts are the human's own, and get no hashtag; write \(tag) into the bot's profile"
             command = nil
         }
     }
@@ -126,7 +137,8 @@ extension HumanMirror {
         let look = try await serverRules.note(texts, of: account, isShown: true, now: now)
         let most = configuration.schedule.maximumPerDay
         return ServerRuleReport(
-            host: network.host, rules: look.sentences.map { ServerRuleReport.Rule($0, maxPerDay: most) },
+            host: network.host,
+            rules: look.sentences.map { ServerRuleReport.Rule($0, maxPerDay: most) },
             policy: network.name.descriptor.policy?.summary)
     }
 }

@@ -14,11 +14,14 @@ extension HumanMirror {
     /// - Parameter networks: The networks that a person named for accounts that are not there yet.
     /// - Returns: The steps, done or not. A login that cannot be opened counts as made.
     /// - Throws: The store's error.
-    package func setupSteps(on networks: [AccountRole: NetworkName] = [:]) async throws -> [SetupStep] {
+    package func setupSteps(on networks: [AccountRole: NetworkName] = [:]) async throws
+        -> [SetupStep]
+    {
         let record = try await table.record()
         guard record.activated == nil || record.past == nil else { return [] }
         return try await setupSteps(
-            record, try await FoundAccounts(in: self), posts: try await archive.count(), on: networks)
+            record, try await FoundAccounts(in: self), posts: try await archive.count(),
+            on: networks)
     }
 
     /// The checklist of a mirror that has not worked yet.
@@ -31,7 +34,8 @@ extension HumanMirror {
     /// - Returns: The steps, done or not.
     /// - Throws: The store's error.
     func setupSteps(
-        _ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int, on networks: [AccountRole: NetworkName] = [:]
+        _ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int,
+        on networks: [AccountRole: NetworkName] = [:]
     ) async throws -> [SetupStep] {
         var rows = SetupRows(hasPosts: posts > 0)
         rows.trainings = try await trainingsThatGoOn(accounts)
@@ -48,35 +52,47 @@ extension HumanMirror {
         let flags = configuration.flagWords.map { " \($0)" }.joined()
         func command(_ words: String) -> String { "mirror-bot \(words)\(flags)" }
         func login(_ role: AccountRole) -> String {
-            command("login \((networks[role] ?? configuration.network(of: role)).rawValue) --as \(role.rawValue)")
+            command(
+                "login \((networks[role] ?? configuration.network(of: role)).rawValue) --as \(role.rawValue)"
+            )
         }
         // The settings of the network that is configured say nothing about another one.
         func problem(_ role: AccountRole) -> String? {
-            networks[role].map { $0 == configuration.network(of: role) } ?? true ? accounts.problem(role) : nil
+            networks[role].map { $0 == configuration.network(of: role) } ?? true
+                ? accounts.problem(role) : nil
         }
         let hasHuman = accounts.accounts[.human] != nil
         var steps = [
             SetupStep(
-                .human, isDone: hasHuman || rows.hasPosts, text: "the human's account, or an archive of theirs",
+                .human, isDone: hasHuman || rows.hasPosts,
+                text: "the human's account, or an archive of theirs",
                 command: login(.human),
-                detail: [problem(.human), "\(command("train scheduler --from FILE")) reads an archive"]
-                    .compactMap(\.self).joined(separator: "; "))
+                detail: [
+                    problem(.human), "\(command("train scheduler --from FILE")) reads an archive",
+                ]
+                .compactMap(\.self).joined(separator: "; "))
         ]
         // The owner's login agrees by itself.
-        let isAgreed = record.consent != nil || record.stopped == nil && accounts.willAgree(configuration)
-        let agreesByLogin = record.stopped == nil && accounts.accounts[.human]?.credentials.opensAccount == true
+        let isAgreed =
+            record.consent != nil || record.stopped == nil && accounts.willAgree(configuration)
+        let agreesByLogin =
+            record.stopped == nil && accounts.accounts[.human]?.credentials.opensAccount == true
         if hasHuman || rows.hasPosts, !agreesByLogin {
             steps.append(
                 SetupStep(
                     .consent, isDone: isAgreed, text: "your word that the human agreed",
                     command: command("set \(Setting.humanConsent.name)=WHO"),
-                    detail: "WHO is \(HumanConsent.Ground.choices); a login of the human's account counts as well"))
+                    detail:
+                        "WHO is \(HumanConsent.Ground.choices); a login of the human's account counts as well"
+                ))
         }
         steps.append(
             SetupStep(
-                .bot, isDone: accounts.problem(.bot) == nil, text: "the bot's account", command: login(.bot),
+                .bot, isDone: accounts.problem(.bot) == nil, text: "the bot's account",
+                command: login(.bot),
                 detail: problem(.bot)))
-        let botNetwork = accounts.accounts[.bot]?.network ?? networks[.bot] ?? configuration.botNetwork
+        let botNetwork =
+            accounts.accounts[.bot]?.network ?? networks[.bot] ?? configuration.botNetwork
         if let policy = botNetwork.descriptor.policy {
             steps.append(
                 SetupStep(
@@ -105,7 +121,8 @@ extension HumanMirror {
             timeZoneStep(record, rows.zoneProposal, command),
             SetupStep(
                 .favorites,
-                isDone: configuration.favoriteMode == .off || rows.hasExamples || rows.trainings.favorites,
+                isDone: configuration.favoriteMode == .off || rows.hasExamples
+                    || rows.trainings.favorites,
                 text: "what the human favorites",
                 command: command("train classifier")),
         ]
@@ -113,16 +130,19 @@ extension HumanMirror {
         if hasHuman || record.humanHandle != nil {
             steps.append(
                 SetupStep(
-                    .profile, isDone: record.profileSettled != nil, text: "a profile that says whose mirror the bot is",
+                    .profile, isDone: record.profileSettled != nil,
+                    text: "a profile that says whose mirror the bot is",
                     command: command("profile")))
         }
         return steps + [
             SetupStep(
-                .start, isDone: false, text: "a look at what would happen, then the work", command: command("run"))
+                .start, isDone: false, text: "a look at what would happen, then the work",
+                command: command("run"))
         ]
     }
 
-    /// Whether a person named the time zone: the mirror works with an adopted one, but a person should confirm it once.
+    /// Whether a person named the time zone: the mirror works with an adopted one, but a person
+    /// should confirm it once.
     private func hasZone(_ record: MirrorRecord) -> Bool {
         configuration.timeZone != nil || record.timeZone != nil && record.timeZoneSource == nil
     }
@@ -133,8 +153,10 @@ extension HumanMirror {
         let setting = Setting.timeZone.name
         return SetupStep(
             .timeZone, isDone: hasZone(record), text: "the human's time zone",
-            command: command("set \(setting)=\(record.timeZone ?? record.archiveTimeZone ?? "ZONE")"),
-            detail: (["\(setting) is not set"] + [proposal].compactMap(\.self)).joined(separator: "; "))
+            command: command(
+                "set \(setting)=\(record.timeZone ?? record.archiveTimeZone ?? "ZONE")"),
+            detail: (["\(setting) is not set"] + [proposal].compactMap(\.self)).joined(
+                separator: "; "))
     }
 
     /// The command that leads through the checklist.
@@ -145,12 +167,14 @@ extension HumanMirror {
     /// What to do next; nil once the mirror has worked.
     ///
     /// - Throws: The store's error.
-    package func nextStep() async throws -> SetupStep? { try await setupSteps().first { !$0.isDone } }
+    package func nextStep() async throws -> SetupStep? {
+        try await setupSteps().first { !$0.isDone }
+    }
 
     /// The error for a command that cannot work because of `error`, in the words of the checklist.
     ///
-    /// Whatever a command found missing first, it names the first open step among those that it needs, so that all
-    /// commands and `status` ask for the same thing.
+    /// Whatever a command found missing first, it names the first open step among those that it
+    /// needs, so that all commands and `status` ask for the same thing.
     ///
     /// - Parameter error: What the command ran into.
     /// - Returns: `error` itself if it is about something else, or none of the steps is open.
@@ -167,15 +191,20 @@ extension HumanMirror {
     }
 
     /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
-    private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (posts: Bool, favorites: Bool) {
-        guard accounts.accounts[.human]?.network.descriptor.prices != nil else { return (false, false) }
+    private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (
+        posts: Bool, favorites: Bool
+    ) {
+        guard accounts.accounts[.human]?.network.descriptor.prices != nil else {
+            return (false, false)
+        }
         return SetupRows.trainings(try await feeds.trainingLeft())
     }
 
     /// Whether anything was learned of the human's favorites.
     private func hasExamples() async throws -> Bool {
         guard configuration.favoriteMode != .off else { return false }
-        let rows = try await storage.query("SELECT 1 AS found FROM examples WHERE mirror = \(self.name) LIMIT 1")
+        let rows = try await storage.query(
+            "SELECT 1 AS found FROM examples WHERE mirror = \(self.name) LIMIT 1")
         return !rows.isEmpty
     }
 }

@@ -33,15 +33,16 @@ package struct StatsReport: Codable, Sendable {
         }
     }
 
-    /// How alike the hours of human and bot are: of each hour of the day the smaller of both shares, summed up; from 0 for
-    /// nothing in common to 1.
+    /// How alike the hours of human and bot are: of each hour of the day the smaller of both
+    /// shares, summed up; from 0 for nothing in common to 1.
     package struct Likeness: Codable, Equatable, Sendable {
         /// Of the bot's posts and the human's; nil if either has none.
         package var share: Double?
-        /// Of two halves of the human's own past, each with every other day that has a post; nil with fewer than two days.
+        /// Of two halves of the human's own past, each with every other day that has a post; nil
+        /// with fewer than two days.
         package var halves: Double?
-        /// What as many posts as the bot has reach on average if each draws its hour from the human's; nil if either has
-        /// none.
+        /// What as many posts as the bot has reach on average if each draws its hour from the
+        /// human's; nil if either has none.
         package var expected: Double?
     }
 
@@ -199,7 +200,8 @@ package struct StatsReporter: Sendable {
             mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
             timeZone: mirror.timeZoneName(record) ?? mirror.configuration.name(of: zone), made: now,
             humanPosts: times.human, botPosts: times.bot, humanSince: times.humanSince,
-            humanUntil: times.humanUntil, botSince: times.botSince, likeness: times.likeness, days: times.days,
+            humanUntil: times.humanUntil, botSince: times.botSince, likeness: times.likeness,
+            days: times.days,
             authors: taste.authors, wordsFor: taste.wordsFor,
             wordsAgainst: taste.wordsAgainst, wordsProblem: taste.problem, measure: taste.measure,
             leftOut: try await leftOut(now: now), stored: try await stored())
@@ -214,7 +216,8 @@ package struct StatsReporter: Sendable {
         let done = try await timesDone(since: today.advanced(by: -Self.daysShown))
         let posted = done[.post] ?? []
         return StatsReport.Times(
-            human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted), humanSince: human.map(\.day).min(),
+            human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted),
+            humanSince: human.map(\.day).min(),
             humanUntil: human.map(\.day).max(), botSince: posted.map(\.day).min(),
             likeness: StatsReport.Likeness(human, posted),
             days: days(human, done, until: today))
@@ -226,7 +229,9 @@ package struct StatsReporter: Sendable {
         let stamp = "\(try await outbox.changeStamp()) \(day) \(zone.identifier)"
         return try await kept.value("times done", of: mirror.name, stamp: stamp) {
             let start = LocalDayMinutes(day, in: zone).start ?? .distantPast
-            return try await outbox.timesDone(since: start).mapValues { $0.map { LocalTime($0, in: zone) } }
+            return try await outbox.timesDone(since: start).mapValues {
+                $0.map { LocalTime($0, in: zone) }
+            }
         }
     }
 
@@ -244,7 +249,9 @@ package struct StatsReporter: Sendable {
     private func days(
         _ human: [LocalTime], _ done: [ActionKind: [LocalTime]], until last: LocalDay
     ) -> [StatsReport.Day] {
-        var days = (0..<Self.daysShown).map { StatsReport.Day(day: last.advanced(by: $0 - Self.daysShown + 1)) }
+        var days = (0..<Self.daysShown).map {
+            StatsReport.Day(day: last.advanced(by: $0 - Self.daysShown + 1))
+        }
         func add(_ times: [LocalTime]?, to number: WritableKeyPath<StatsReport.Day, Int>) {
             for time in times ?? [] {
                 let index = time.day.days(since: last) + Self.daysShown - 1
@@ -311,7 +318,8 @@ package struct StatsReporter: Sendable {
         }
     }
 
-    /// The names of authors of whom favorites were learned, those with the most first, as many as are shown.
+    /// The names of authors of whom favorites were learned, those with the most first, as many as
+    /// are shown.
     private static func first(_ authors: [String: FeatureCount]) -> [String] {
         let sorted = authors.filter { $0.value.favorite > 0 }.sorted { first, second in
             first.value.favorite == second.value.favorite
@@ -330,7 +338,8 @@ package struct StatsReporter: Sendable {
             authors[
                 name,
                 default: StatsReport.Author(
-                    name: name, favorites: count?.favorite ?? 0, normals: count?.normal ?? 0, given: 0)
+                    name: name, favorites: count?.favorite ?? 0, normals: count?.normal ?? 0,
+                    given: 0)
             ].given += given
         }
         for name in learned?.firstAuthors ?? [] { add(name, given: 0) }
@@ -342,7 +351,8 @@ package struct StatsReporter: Sendable {
         for (id, number) in given { add((names[id] ?? id.value).lowercased(), given: number) }
         let sorted = authors.values.sorted { first, second in
             if first.favorites != second.favorites { return first.favorites > second.favorites }
-            return first.given == second.given ? first.name < second.name : first.given > second.given
+            return first.given == second.given
+                ? first.name < second.name : first.given > second.given
         }
         return Array(sorted.prefix(Self.authorsShown))
     }
@@ -386,7 +396,9 @@ package struct StatsReporter: Sendable {
             StatsReport.LeftOut(part: .archive, count: count, reason: reason)
         }
         let sometimes = unsent.sometimes.map { reason, count in
-            line(count, ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
+            line(
+                count,
+                ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
         }
         return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
             line(unsent.replies, ReportedReason(Refusal.Reason.isReply.rawValue)),
@@ -398,7 +410,8 @@ package struct StatsReporter: Sendable {
 
     private func leftOutOfActions() async throws -> [StatsReport.LeftOut] {
         let ended: [ActionState] = [.skipped, .expired, .failed]
-        return try await mirror.outbox(lease: nil).tallies().filter { ended.contains($0.state) }.map { tally in
+        return try await mirror.outbox(lease: nil).tallies().filter { ended.contains($0.state) }.map
+        { tally in
             let part: StatsReport.LeftOut.Part =
                 switch tally.kind {
                 case .post: .post
@@ -408,7 +421,8 @@ package struct StatsReporter: Sendable {
             let reason =
                 tally.reason.map { ReportedReason($0) }
                 ?? ReportedReason(tally.state.rawValue, text: "no reason was noted")
-            return StatsReport.LeftOut(part: part, state: tally.state.rawValue, count: tally.count, reason: reason)
+            return StatsReport.LeftOut(
+                part: part, state: tally.state.rawValue, count: tally.count, reason: reason)
         }
     }
 
@@ -420,7 +434,8 @@ package struct StatsReporter: Sendable {
                 (feed.givenUp, "given-up", "could not be decided"),
             ].map { count, code, text in
                 StatsReport.LeftOut(
-                    part: .feed, count: count, reason: ReportedReason(code, text: "\(feed.feed): \(text)"))
+                    part: .feed, count: count,
+                    reason: ReportedReason(code, text: "\(feed.feed): \(text)"))
             }
         }
     }
@@ -452,14 +467,18 @@ package struct StatsReporter: Sendable {
                 "the newest \(configuration.archiveLimit)"),
             row(
                 "public posts of others that were learned from", try number("examples"),
-                "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"),
+                "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"
+            ),
             row(
-                "the bot's actions and decisions, their recipients and reasons", try number("actions"),
+                "the bot's actions and decisions, their recipients and reasons",
+                try number("actions"),
                 "\(configuration.historyDays) days; what was sent to a person stays"),
             row(
                 "people who were answered, denied, allowed or linked", try number("people"),
                 "until the database is deleted"),
-            row("items that could not be read or decided", try number("items"), "until the database is deleted"),
+            row(
+                "items that could not be read or decided", try number("items"),
+                "until the database is deleted"),
             row("logins, sealed", try number("logins"), "until they are logged out"),
         ]
     }
@@ -475,7 +494,8 @@ extension StatsReport.Likeness {
         let days = Set(human.map(\.day)).sorted()
         let odd = Set(days.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
         halves = Self.sum(
-            Self.shares(human.filter { !odd.contains($0.day) }), Self.shares(human.filter { odd.contains($0.day) }))
+            Self.shares(human.filter { !odd.contains($0.day) }),
+            Self.shares(human.filter { odd.contains($0.day) }))
         expected = bot.isEmpty ? nil : shares.map { Self.expected($0, posts: bot.count) }
     }
 
@@ -493,14 +513,18 @@ extension StatsReport.Likeness {
 
     /// The mean of ``share`` over all draws of so many hours.
     ///
-    /// Half the sum of the mean absolute deviations is what is missing to 1. De Moivre's formula gives that of a binomial
-    /// number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where m is the whole part of n · p.
+    /// Half the sum of the mean absolute deviations is what is missing to 1. De Moivre's formula
+    /// gives that of a binomial number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where
+    /// m is the whole part of n · p.
     private static func expected(_ shares: [Double], posts: Int) -> Double {
         let number = Double(posts)
         let deviations = shares.filter { $0 > 0 && $0 < 1 }.map { share in
             let next = (number * share).rounded(.down) + 1
             let combinations = lgamma(number + 1) - lgamma(next + 1) - lgamma(number - next + 1)
-            return 2 * exp(combinations + log(next) + next * log(share) + (number - next + 1) * log(1 - share))
+            return 2
+                * exp(
+                    combinations + log(next) + next * log(share) + (number - next + 1)
+                        * log(1 - share))
         }
         return max(0, 1 - deviations.reduce(0, +) / number / 2)
     }
@@ -526,7 +550,8 @@ extension MirrorReport {
     ///   - now: The present.
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
-        let status = try await StatusReporter(mirror: mirror, recentShown: Self.recentShown).report(now: now)
+        let status = try await StatusReporter(mirror: mirror, recentShown: Self.recentShown).report(
+            now: now)
         let stats = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
         let planner = PlanReporter(mirror: mirror, zone: zone)
         let today = LocalTime(now, in: zone).day

@@ -36,8 +36,12 @@ package struct StatusReport: Codable, Sendable {
 
         init(_ spending: Spending) {
             month = spending.month
-            (budget, spent, left) = (spending.budget.dollars, spending.total.dollars, spending.left.dollars)
-            let amounts = spending.byPurpose.map { ($0.key.replacing("-", with: "_"), $0.value.dollars) }
+            (budget, spent, left) = (
+                spending.budget.dollars, spending.total.dollars, spending.left.dollars
+            )
+            let amounts = spending.byPurpose.map {
+                ($0.key.replacing("-", with: "_"), $0.value.dollars)
+            }
             byPurpose = Dictionary(uniqueKeysWithValues: amounts)
             renews = spending.renews
         }
@@ -51,18 +55,24 @@ package struct StatusReport: Codable, Sendable {
         package var favoritesLeft: Int
         /// Posts to compare them with that are still to be read, at most.
         package var comparedLeft: Int
-        /// The months in which the worker reads all of them by itself; nil if no month pays for them.
+        /// The months in which the worker reads all of them by itself; nil if no month pays for
+        /// them.
         package var monthsLeft: Int?
         /// When the worker goes on.
         package var goesOn: Date
 
         /// Nil if nothing is left.
-        init?(_ left: TrainingLeft, _ plan: MonthPlan, now: Date, _ price: @escaping (Int, Feed) -> Money?) {
+        init?(
+            _ left: TrainingLeft, _ plan: MonthPlan, now: Date,
+            _ price: @escaping (Int, Feed) -> Money?
+        ) {
             guard left.isBegun else { return nil }
             (postsLeft, favoritesLeft) = (left.begun(.ownPosts) ?? 0, left.begun(.favorites) ?? 0)
             comparedLeft = left.begun(.home) ?? 0
             let feeds = left.begunFeeds
-            let months = feeds.map { left.months(by: plan, of: SpendingPurpose.past($0).part, price) }
+            let months = feeds.map {
+                left.months(by: plan, of: SpendingPurpose.past($0).part, price)
+            }
             monthsLeft = months.contains(nil) ? nil : months.compactMap(\.self).max()
             goesOn =
                 feeds.map { feed in
@@ -89,9 +99,11 @@ package struct StatusReport: Codable, Sendable {
         /// - Parameters:
         ///   - count: The originals; nil for the result if there are none.
         ///   - each: The price of asking for one of them.
-        ///   - list: The number of posts that the human's own list shows, and the price of reading it.
+        ///   - list: The number of posts that the human's own list shows, and the price of reading
+        ///     it.
         init?(
-            _ count: OutboxStore.FollowingCount, _ plan: MonthPlan, each: Money, list: (posts: Int, price: Money)
+            _ count: OutboxStore.FollowingCount, _ plan: MonthPlan, each: Money,
+            list: (posts: Int, price: Money)
         ) {
             guard count.all > 0, each > .zero else { return nil }
             originals = count.all
@@ -101,7 +113,8 @@ package struct StatusReport: Codable, Sendable {
             let needed = round * plan.days
             missing = max(needed - share, .zero).dollars
             // A day has its part of the month's share, and reaches that part of a round.
-            let reached = Double(count.all) * Double(share.microdollars) / Double(needed.microdollars)
+            let reached =
+                Double(count.all) * Double(share.microdollars) / Double(needed.microdollars)
             perDay = min(Int(reached), count.all)
             let rounded = needed.microdollars + share.microdollars - 1
             days = share > .zero ? max(1, rounded / share.microdollars) : nil
@@ -112,7 +125,8 @@ package struct StatusReport: Codable, Sendable {
     package struct Place: Codable, Equatable, Sendable {
         /// The database: a path, or a server with its host and the name there.
         package var database: String
-        /// The folder of the embedded database, in which `.env` is read too; nil where none is known.
+        /// The folder of the embedded database, in which `.env` is read too; nil where none is
+        /// known.
         package var home: String?
         /// The `.env` files that were read, the one that wins first.
         package var settings: [String]
@@ -143,7 +157,9 @@ package struct StatusReport: Codable, Sendable {
         /// Nil if there is nothing of the kind.
         init?(_ tally: UndoTally) {
             guard tally != UndoTally() else { return nil }
-            (waiting, unknown, refused, proposed) = (tally.waiting, tally.remembered, tally.refused, tally.proposed)
+            (waiting, unknown, refused, proposed) = (
+                tally.waiting, tally.remembered, tally.refused, tally.proposed
+            )
         }
     }
 
@@ -155,7 +171,8 @@ package struct StatusReport: Codable, Sendable {
         package var newest: Date?
         /// Nil in reports of earlier versions.
         package var texts: TextState?
-        /// Of posts that may be sent with their pictures, and of files that are kept of these; nil where none are sent.
+        /// Of posts that may be sent with their pictures, and of files that are kept of these; nil
+        /// where none are sent.
         package var pictures: PictureState?
     }
 
@@ -180,11 +197,15 @@ package struct StatusReport: Codable, Sendable {
         init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
             plain = mode == .plain ? unsent.plain : nil
             var reasons = unsent.unfit
-            if unsent.tooLong > 0 { reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong }
+            if unsent.tooLong > 0 {
+                reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong
+            }
             (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
             (unfit, unjudged) = (reasons.values.reduce(0, +), unsent.unjudged)
             self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map { ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text) }
+                .map {
+                    ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text)
+                }
         }
 
         /// What one rule leaves out.
@@ -217,7 +238,8 @@ package struct StatusReport: Codable, Sendable {
         package var seen: Int
         /// Posts without a word that was learned, of those; nil while they are not counted.
         package var wordless: Int?
-        /// Counts kept, one for each feature and category; nil if they cannot be read, or were not counted.
+        /// Counts kept, one for each feature and category; nil if they cannot be read, or were not
+        /// counted.
         package var counts: Int?
         /// Why favorites wait; nil when they do not.
         package var waiting: String?
@@ -286,11 +308,11 @@ package struct StatusReport: Codable, Sendable {
     package var schema = "mirror-bot/status/2"
     /// Nil in reports of earlier versions.
     package var verdict: Verdict?
-    /// What keeps the mirror from a part of its work, and what its operator should know; nil in reports of earlier
-    /// versions.
+    /// What keeps the mirror from a part of its work, and what its operator should know; nil in
+    /// reports of earlier versions.
     package var obstacles: [Obstacle]?
-    /// The digest of whether and how the mirror pauses or is held, for who pauses or resumes it; nil in reports of earlier
-    /// versions.
+    /// The digest of whether and how the mirror pauses or is held, for who pauses or resumes it;
+    /// nil in reports of earlier versions.
     package var pauseSeen: Seen?
     /// What is to be done before the mirror works; nil once it has worked.
     package var setup: [SetupStep]?
@@ -304,7 +326,8 @@ package struct StatusReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var accounts: [AccountState] = []
-    /// Who agreed that the human is mirrored; nil if nobody did, and in reports of earlier versions.
+    /// Who agreed that the human is mirrored; nil if nobody did, and in reports of earlier
+    /// versions.
     package var consent: HumanConsent?
     /// Nil for the usual state of the human's account, and in reports of earlier versions.
     package var standing: StandingState?
@@ -312,7 +335,8 @@ package struct StatusReport: Codable, Sendable {
     package var spending: SpendingState?
     /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
     package var training: TrainingState?
-    /// Nil where looks at the human's posts cost nothing, or no copies exist; nil in reports of earlier versions.
+    /// Nil where looks at the human's posts cost nothing, or no copies exist; nil in reports of
+    /// earlier versions.
     package var following: FollowingState?
     package var timeZone: String?
     /// When the human lived by other clocks; nil where nothing is noted.
@@ -326,11 +350,12 @@ package struct StatusReport: Codable, Sendable {
     package var undo: UndoState?
     package var today: LocalDay?
     package var slots: [PlanReport.Slot]
-    /// When the next post is due, be it on another day than today; nil if none is planned or foreseen.
+    /// When the next post is due, be it on another day than today; nil if none is planned or
+    /// foreseen.
     package var nextSlot: Date?
     package var recent: [ReportedAction]
-    /// How much of the day's and the network's limits is used; nil without a time zone, and in reports of earlier
-    /// versions.
+    /// How much of the day's and the network's limits is used; nil without a time zone, and in
+    /// reports of earlier versions.
     package var limits: [LimitState]?
     /// Whether a worker holds the mirror now.
     package var isRunning: Bool
@@ -353,14 +378,17 @@ extension StatusReport {
     /// The first obstacle that stops posts, other than a missing worker; nil if there is none.
     package var obstacleToPosts: String? {
         let ofWorker: Set<Obstacle.Code> = [.noWorker, .workerEnded, .workerLate, .passLate]
-        return obstacles?.first { $0.weight != .note && $0.stops.contains(.sending) && !ofWorker.contains($0.code) }?
-            .sentence
+        return obstacles?.first {
+            $0.weight != .note && $0.stops.contains(.sending) && !ofWorker.contains($0.code)
+        }?
+        .sentence
     }
 
     /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or foreseen.
     package func nextPost(now: Date) -> String? {
         nextSlot.map {
-            Health.words(for: $0, now: now, in: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
+            Health.words(
+                for: $0, now: now, in: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
         }
     }
 }
@@ -378,15 +406,16 @@ package struct StatusReporter: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - recentShown: How many of the last actions are told of.
-    ///   - countsAll: Whether it is told what the texts of the archive are good for, and how many counts the classifier
-    ///     keeps, for which all of them are read.
+    ///   - countsAll: Whether it is told what the texts of the archive are good for, and how many
+    ///     counts the classifier keeps, for which all of them are read.
     package init(mirror: HumanMirror, recentShown: Int = 10, countsAll: Bool = true) {
         (self.mirror, self.recentShown, self.countsAll) = (mirror, recentShown, countsAll)
     }
 
     /// The state at `now`.
     ///
-    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
+    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not
+    /// thrown.
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
         var reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
@@ -400,22 +429,28 @@ package struct StatusReporter: Sendable {
         reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
         if numbers.unconfirmed > 0 {
             let since = now - 86_400
-            reading.facts.unconfirmed = try await outbox.unconfirmed(since: since, limit: Self.unconfirmedSearched)
+            reading.facts.unconfirmed = try await outbox.unconfirmed(
+                since: since, limit: Self.unconfirmedSearched)
         }
         if !reading.facts.setup.isEmpty {
             // With a proposal for the time zone, for which the archive is read.
-            reading.facts.setup = try await mirror.setupSteps(record, reading.accounts, posts: numbers.posts)
+            reading.facts.setup = try await mirror.setupSteps(
+                record, reading.accounts, posts: numbers.posts)
         }
         reading.facts.setAside = try await outbox.setAside(limit: Self.setAsideShown)
         let next = try await mirror.nextPost(reading, today: planned?.previewed, now: now)
         let health = Health(reading.facts, next: next, now: now)
         var limits: [LimitState]?
         if let today, let zone, let day = today.period(in: zone) {
-            let posts = plan?.slots.count { [ActionState.sending, .done].map(\.rawValue).contains($0.state) } ?? 0
+            let posts =
+                plan?.slots.count {
+                    [ActionState.sending, .done].map(\.rawValue).contains($0.state)
+                } ?? 0
             limits = try await mirror.limits(
                 of: reading.accounts.accounts[.bot], posts: posts, since: day.lowerBound, now: now)
         }
-        let spans = numbers.zones == 0 ? [] : try await mirror.archive.zones(home: zone ?? .gmt).spans
+        let spans =
+            numbers.zones == 0 ? [] : try await mirror.archive.zones(home: zone ?? .gmt).spans
         let zones = spans.map(ZonesReport.Line.init)
         return StatusReport(
             verdict: health.verdict, obstacles: health.obstacles,
@@ -423,9 +458,11 @@ package struct StatusReporter: Sendable {
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup,
             setupCommand: reading.facts.setup.isEmpty ? nil : mirror.setupCommand,
             mirror: configuration.mirror,
-            storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
+            storage: "\(mirror.process.storage)",
+            place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
-            bot: record.botHandle, accounts: reading.accounts.states(record), consent: record.consent,
+            bot: record.botHandle, accounts: reading.accounts.states(record),
+            consent: record.consent,
             standing: record.standing.map(StatusReport.StandingState.init),
             spending: reading.spending == nil
                 ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
@@ -433,7 +470,8 @@ package struct StatusReporter: Sendable {
             following: try await following(reading.accounts, outbox, now: now),
             timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
-                posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
+                posts: numbers.posts, limit: configuration.archiveLimit,
+                oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest,
                 texts: countsAll
                     ? try await texts(
@@ -455,7 +493,8 @@ package struct StatusReporter: Sendable {
     package func archive(zone: TimeZone?, now: Date) async throws -> StatusReport.ArchiveState {
         let span = try await mirror.archive.span()
         return StatusReport.ArchiveState(
-            posts: try await mirror.archive.count(), limit: mirror.configuration.archiveLimit, oldest: span?.oldest,
+            posts: try await mirror.archive.count(), limit: mirror.configuration.archiveLimit,
+            oldest: span?.oldest,
             newest: span?.newest,
             texts: try await texts(
                 zone, isFollowed: try await mirror.watchesHuman(), now: now),
@@ -473,7 +512,8 @@ package struct StatusReporter: Sendable {
         return texts
     }
 
-    /// The classifier alone, as ``report(now:)`` says it; nil when the dictionary or the counts cannot be reached.
+    /// The classifier alone, as ``report(now:)`` says it; nil when the dictionary or the counts
+    /// cannot be reached.
     ///
     /// - Throws: The store's error.
     package func classifier() async throws -> StatusReport.ClassifierState? {
@@ -481,10 +521,15 @@ package struct StatusReporter: Sendable {
     }
 
     /// How far trainings are, where the human's network charges for reading.
-    private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport.TrainingState? {
+    private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport
+        .TrainingState?
+    {
         guard let prices = accounts.accounts[.human]?.network.descriptor.prices else { return nil }
-        let (left, plan) = (try await mirror.feeds.trainingLeft(), try await mirror.spending.plan(at: now))
-        return StatusReport.TrainingState(left, plan, now: now) { [settings = mirror.configuration] items, feed in
+        let (left, plan) = (
+            try await mirror.feeds.trainingLeft(), try await mirror.spending.plan(at: now)
+        )
+        return StatusReport.TrainingState(left, plan, now: now) {
+            [settings = mirror.configuration] items, feed in
             prices.read(items, feed, .human, settings)
         }
     }
@@ -493,15 +538,19 @@ package struct StatusReporter: Sendable {
     private func following(
         _ accounts: FoundAccounts, _ outbox: OutboxStore, now: Date
     ) async throws -> StatusReport.FollowingState? {
-        guard let network = accounts.accounts[.human]?.network, let prices = network.descriptor.prices else {
+        guard let network = accounts.accounts[.human]?.network,
+            let prices = network.descriptor.prices
+        else {
             return nil
         }
         let settings = mirror.configuration
         // As the worker estimates it.
         let listed = min(settings.archiveLimit, SchedulerTrainer.backfillLimit)
         return StatusReport.FollowingState(
-            try await outbox.following(on: network, now: now), try await mirror.spending.plan(at: now),
-            each: prices.ownPost(settings), list: (listed, prices.read(listed, .ownPosts, .human, settings)))
+            try await outbox.following(on: network, now: now),
+            try await mirror.spending.plan(at: now),
+            each: prices.ownPost(settings),
+            list: (listed, prices.read(listed, .ownPosts, .human, settings)))
     }
 
     private func pictures() async throws -> StatusReport.PictureState? {
@@ -510,7 +559,8 @@ package struct StatusReporter: Sendable {
         return StatusReport.PictureState(posts: posts, files: files)
     }
 
-    /// The last actions that came to an end or are on their way, with the names of all people in one query.
+    /// The last actions that came to an end or are on their way, with the names of all people in
+    /// one query.
     private func recent(_ outbox: OutboxStore) async throws -> [ReportedAction] {
         let actions = try await outbox.recent(recentShown, isOver: true)
         let persons = try await mirror.persons(of: actions)
@@ -524,19 +574,26 @@ package struct StatusReporter: Sendable {
     ) async throws -> (shown: (isStored: Bool, slots: [PlanReport.Slot]), previewed: [Action]?)? {
         guard let today, let zone else { return nil }
         let reporter = PlanReporter(mirror: mirror, zone: zone)
-        guard let (stored, actions) = try await reporter.actions(of: today, now: now) else { return nil }
+        guard let (stored, actions) = try await reporter.actions(of: today, now: now) else {
+            return nil
+        }
         let slots = reporter.slots(of: actions, isStored: stored != nil)
-        return (shown: (isStored: stored != nil, slots: slots), previewed: stored == nil ? actions : nil)
+        return (
+            shown: (isStored: stored != nil, slots: slots), previewed: stored == nil ? actions : nil
+        )
     }
 
     /// The classifier as it is reported, and as a fact of the mirror's health.
-    private func classifier(hasDecided: Bool) async throws -> (StatusReport.ClassifierState?, ClassifierFact?) {
+    private func classifier(hasDecided: Bool) async throws -> (
+        StatusReport.ClassifierState?, ClassifierFact?
+    ) {
         do {
             let status = try await mirror.favorites().status(countsFeatures: countsAll)
             var problem: String?
             if case .unavailable(let error) = status.counts { problem = error.description }
             let state = StatusReport.ClassifierState(
-                favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
+                favorites: Int(status.favorites), normals: Int(status.normals),
+                seen: Int(status.seen),
                 wordless: status.wordless.map(Int.init), counts: status.features,
                 waiting: problem ?? status.waiting.map { "\($0) learned" },
                 weights: status.weights.map(ReportedWeights.init))
@@ -591,14 +648,17 @@ struct ReportNumbers {
         guard let row = rows.first else { return }
         posts = try row.int("posts")
         zones = try row.int("zones")
-        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
+        if let oldest = try row.optionalDate("oldest_ms"),
+            let newest = try row.optionalDate("newest_ms")
+        {
             span = (oldest, newest)
         }
         hasFavorites = try row.int("has_favorites") == 1
         unconfirmed = try row.int("unconfirmed")
         undo = try UndoTally(row: row)
         if let at = try row.optionalDate("examined_ms") {
-            examination = LastExamination(at: at, failed: try row.int("failed"), warned: try row.int("warned"))
+            examination = LastExamination(
+                at: at, failed: try row.int("failed"), warned: try row.int("warned"))
         }
     }
 }
@@ -609,7 +669,8 @@ extension FoundAccounts {
         AccountRole.allCases.map { role in
             StatusReport.AccountState(
                 role: role, network: accounts[role]?.network ?? configuration.network(of: role),
-                handle: role == .human ? record.humanHandle : record.botHandle, credentials: accounts[role]?.origin)
+                handle: role == .human ? record.humanHandle : record.botHandle,
+                credentials: accounts[role]?.origin)
         }
     }
 }

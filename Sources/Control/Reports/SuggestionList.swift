@@ -40,7 +40,8 @@ package struct SuggestionList: Codable, Sendable {
         package let expires: Date
         /// What agreeing costs at most, in dollars; nil on networks that are free.
         package let cost: Double?
-        /// Whether only a person can do it, in a browser: the network does not let the bot favorite.
+        /// Whether only a person can do it, in a browser: the network does not let the bot
+        /// favorite.
         package let isByHand: Bool
         /// Why it cannot be approved, in words; nil if it can, and in reports of earlier versions.
         package let obstacle: String?
@@ -64,7 +65,8 @@ extension SuggestionList {
         package var order = OutboxStore.SuggestionPlace.Order.newest
         /// None for all.
         package var kinds: [ActionKind] = []
-        /// Words in what would be said, in the post it is about, or in a name; case, width and accents make no difference.
+        /// Words in what would be said, in the post it is about, or in a name; case, width and
+        /// accents make no difference.
         package var words: String?
         /// Where the page begins; nil for the first.
         package var cursor: String?
@@ -80,31 +82,41 @@ extension SuggestionList {
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         let place = try search.cursor.map { cursor in
             guard let place = OutboxStore.SuggestionPlace(cursor) else {
-                throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of suggestions")
+                throw ChangeRefusal(
+                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of suggestions")
             }
             return place
         }
         let store = mirror.outbox(lease: nil)
         // Words are looked for in texts and names that the rows do not hold.
         var actions = try await store.suggestions(
-            search.order, kinds: search.kinds, behind: place, limit: search.words == nil ? search.limit + 1 : 10_000)
+            search.order, kinds: search.kinds, behind: place,
+            limit: search.words == nil ? search.limit + 1 : 10_000)
         let persons = try await mirror.persons(of: actions)
-        let unknown = actions.compactMap { $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil }
-        let learned = try await Favorites.texts(of: unknown, learnedBy: mirror.name, in: mirror.storage)
+        let unknown = actions.compactMap {
+            $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil
+        }
+        let learned = try await Favorites.texts(
+            of: unknown, learnedBy: mirror.name, in: mirror.storage)
         if let words = search.words.map(SearchWords.init) {
             actions.removeAll { action in
                 let about = action.target?.text ?? action.targetPost.flatMap { learned[$0] }
-                return !words.occur(in: action.texts + [about, persons[action.id]?.name].compactMap(\.self))
+                return !words.occur(
+                    in: action.texts + [about, persons[action.id]?.name].compactMap(\.self))
             }
         }
         let isMore = actions.count > search.limit && search.limit > 0
-        next = isMore ? OutboxStore.SuggestionPlace(actions[search.limit - 1], in: search.order).text : nil
+        next =
+            isMore
+            ? OutboxStore.SuggestionPlace(actions[search.limit - 1], in: search.order).text : nil
         actions = Array(actions.prefix(search.limit))
         total = try await store.suggestionCount()
         var canFavorite = true
         var obstacle: String?
         // Without an account nothing is known of what it may do, and nothing is sent.
-        if actions.contains(where: { $0.kind == .favorite }), let network = try? await mirror.network(of: .bot) {
+        if actions.contains(where: { $0.kind == .favorite }),
+            let network = try? await mirror.network(of: .bot)
+        {
             canFavorite = network.capabilities.canFavorite
             obstacle = mirror.obstacleToFavorites(on: network)
         }
@@ -112,14 +124,18 @@ extension SuggestionList {
         let prices = try await mirror.prices(of: actions)
         suggestions = actions.map { action in
             Suggestion(
-                id: action.id, kind: action.kind, person: persons[action.id], address: action.targetPost?.webAddress,
-                about: action.target?.text ?? action.targetPost.flatMap { learned[$0] }, text: action.text,
+                id: action.id, kind: action.kind, person: persons[action.id],
+                address: action.targetPost?.webAddress,
+                about: action.target?.text ?? action.targetPost.flatMap { learned[$0] },
+                text: action.text,
                 language: action.wording?.language,
                 rest: action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) },
                 rate: action.explanation?.favoriteRate, threshold: action.explanation?.threshold,
                 features: action.explanation?.tellingFeatures.map(\.name) ?? [],
-                words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(\.name) ?? [],
-                why: action.explanation?.summary, created: action.created, due: action.due, expires: action.expires,
+                words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(\.name)
+                    ?? [],
+                why: action.explanation?.summary, created: action.created, due: action.due,
+                expires: action.expires,
                 cost: prices[action.id], isByHand: action.kind == .favorite && !canFavorite,
                 obstacle: action.kind == .favorite ? obstacle : nil,
                 isLearned: action.canTeach(on: network),
@@ -129,8 +145,8 @@ extension SuggestionList {
 }
 
 extension HumanMirror {
-    /// What sending each action would cost at most, in dollars, by its id; none on networks that are free, for favorites,
-    /// and while the bot has no account.
+    /// What sending each action would cost at most, in dollars, by its id; none on networks that
+    /// are free, for favorites, and while the bot has no account.
     ///
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {
@@ -140,7 +156,8 @@ extension HumanMirror {
         for action in said {
             guard let wording = action.wording else { continue }
             let price = bot.price(
-                ofPublishing: [wording.text] + wording.rest.map(\.text), pictures: wording.pictures.count,
+                ofPublishing: [wording.text] + wording.rest.map(\.text),
+                pictures: wording.pictures.count,
                 isReply: action.kind == .reply || action.parent != nil)
             prices[action.id] = price?.dollars
         }

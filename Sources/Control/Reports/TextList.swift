@@ -6,7 +6,8 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// The human's archived texts, the newest first: a page of all, or of those that a person looks for.
+/// The human's archived texts, the newest first: a page of all, or of those that a person looks
+/// for.
 package struct TextList: Codable, Equatable, Sendable {
     /// An archived post.
     package struct Text: Codable, Equatable, Sendable {
@@ -39,17 +40,19 @@ package struct TextList: Codable, Equatable, Sendable {
         package let text: String
         /// A BCP 47 language tag, if it is known.
         package let language: String?
-        /// Whom it answers, as a person types them; nil where it answers nobody, or nobody that is known.
+        /// Whom it answers, as a person types them; nil where it answers nobody, or nobody that is
+        /// known.
         package let answers: String?
         package let fitness: Fitness
-        /// Whether the bot may post it by itself, at some times at least; nil for an answer, and for what the rules have
-        /// not judged yet.
+        /// Whether the bot may post it by itself, at some times at least; nil for an answer, and
+        /// for what the rules have not judged yet.
         package let isFit: Bool?
         /// The stable code of why it may not; nil where it may.
         package let unfit: String?
         /// The same in plain words.
         package let unfitText: String?
-        /// When it is posted and why only then, in plain words; nil for what is posted at any time or never.
+        /// When it is posted and why only then, in plain words; nil for what is posted at any time
+        /// or never.
         package let sometimes: String?
         /// Why it comes after others that are as fit, in plain words; nil for one that does not.
         package let demoted: String?
@@ -94,7 +97,8 @@ extension TextList {
         }
 
         package var kind = Kind.all
-        /// The stable code of the rule that leaves them out, or lets them be posted at some times only.
+        /// The stable code of the rule that leaves them out, or lets them be posted at some times
+        /// only.
         package var reason: String?
         /// Words in the text; case, width and accents make no difference.
         package var words: String?
@@ -114,7 +118,8 @@ extension TextList {
         if let cursor = search.cursor {
             place = Archive.Place(cursor)
             guard place != nil else {
-                throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of texts")
+                throw ChangeRefusal(
+                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of texts")
             }
         }
         let wanted = search.words.map(SearchWords.init)
@@ -155,9 +160,12 @@ extension TextList.Text {
         }
     }
 
-    private init(_ kept: Archive.Kept, _ planned: Planned?, demoted: String?, _ label: PersonLabel?) {
+    private init(_ kept: Archive.Kept, _ planned: Planned?, demoted: String?, _ label: PersonLabel?)
+    {
         let post = kept.post
-        (self.post, address, created) = (post.id.value, post.id.webAddress ?? post.address, post.createdAt)
+        (self.post, address, created) = (
+            post.id.value, post.id.webAddress ?? post.address, post.createdAt
+        )
         (text, language, answers) = (post.text, post.language, post.replyTo?.author?.reference)
         let sentence = kept.reason.map { ReportedReason($0).text }
         fitness =
@@ -171,14 +179,17 @@ extension TextList.Text {
         isFit = [.answer, .unjudged].contains(fitness) ? nil : fitness != .unfit
         (unfit, unfitText) = fitness == .unfit ? (kept.reason, sentence) : (nil, nil)
         let times = kept.window.isEmpty ? nil : "used then: \(kept.window)"
-        sometimes = fitness == .sometimes ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
+        sometimes =
+            fitness == .sometimes
+            ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
         (isNever, uses, lastUse, seen) = (kept.isNever, kept.uses, kept.lastUse, kept.seen)
         (self.planned, self.demoted, self.label) = (planned, demoted, label)
     }
 }
 
 extension TextList.Text {
-    /// Whether a person may have it posted: whatever the rules for texts that do not stand for themselves say.
+    /// Whether a person may have it posted: whatever the rules for texts that do not stand for
+    /// themselves say.
     package var isForPersonToPost: Bool {
         guard !isNever else { return false }
         return switch fitness {
@@ -194,7 +205,9 @@ extension HumanMirror {
     fileprivate func plannedTexts() async throws -> [PostID: TextList.Text.Planned] {
         let waiting = try await outbox(lease: nil).waitingPosts().sorted { $0.due < $1.due }
         let texts = waiting.compactMap { action in
-            action.wording.map { ($0.source, TextList.Text.Planned(slot: action.subject, due: action.due)) }
+            action.wording.map {
+                ($0.source, TextList.Text.Planned(slot: action.subject, due: action.due))
+            }
         }
         return Dictionary(texts) { first, _ in first }
     }

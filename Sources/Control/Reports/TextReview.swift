@@ -7,8 +7,9 @@ import Posts
 
 /// Texts of which a person is asked whether the bot may post them: what it learns first.
 ///
-/// They are those that are posted first, in an order that differs from mirror to mirror and not from call to call. A text
-/// of which somebody has said something is not asked for, so that a review goes on where the last one ended.
+/// They are those that are posted first, in an order that differs from mirror to mirror and not
+/// from call to call. A text of which somebody has said something is not asked for, so that a
+/// review goes on where the last one ended.
 package struct TextReview: Codable, Equatable, Sendable {
     /// How many texts a first review has.
     package static let first = 20
@@ -48,7 +49,9 @@ package struct TextReview: Codable, Equatable, Sendable {
     }
 
     /// The posts whose texts may be posted, each text once, in the order of a review.
-    private static func ids(of mirror: HumanMirror, _ filter: Archive.TextFilter) async throws -> [PostID] {
+    private static func ids(of mirror: HumanMirror, _ filter: Archive.TextFilter) async throws
+        -> [PostID]
+    {
         let texts = try await mirror.archive.texts(in: [0...MinuteOfDay.count - 1], filter)
         func place(_ text: Archive.StoredText) -> UInt64 {
             StableHash.fnv1a("review/1 \(mirror.name) \(text.textKey)")

@@ -2,7 +2,8 @@ import Posts
 
 /// A name that is not that of one action.
 package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// As many digits of an identifier are shown where there is little room, and nearly always enough.
+    /// As many digits of an identifier are shown where there is little room, and nearly always
+    /// enough.
     package static let usualLength = 7
 
     package let description: String
@@ -27,25 +28,33 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
         let number = slot.part > 1 ? "\(slot.number)/\(slot.part)" : "\(slot.number)"
         return ActionNameError(
             description:
-                "\(slot.day) has no slot \(number), but \(count); mirror-bot plan --date \(slot.day) shows them")
+                "\(slot.day) has no slot \(number), but \(count); mirror-bot plan --date \(slot.day) shows them"
+        )
     }
 
     /// - Parameter times: The times of the day's slots.
-    static func nothing(at minute: MinuteOfDay, of day: LocalDay, but times: [MinuteOfDay]) -> ActionNameError {
+    static func nothing(at minute: MinuteOfDay, of day: LocalDay, but times: [MinuteOfDay])
+        -> ActionNameError
+    {
         let others =
             times.isEmpty
-            ? "no slot" : "no slot at \(minute), but at \(times.map(\.description).joined(separator: ", "))"
-        return ActionNameError(description: "\(day) has \(others); mirror-bot plan --date \(day) shows the day")
+            ? "no slot"
+            : "no slot at \(minute), but at \(times.map(\.description).joined(separator: ", "))"
+        return ActionNameError(
+            description: "\(day) has \(others); mirror-bot plan --date \(day) shows the day")
     }
 
     /// - Parameter slots: The slots of that time.
     static func several(at minute: MinuteOfDay, _ slots: [String]) -> ActionNameError {
         ActionNameError(
-            description: "several slots are at \(minute); name one of them: \(slots.joined(separator: ", "))")
+            description:
+                "several slots are at \(minute); name one of them: \(slots.joined(separator: ", "))"
+        )
     }
 
     static let nothingNext = ActionNameError(
-        description: "no post is planned or to be planned in the next weeks; mirror-bot status says why")
+        description:
+            "no post is planned or to be planned in the next weeks; mirror-bot status says why")
 
     static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
         ActionNameError(

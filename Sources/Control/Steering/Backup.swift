@@ -11,9 +11,11 @@ package struct Backup: Codable, Equatable, Sendable {
     package let file: String
     /// Its size.
     package let bytes: Int64
-    /// `SECRET_KEY`, or the file with the key that opens the logins in the copy; nil if there is none.
+    /// `SECRET_KEY`, or the file with the key that opens the logins in the copy; nil if there is
+    /// none.
     package let key: String?
-    /// The paths of the older backups that a scheduled one has removed, the oldest first; nil for one that was asked for.
+    /// The paths of the older backups that a scheduled one has removed, the oldest first; nil for
+    /// one that was asked for.
     package var removed: [String]?
 }
 
@@ -24,26 +26,32 @@ extension HumanMirror {
     package func backUp(to path: String) async throws -> Backup {
         try await storage.backup(to: path)
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return Backup(file: path, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0, key: vault.keyPlace)
+        return Backup(
+            file: path, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
+            key: vault.keyPlace)
     }
 
-    /// Copies the embedded database into a dated file of a folder, and then removes the oldest backups of this database
-    /// that it made there.
+    /// Copies the embedded database into a dated file of a folder, and then removes the oldest
+    /// backups of this database that it made there.
     ///
-    /// Nothing is removed before the new backup is whole, and nothing that is no backup of this very database.
+    /// Nothing is removed before the new backup is whole, and nothing that is no backup of this
+    /// very database.
     ///
     /// - Parameters:
     ///   - folder: Made, for its owner alone, if it does not exist.
     ///   - count: How many backups stay, the new one among them; at least 1.
     ///   - now: Names the file.
-    /// - Throws: ``ScheduledBackupError`` for a folder that cannot be made, or an old backup that cannot be removed; the
-    ///   store's error, after which all older backups are still there.
+    /// - Throws: ``ScheduledBackupError`` for a folder that cannot be made, or an old backup that
+    ///   cannot be removed; the store's error, after which all older backups are still there.
     package func backUp(into folder: String, keeping count: Int, now: Date) async throws -> Backup {
-        guard case .sqlite(let database) = process.storage else { preconditionFailure("a server has no file") }
+        guard case .sqlite(let database) = process.storage else {
+            preconditionFailure("a server has no file")
+        }
         try makeFolder(folder)
         let names = ScheduledBackup.names(in: folder)
         DatabaseCopy.removeLeftovers(in: folder, named: ScheduledBackup.start)
-        var backup = try await backUp(to: "\(folder)/\(ScheduledBackup.name(at: now, besides: Set(names)))")
+        var backup = try await backUp(
+            to: "\(folder)/\(ScheduledBackup.name(at: now, besides: Set(names)))")
         let older = names.filter { DatabaseCopy.isBackup("\(folder)/\($0)", of: database) }.sorted(
             by: ScheduledBackup.isOlder)
         var removed: [String] = []
@@ -51,7 +59,8 @@ extension HumanMirror {
             let path = "\(folder)/\(name)"
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw ScheduledBackupError(
-                    made: backup.file, "could not remove \(path): \(String(cString: strerror(errno)))")
+                    made: backup.file,
+                    "could not remove \(path): \(String(cString: strerror(errno)))")
             }
             removed.append(path)
         }
@@ -73,11 +82,14 @@ package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
     package let description: String
 
     init(made: String?, _ description: String) {
-        (self.made, self.description) = (made, made.map { "\(description); the new backup is \($0)" } ?? description)
+        (self.made, self.description) = (
+            made, made.map { "\(description); the new backup is \($0)" } ?? description
+        )
     }
 }
 
-/// The names of scheduled backups: `mirror-bot-20261126T110000Z.sqlite`, with `-2` and so on within one second.
+/// The names of scheduled backups: `mirror-bot-20261126T110000Z.sqlite`, with `-2` and so on within
+/// one second.
 enum ScheduledBackup {
     static let start = "mirror-bot-"
     private static let end = ".sqlite"
@@ -86,14 +98,18 @@ enum ScheduledBackup {
         timed(start, at: now, end: end) { taken.contains($0) }
     }
 
-    /// Returns a file name with a time in UTC, as `START20261126T110000ZEND`, with `-2` to `-9` after the time if it is taken.
-    static func timed(_ start: String, at now: Date, end: String = "", isTaken: (String) -> Bool) -> String {
+    /// Returns a file name with a time in UTC, as `START20261126T110000ZEND`, with `-2` to `-9`
+    /// after the time if it is taken.
+    static func timed(_ start: String, at now: Date, end: String = "", isTaken: (String) -> Bool)
+        -> String
+    {
         let time = now.rfc3339.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
         let names = ([""] + (2...9).map { "-\($0)" }).map { "\(start)\(time)\($0)\(end)" }
         return names.first { !isTaken($0) } ?? names[0]
     }
 
-    /// Whether the first of two names was given before the second; without their end, for `-2` follows after none.
+    /// Whether the first of two names was given before the second; without their end, for `-2`
+    /// follows after none.
     static func isOlder(_ first: String, _ second: String) -> Bool {
         first.dropLast(end.count) < second.dropLast(end.count)
     }
@@ -101,6 +117,8 @@ enum ScheduledBackup {
     /// The entries of a folder that are named so, whatever they are.
     static func names(in folder: String) -> [String] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return entries.filter { $0.wholeMatch(of: /mirror-bot-[0-9]{8}T[0-9]{6}Z(-[2-9])?\.sqlite/) != nil }
+        return entries.filter {
+            $0.wholeMatch(of: /mirror-bot-[0-9]{8}T[0-9]{6}Z(-[2-9])?\.sqlite/) != nil
+        }
     }
 }

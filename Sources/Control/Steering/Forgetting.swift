@@ -7,8 +7,8 @@ package import Posts
 
 /// What a person wants to be gone: posts, words, days.
 ///
-/// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay, for they tell when the
-/// human posts, and are not used.
+/// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay,
+/// for they tell when the human posts, and are not used.
 package struct Forgetting: Sendable {
     /// What is to be forgotten.
     package enum Subject: Equatable, Sendable {
@@ -55,7 +55,9 @@ package struct Forgetting: Sendable {
             return .post(try await changes.post(word))
         } catch let error as ChangeRefusal {
             for network in NetworkName.known
-            where try await archive.isForgotten(PostID(network: network, value: word)) { return .gonePost }
+            where try await archive.isForgotten(PostID(network: network, value: word)) {
+                return .gonePost
+            }
             throw error
         }
     }
@@ -79,7 +81,9 @@ package struct Forgetting: Sendable {
         let (first, last) = (LocalDay(from), to.map { LocalDay($0) } ?? .latest)
         guard let first, let last, first <= last else {
             throw ChangeRefusal(
-                .unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30")
+                .unusable,
+                "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30"
+            )
         }
         return try subject(.span(first...last), "")
     }
@@ -101,7 +105,8 @@ package struct Forgetting: Sendable {
         }
     }
 
-    /// The digest of something as a person is shown it before they agree; nil for a post that is gone.
+    /// The digest of something as a person is shown it before they agree; nil for a post that is
+    /// gone.
     ///
     /// - Throws: The store's error.
     package func seen(_ subject: Subject) async throws -> Seen? {
@@ -109,7 +114,9 @@ package struct Forgetting: Sendable {
         case .post(let post): return try await archive.seen(of: post.id)
         case .gonePost: return nil
         case .muted(let kind, let value):
-            let isMuted = try await archive.muted().contains { $0.kind == kind && $0.value == value }
+            let isMuted = try await archive.muted().contains {
+                $0.kind == kind && $0.value == value
+            }
             return Archive.seen(kind, value, isMuted: isMuted)
         }
     }
@@ -128,7 +135,9 @@ package struct Forgetting: Sendable {
     }
 
     private func ids(_ kind: String, _ value: String) async throws -> [PostID] {
-        let (muted, zone) = (Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self)), zone)
+        let (muted, zone) = (
+            Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self)), zone
+        )
         return try await archive.ids { text, created in
             muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
         }
@@ -164,7 +173,8 @@ package struct Forgetting: Sendable {
 
     /// Takes back that words or days are muted; what left comes back where it is read again.
     ///
-    /// - Parameter seen: ``Forgotten/seen`` that the person was shown; nil to change without comparing.
+    /// - Parameter seen: ``Forgotten/seen`` that the person was shown; nil to change without
+    ///   comparing.
     /// - Returns: False if there was nothing to take back.
     /// - Throws: `SeenChanged`; the store's error.
     package func undo(_ subject: Subject, seen: Seen? = nil) async throws -> Bool {
@@ -179,7 +189,9 @@ package struct Forgetting: Sendable {
     /// - Throws: The store's error.
     package func undo(post word: String) async throws -> Bool {
         for network in NetworkName.known
-        where try await archive.readmit(PostID(network: network, value: word).forgottenDigest) { return true }
+        where try await archive.readmit(PostID(network: network, value: word).forgottenDigest) {
+            return true
+        }
         return try await archive.readmit(word)
     }
 
@@ -252,7 +264,9 @@ package struct Forgotten: Codable, Equatable, Sendable {
 
     init(_ note: Archive.Note) {
         (kind, value, noted) = (note.kind, note.value, note.noted)
-        seen = ["post", "person"].contains(note.kind) ? nil : Archive.seen(note.kind, note.value, isMuted: true)
+        seen =
+            ["post", "person"].contains(note.kind)
+            ? nil : Archive.seen(note.kind, note.value, isMuted: true)
     }
 }
 
@@ -275,10 +289,11 @@ package struct PersonForgotten: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in again.
+    /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in
+    /// again.
     ///
-    /// Whatever interrupts it, the same call goes on, and so does a worker: until nothing is under way any more, it stays
-    /// known which accounts these are.
+    /// Whatever interrupts it, the same call goes on, and so does a worker: until nothing is under
+    /// way any more, it stays known which accounts these are.
     ///
     /// - Parameters:
     ///   - person: One of their accounts; those that are linked to it are theirs too.
@@ -287,7 +302,9 @@ extension HumanMirror {
     /// - Throws: As ``favorites()``; the store's error.
     package func forget(_ person: AccountID, now: Date) async throws -> PersonForgotten {
         var names: [AccountID: Set<String>] = [:]
-        for account in try await people.linked(to: person) { names[account] = try await self.names(of: account) }
+        for account in try await people.linked(to: person) {
+            names[account] = try await self.names(of: account)
+        }
         let accounts = try await beginForgetting(person, now: now)
         try await proofs.forget(names)
         var unlearned = try await unlearn(names, now: now)
@@ -300,23 +317,29 @@ extension HumanMirror {
         unlearned += try await unlearn(names, now: now)
         try await people.letGo(accounts, wholly: ledger.underWay == 0)
         return PersonForgotten(
-            accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned, dropped: ledger.dropped,
+            accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned,
+            dropped: ledger.dropped,
             ended: ledger.ended, underWay: ledger.underWay)
     }
 
-    /// Lets a worker learn nothing from a person and send them nothing from now on, until they are forgotten.
+    /// Lets a worker learn nothing from a person and send them nothing from now on, until they are
+    /// forgotten.
     ///
     /// - Parameters:
     ///   - person: One of their accounts, which comes first.
-    ///   - seen: `People.Person.seen` of it that the person was shown; nil to change without comparing.
+    ///   - seen: `People.Person.seen` of it that the person was shown; nil to change without
+    ///     comparing.
     ///   - now: When they asked.
     /// - Returns: All their accounts.
     /// - Throws: The store's error.
-    package func beginForgetting(_ person: AccountID, seen: Seen? = nil, now: Date) async throws -> [AccountID] {
+    package func beginForgetting(_ person: AccountID, seen: Seen? = nil, now: Date) async throws
+        -> [AccountID]
+    {
         let accounts = try await people.linked(to: person)
         for account in accounts {
             try await people.set(
-                .deny, for: account, reason: People.forgotten, seen: account == person ? seen : nil, at: now)
+                .deny, for: account, reason: People.forgotten, seen: account == person ? seen : nil,
+                at: now)
         }
         return accounts
     }

@@ -4,8 +4,8 @@ package import Outbox
 
 /// Waits until no request is in flight that a person has just forbidden.
 ///
-/// A request that is not recorded when the person's change is stored is not sent any more. A recorded one is waited
-/// for, at most until its deadline.
+/// A request that is not recorded when the person's change is stored is not sent any more. A
+/// recorded one is waited for, at most until its deadline.
 package struct LastWord: Sendable {
     /// The interval of queries while a request is in flight.
     private static let interval: Duration = .milliseconds(100)
@@ -26,11 +26,16 @@ package struct LastWord: Sendable {
     /// Waits for the requests in flight of some actions.
     ///
     /// - Parameter isMeant: Whether the person has forbidden an action.
-    /// - Returns: The actions that were in flight, as stored after the end or deadline of their requests.
+    /// - Returns: The actions that were in flight, as stored after the end or deadline of their
+    ///   requests.
     /// - Throws: The store's error; `CancellationError`.
-    package func wait(for isMeant: @Sendable (Action) -> Bool = { _ in true }) async throws -> [Action] {
+    package func wait(for isMeant: @Sendable (Action) -> Bool = { _ in true }) async throws
+        -> [Action]
+    {
         let flights = try await store.flights(now: now())
-        let leaving = try await store.actions(withIDs: flights.map(\.id)).filter { isMeant($0.value) }
+        let leaving = try await store.actions(withIDs: flights.map(\.id)).filter {
+            isMeant($0.value)
+        }
         var meant = flights.filter { leaving[$0.id] != nil }
         var waited: Duration = .zero
         while !meant.isEmpty {
@@ -39,6 +44,8 @@ package struct LastWord: Sendable {
             let still = Set(try await store.flights(now: now()).map(\.id))
             meant.removeAll { !still.contains($0.id) || $0.deadline <= waited }
         }
-        return try await store.actions(withIDs: leaving.keys.sorted()).values.sorted { $0.id < $1.id }
+        return try await store.actions(withIDs: leaving.keys.sorted()).values.sorted {
+            $0.id < $1.id
+        }
     }
 }

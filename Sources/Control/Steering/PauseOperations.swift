@@ -10,42 +10,54 @@ package struct PauseMirror: PersonOperation {
     /// What the person wants to be told of later.
     package var reason: String?
 
-    package init(until: String? = nil, reason: String? = nil) { (self.until, self.reason) = (until, reason) }
+    package init(until: String? = nil, reason: String? = nil) {
+        (self.until, self.reason) = (until, reason)
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
         if let reason, reason.utf8.count > 1_000 {
             throw ChangeRefusal(.unusable, "the reason is longer than 1000 bytes")
         }
-        if let reason, reason.utf8.contains(0) { throw ChangeRefusal(.unusable, "the reason holds a NUL character") }
+        if let reason, reason.utf8.contains(0) {
+            throw ChangeRefusal(.unusable, "the reason holds a NUL character")
+        }
         let now = desk.now
         let end = try until.map { text in
             guard let end = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
                 throw ChangeRefusal(
                     .unusable,
-                    "--until is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
+                    "--until is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
+                )
             }
-            guard end > now else { throw ChangeRefusal(.outOfTime, "--until is \"\(text)\", which has passed") }
+            guard end > now else {
+                throw ChangeRefusal(.outOfTime, "--until is \"\(text)\", which has passed")
+            }
             return end
         }
-        let pause = try await desk.mirror.table.pause(until: end, reason: reason, seen: seen, now: now)
+        let pause = try await desk.mirror.table.pause(
+            until: end, reason: reason, seen: seen, now: now)
         let left = try await LastWord(mirror: desk.mirror).wait()
         return PauseChange(
-            desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil, left: left.map(LeftAction.init))
+            desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil,
+            left: left.map(LeftAction.init))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
         // An end such as 3h is another instant at the second press.
-        guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil, pause.reason == reason,
+        guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil,
+            pause.reason == reason,
             (pause.until == nil) == (until == nil)
         else { return nil }
         return PauseChange(desk.mirror.name, pause, in: desk.spokenZone, wasPaused: true, left: [])
     }
 }
 
-/// Ends a pause, and what holds the mirror because of the human's account if the person knows of that.
+/// Ends a pause, and what holds the mirror because of the human's account if the person knows of
+/// that.
 package struct ResumeMirror: PersonOperation {
     package static let name = "resume"
-    /// Whether the mirror goes on though the human's account is a memorial, suspended, switched off or gone.
+    /// Whether the mirror goes on though the human's account is a memorial, suspended, switched off
+    /// or gone.
     package var knowing: Bool
 
     package init(knowing: Bool = false) { self.knowing = knowing }
@@ -63,7 +75,8 @@ package struct ResumeMirror: PersonOperation {
     }
 
     private func change(of desk: Desk, wasPaused: Bool, _ standing: HumanStanding?) -> PauseChange {
-        var change = PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: wasPaused, left: [])
+        var change = PauseChange(
+            desk.mirror.name, nil, in: desk.spokenZone, wasPaused: wasPaused, left: [])
         change.human = standing?.words
         change.isHeld = standing != nil && !knowing
         return change
@@ -85,8 +98,8 @@ package struct PauseChange: PersonOutcome {
     ///
     /// After a pause: true if one held already and was left as it was, else nil.
     package let wasPaused: Bool?
-    /// After a resumption: why the mirror was held besides the pause, such as `the human's account is a memorial`; nil if
-    /// it was not.
+    /// After a resumption: why the mirror was held besides the pause, such as `the human's account
+    /// is a memorial`; nil if it was not.
     package fileprivate(set) var human: String?
     /// Whether that still holds it, for the person did not say to know it.
     package fileprivate(set) var isHeld = false
@@ -96,7 +109,8 @@ package struct PauseChange: PersonOutcome {
     package let seen: Seen
     package let wayBack: WayBack?
 
-    init(_ mirror: String, _ pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction]) {
+    init(_ mirror: String, _ pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction])
+    {
         (self.mirror, self.left, self.wasPaused) = (mirror, left, wasPaused)
         (isPaused, seen) = (pause != nil, Pause.seen(pause))
         (since, until, reason) = (pause?.since, pause?.until, pause?.reason)

@@ -16,7 +16,8 @@ package struct PeopleBook: Sendable {
         network = mirror.configuration.botNetwork
     }
 
-    /// The author that `text` names, who need not be known, with the name that the bot's network gives them.
+    /// The author that `text` names, who need not be known, with the name that the bot's network
+    /// gives them.
     ///
     /// - Throws: `ChangeRefusal` for what is no account.
     package func author(_ text: String) throws -> (id: AccountID, handle: String) {
@@ -26,7 +27,9 @@ package struct PeopleBook: Sendable {
             let id = try account(text)
             return (id, known.first { $0.id == id }?.handle ?? id.value)
         }
-        let named = known.first { $0.id.network == network && $0.handle?.lowercased() == name.lowercased() }
+        let named = known.first {
+            $0.id.network == network && $0.handle?.lowercased() == name.lowercased()
+        }
         return (named?.id ?? AccountID(network: network, value: name), name)
     }
 
@@ -43,12 +46,17 @@ package struct PeopleBook: Sendable {
             throw ChangeRefusal(
                 .unusable, "\"\(shown)\" is no account; expected user@host, x:12345 or did:plc:…")
         }
-        guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else { return id }
-        let named = known.first { $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased() }
+        guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else {
+            return id
+        }
+        let named = known.first {
+            $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased()
+        }
         guard let named else {
             throw ChangeRefusal(
                 .unknown,
-                "\"\(shown)\" is not known here; give the account's number or DID, which mirror-bot people list shows")
+                "\"\(shown)\" is not known here; give the account's number or DID, which mirror-bot people list shows"
+            )
         }
         return named.id
     }

@@ -15,7 +15,9 @@ extension PersonOperation where Outcome == StanceChange {
     /// What holds if an operator said that of this very account or server before; nil if not.
     ///
     /// - Parameter stance: `deny`, or `allow`, which a server has that is not denied.
-    fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws -> StanceChange? {
+    fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws
+        -> StanceChange?
+    {
         let mirror = desk.mirror
         switch try await NamedPeople(text, in: mirror) {
         case .person(let person):
@@ -24,9 +26,11 @@ extension PersonOperation where Outcome == StanceChange {
             else { return nil }
             return .person(try await PersonChange(of: person, by: mirror))
         case .server(let server):
-            guard try await mirror.people.deniedServers().contains(server) == (stance == .deny) else { return nil }
+            guard try await mirror.people.deniedServers().contains(server) == (stance == .deny)
+            else { return nil }
             let known = try await mirror.people.known(on: .usual).filter(server.covers).count
-            return .server(try await ServerChange(of: server, by: mirror, isNew: false, known: known))
+            return .server(
+                try await ServerChange(of: server, by: mirror, isNew: false, known: known))
         }
     }
 }
@@ -58,11 +62,13 @@ package struct DenyPeople: PersonOperation {
         try await holding(.deny, of: account, at: desk)
     }
 
-    private func deny(_ person: AccountID, at desk: Desk, seen: Seen?) async throws -> PersonChange {
+    private func deny(_ person: AccountID, at desk: Desk, seen: Seen?) async throws -> PersonChange
+    {
         let mirror = desk.mirror
         let isKnown = try await mirror.knows(person)
         try await mirror.people.set(
-            .deny, for: person, reason: wish?.rawValue ?? People.byOperator, seen: seen, at: desk.now)
+            .deny, for: person, reason: wish?.rawValue ?? People.byOperator, seen: seen,
+            at: desk.now)
         let unlearned = try await mirror.forgetLearning(of: person, now: desk.now)
         let left = try await mirror.leaving(for: [person])
         return try await PersonChange(
@@ -71,7 +77,8 @@ package struct DenyPeople: PersonOperation {
     }
 
     /// As a denial of each of them would; see `People.stance(of:)`.
-    private func deny(_ server: ServerName, at desk: Desk, seen: Seen?) async throws -> ServerChange {
+    private func deny(_ server: ServerName, at desk: Desk, seen: Seen?) async throws -> ServerChange
+    {
         let mirror = desk.mirror
         let people = mirror.people
         try NamedPeople.requireServers(of: mirror)
@@ -82,29 +89,39 @@ package struct DenyPeople: PersonOperation {
         let allowed = Set(stances.filter { $0.value == .allow }.keys)
         // Somebody new may be answered at this moment, of whom nothing is stored yet.
         var denied: Set<AccountID> = []
-        for person in known.subtracting(allowed) { denied.formUnion(try await people.linked(to: person)) }
+        for person in known.subtracting(allowed) {
+            denied.formUnion(try await people.linked(to: person))
+        }
         let left = try await LastWord(mirror: mirror).wait { [denied] action in
-            guard let author = action.target?.author, !allowed.contains(author) else { return false }
+            guard let author = action.target?.author, !allowed.contains(author) else {
+                return false
+            }
             return denied.contains(author) || server.covers(author)
         }
         return try await ServerChange(
-            of: server, by: mirror, isNew: isNew, known: known.count, allowed: allowed, unlearned: unlearned,
+            of: server, by: mirror, isNew: isNew, known: known.count, allowed: allowed,
+            unlearned: unlearned,
             left: left.map(LeftAction.init),
             wayBack: isNew ? WayBack(AllowPeople.self, "people", "allow", server.reference) : nil)
     }
 }
 
 extension HumanMirror {
-    /// Unlearns what was learned from those on a server who are denied, and from the accounts that are linked to theirs.
+    /// Unlearns what was learned from those on a server who are denied, and from the accounts that
+    /// are linked to theirs.
     ///
     /// - Returns: How many posts that were.
-    fileprivate func unlearn(_ server: ServerName, _ known: Set<AccountID>, now: Date) async throws -> Int {
+    fileprivate func unlearn(_ server: ServerName, _ known: Set<AccountID>, now: Date) async throws
+        -> Int
+    {
         var names: [AccountID: Set<String>] = [:]
         let human = try await humanHost()
         let bot = try await botHost()
         let host = human ?? bot ?? ""
         for author in try await Favorites.authors(on: .usual, of: name, in: storage) {
-            guard let id = author.id ?? author.name.map({ AccountID(name: $0, localHost: host, on: .usual) }),
+            guard
+                let id = author.id
+                    ?? author.name.map({ AccountID(name: $0, localHost: host, on: .usual) }),
                 server.covers(id)
             else { continue }
             names[id, default: []].formUnion([author.name].compactMap(\.self))
@@ -113,7 +130,8 @@ extension HumanMirror {
         let stances = try await people.stances(of: learned)
         var unlearned = 0
         for person in learned where stances[person] == .deny {
-            for account in try await people.linked(to: person) where account != person || names[person] != nil {
+            for account in try await people.linked(to: person)
+            where account != person || names[person] != nil {
                 let called = try await self.names(of: account).union(names[account] ?? [])
                 unlearned += try await forgetLearning(of: account, called: called, now: now)
             }
@@ -122,7 +140,8 @@ extension HumanMirror {
     }
 }
 
-/// Notes that somebody agreed, or lifts the denial of a server; what was said of people on it stays.
+/// Notes that somebody agreed, or lifts the denial of a server; what was said of people on it
+/// stays.
 package struct AllowPeople: PersonOperation {
     package static let name = "people-allow"
     /// An account as a person types it, or `*@host`.
@@ -142,14 +161,16 @@ package struct AllowPeople: PersonOperation {
             return .person(
                 try await PersonChange(
                     of: person, by: mirror, isKnown: isKnown, wasForgotten: wasForgotten,
-                    wayBack: before == .deny ? WayBack(DenyPeople.self, "people", "deny", person.reference) : nil))
+                    wayBack: before == .deny
+                        ? WayBack(DenyPeople.self, "people", "deny", person.reference) : nil))
         case .server(let server):
             let isNew = try await people.lift(server, seen: seen)
             let known = try await people.known(on: .usual).filter(server.covers).count
             return .server(
                 try await ServerChange(
                     of: server, by: mirror, isNew: isNew, known: known,
-                    wayBack: isNew ? WayBack(DenyPeople.self, "people", "deny", server.reference) : nil))
+                    wayBack: isNew
+                        ? WayBack(DenyPeople.self, "people", "deny", server.reference) : nil))
         }
     }
 
@@ -201,10 +222,15 @@ package struct LinkPeople: PersonOperation {
         return try await PersonChange(of: first, by: desk.mirror)
     }
 
-    /// The network that lets two accounts be matched only with the person's consent; nil for two on one network.
-    fileprivate static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID) -> NetworkName? {
+    /// The network that lets two accounts be matched only with the person's consent; nil for two on
+    /// one network.
+    fileprivate static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID)
+        -> NetworkName?
+    {
         guard first.network != second.network else { return nil }
-        return [first.network, second.network].first { $0.descriptor.dataRule?.matchingNeedsConsent == true }
+        return [first.network, second.network].first {
+            $0.descriptor.dataRule?.matchingNeedsConsent == true
+        }
     }
 }
 
@@ -222,7 +248,8 @@ package struct UnlinkPerson: PersonOperation {
         try await people.unlink(id, seen: seen)
         let arguments = others.first.map { other in
             // Their consent stays given.
-            let consent = LinkPeople.networkThatWantsConsent(other, id) == nil ? [] : ["--consented"]
+            let consent =
+                LinkPeople.networkThatWantsConsent(other, id) == nil ? [] : ["--consented"]
             return ["people", "link"] + consent + [other.reference, id.reference]
         }
         return try await PersonChange(
@@ -236,7 +263,8 @@ package struct UnlinkPerson: PersonOperation {
     }
 }
 
-/// Forgets everything about somebody, but for a digest by which nothing of theirs is taken in again.
+/// Forgets everything about somebody, but for a digest by which nothing of theirs is taken in
+/// again.
 package struct ForgetPerson: PersonOperation {
     package static let name = "people-forget"
     /// One of their accounts; those that are linked to it are theirs too.
@@ -258,6 +286,7 @@ package struct ForgetPerson: PersonOperation {
         guard try await desk.mirror.people.forgotten(among: [id]).contains(id) else { return nil }
         return PersonForgetting(
             forgotten: PersonForgotten(
-                accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0), left: [])
+                accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0),
+            left: [])
     }
 }

@@ -58,23 +58,30 @@ package struct ServerChange: PersonOutcome {
 extension PersonChange {
     /// What holds for a person now.
     ///
-    /// - Parameter isKnown: Whether the person was known before the change; nil for one that changed
-    ///   nothing.
+    /// - Parameter isKnown: Whether the person was known before the change; nil for one that
+    ///   changed nothing.
     /// - Throws: The store's error.
     init(
-        of person: AccountID, by mirror: HumanMirror, isKnown: Bool? = nil, wasForgotten: Bool = false,
+        of person: AccountID, by mirror: HumanMirror, isKnown: Bool? = nil,
+        wasForgotten: Bool = false,
         unlearned: Int = 0, left: [LeftAction] = [], wayBack: WayBack? = nil
     ) async throws {
         let people = mirror.people
         let stance = try await people.stance(of: person)
         let servers = Set(try await people.deniedServers())
         account = person.reference
-        handle = try await mirror.handles(of: [person])[person].flatMap { $0 == person.value ? nil : $0 }
+        handle = try await mirror.handles(of: [person])[person].flatMap {
+            $0 == person.value ? nil : $0
+        }
         self.stance = stance == .none ? nil : stance.rawValue
         sameAs = try await people.linked(to: person).filter { $0 != person }.map(\.reference)
         onDenied = ServerName.covering(person).first(where: servers.contains)?.reference
         self.wasForgotten = wasForgotten
-        if let isKnown { self.isKnown = isKnown } else { self.isKnown = try await mirror.knows(person) }
+        if let isKnown {
+            self.isKnown = isKnown
+        } else {
+            self.isKnown = try await mirror.knows(person)
+        }
         self.unlearned = unlearned
         self.left = left
         seen = try await people.person(person)?.seen ?? People.Person.seen(person)
@@ -90,7 +97,8 @@ extension ServerChange {
     ///   - allowed: Those among them for whom another word goes before.
     /// - Throws: The store's error.
     init(
-        of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int, allowed: Set<AccountID> = [],
+        of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int,
+        allowed: Set<AccountID> = [],
         unlearned: Int = 0, left: [LeftAction] = [], wayBack: WayBack? = nil
     ) async throws {
         let denied = try await mirror.people.deniedServers().filter { $0.covers(server) }
@@ -107,7 +115,8 @@ extension ServerChange {
     }
 }
 
-/// What holds for a person or a server after something was said of them; in JSON the value that is in it.
+/// What holds for a person or a server after something was said of them; in JSON the value that is
+/// in it.
 package enum StanceChange: PersonOutcome {
     case person(PersonChange)
     case server(ServerChange)
@@ -149,7 +158,9 @@ package struct PersonForgetting: PersonOutcome {
     /// The actions for these people whose requests were under way.
     package let left: [LeftAction]
 
-    init(forgotten: PersonForgotten, left: [LeftAction]) { (self.forgotten, self.left) = (forgotten, left) }
+    init(forgotten: PersonForgotten, left: [LeftAction]) {
+        (self.forgotten, self.left) = (forgotten, left)
+    }
 }
 
 /// An action whose request was under way when a person forbade it, and how it ended.
@@ -161,7 +172,9 @@ package struct LeftAction: Codable, Equatable, Sendable {
     package let text: String?
 
     package init(_ action: Action) {
-        (id, kind, subject, state, text) = (action.id, action.kind, action.subject, action.state, action.text)
+        (id, kind, subject, state, text) = (
+            action.id, action.kind, action.subject, action.state, action.text
+        )
     }
 }
 
@@ -178,7 +191,9 @@ extension HumanMirror {
     package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {
         var all: Set<AccountID> = []
         for account in accounts { all.formUnion(try await people.linked(to: account)) }
-        return try await LastWord(mirror: self).wait { [all] in $0.target.map { all.contains($0.author) } ?? false }
-            .map(LeftAction.init)
+        return try await LastWord(mirror: self).wait { [all] in
+            $0.target.map { all.contains($0.author) } ?? false
+        }
+        .map(LeftAction.init)
     }
 }

@@ -4,8 +4,9 @@ import Schedule
 
 /// A time as a person types it, on the human's clock.
 ///
-/// Full-width digits count as ASCII. `18:30` is the next time that clock shows that; `2026-11-24` is the first moment of that day; `2026-11-24 18:30` and
-/// `2026-11-24T18:30:00+01:00` are what they say; `45m`, `6h`, `3d` and `2w` count from now.
+/// Full-width digits count as ASCII. `18:30` is the next time that clock shows that; `2026-11-24`
+/// is the first moment of that day; `2026-11-24 18:30` and `2026-11-24T18:30:00+01:00` are what
+/// they say; `45m`, `6h`, `3d` and `2w` count from now.
 package struct PersonTime: Sendable {
     package let zone: TimeZone
 
@@ -23,39 +24,49 @@ package struct PersonTime: Sendable {
         if let span = Self.span(text) { return now + span }
         if let minute = MinuteOfDay(typed: text) {
             let today = LocalTime(now, in: zone).day
-            return [today, today.advanced(by: 1)].lazy.compactMap { instant(minute, of: $0) }.first { $0 > now }
+            return [today, today.advanced(by: 1)].lazy.compactMap { instant(minute, of: $0) }.first
+            { $0 > now }
         }
         if let day = LocalDay(text) { return LocalDayMinutes(day, in: zone).start }
         let parts = text.split(whereSeparator: { $0 == " " || $0 == "T" })
-        if parts.count == 2, let day = LocalDay(parts[0]), let minute = MinuteOfDay(clock: parts[1]) {
+        if parts.count == 2, let day = LocalDay(parts[0]), let minute = MinuteOfDay(clock: parts[1])
+        {
             return instant(minute, of: day)
         }
         return Date(rfc3339: text)
     }
 
-    /// The instant in the past that `text` means: `18:30` is the last time the clock showed that, and `6h` counts back.
+    /// The instant in the past that `text` means: `18:30` is the last time the clock showed that,
+    /// and `6h` counts back.
     ///
     /// - Parameters:
     ///   - text: What was typed.
     ///   - now: The present.
-    /// - Returns: The instant, which may be in the future if the text names one; nil if the text is none of the forms.
+    /// - Returns: The instant, which may be in the future if the text names one; nil if the text is
+    ///   none of the forms.
     package func pastInstant(_ text: String, now: Date) -> Date? {
         let text = text.plainlyTyped
         if let span = Self.span(text) { return now - span }
         guard let minute = MinuteOfDay(typed: text) else { return instant(text, now: now) }
         let today = LocalTime(now, in: zone).day
-        return [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }.first { $0 <= now }
+        return [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }.first {
+            $0 <= now
+        }
     }
 
-    /// The first instant of a day at which the clock shows a minute; nil where it is put forward over it.
+    /// The first instant of a day at which the clock shows a minute; nil where it is put forward
+    /// over it.
     package func instant(_ minute: MinuteOfDay, of day: LocalDay) -> Date? {
         LocalDayMinutes(day, in: zone).date(of: minute)
     }
 
-    /// The length of `6h` and its like, in seconds; nil for anything else, or for more than ten years.
+    /// The length of `6h` and its like, in seconds; nil for anything else, or for more than ten
+    /// years.
     private static func span(_ text: String) -> TimeInterval? {
         let units: [Character: Int] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number > 0 else {
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+            number > 0
+        else {
             return nil
         }
         let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit)

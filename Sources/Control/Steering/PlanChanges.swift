@@ -37,9 +37,9 @@ package struct ChangedSlot: Codable, Equatable, Sendable {
 
 /// What a person changes of when the mirror posts, and what.
 ///
-/// A day that is only a preview is stored first, as it was shown. What a person changed is pinned: no other draw, and no
-/// missing text, replaces it. Each change throws `SeenChanged`, and changes nothing, where `seen` is given and the thing is
-/// not any more as the person saw it.
+/// A day that is only a preview is stored first, as it was shown. What a person changed is pinned:
+/// no other draw, and no missing text, replaces it. Each change throws `SeenChanged`, and changes
+/// nothing, where `seen` is given and the thing is not any more as the person saw it.
 package struct PlanChanges: Sendable {
     private let mirror: HumanMirror
     private let zone: TimeZone
@@ -62,20 +62,26 @@ package struct PlanChanges: Sendable {
     package func skip(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
         let note = mirror.labelling(.skipped, now: now)
-        if let skipped = try await store.skip(slot.id, seen: seen, now: now, note) { return skipped }
+        if let skipped = try await store.skip(slot.id, seen: seen, now: now, note) {
+            return skipped
+        }
         // What did not arrive after all can be skipped still.
         let left = try await LastWord(mirror: mirror).wait { $0.id == slot.id }
-        if !left.isEmpty, let skipped = try await store.skip(slot.id, now: now, note) { return skipped }
+        if !left.isEmpty, let skipped = try await store.skip(slot.id, now: now, note) {
+            return skipped
+        }
         throw try await refusal(of: slot)
     }
 
     /// Lets a slot be sent after all that a person left out.
     ///
-    /// - Returns: The slot as it is then, and the slots that got another text because they would have said the same.
+    /// - Returns: The slot as it is then, and the slots that got another text because they would
+    ///   have said the same.
     /// - Throws: `ChangeRefusal`; the store's error.
     package func restore(_ word: String, seen: Seen? = nil, now: Date) async throws -> [Action] {
         let slot = try await slot(word, now: now)
-        let restored = try await store.restore(slot.id, seen: seen, now: now, mirror.unlabelling(.skipped, .takenBack))
+        let restored = try await store.restore(
+            slot.id, seen: seen, now: now, mirror.unlabelling(.skipped, .takenBack))
         guard let restored else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
@@ -101,12 +107,15 @@ package struct PlanChanges: Sendable {
     ) async throws -> (before: Action, after: Action) {
         let slot = try await firstPart(word, now: now)
         guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(typed: time) else {
-            throw ChangeRefusal(.unusable, "\"\(time.prefix(40))\" is no time of day; expected one such as 20:15")
+            throw ChangeRefusal(
+                .unusable, "\"\(time.prefix(40))\" is no time of day; expected one such as 20:15")
         }
         guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
             throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
         }
-        guard due > now else { throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed") }
+        guard due > now else {
+            throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed")
+        }
         var why: Explanation?
         if !slot.keepsText {
             why = slot.explanation ?? Explanation("moved by a person")
@@ -126,23 +135,28 @@ package struct PlanChanges: Sendable {
     ///   - now: Recorded with the change.
     /// - Returns: The slot as it is then.
     /// - Throws: `ChangeRefusal`; the store's error.
-    package func pin(_ word: String, to post: String?, seen: Seen? = nil, now: Date) async throws -> Action {
+    package func pin(_ word: String, to post: String?, seen: Seen? = nil, now: Date) async throws
+        -> Action
+    {
         let slot = try await firstPart(word, now: now)
         guard let post else {
             guard slot.text != nil else {
-                throw ChangeRefusal(.unusable, "slot \(slot.subject) has no text; name a post to pin")
+                throw ChangeRefusal(
+                    .unusable, "slot \(slot.subject) has no text; name a post to pin")
             }
             var why = slot.explanation
             why?.movedFrom = nil
             let pinned = try await store.pin(
-                slot.id, nil, explanation: why, seen: seen, now: now, mirror.labelling(.kept, now: now))
+                slot.id, nil, explanation: why, seen: seen, now: now,
+                mirror.labelling(.kept, now: now))
             guard let pinned else { throw try await refusal(of: slot) }
             return pinned
         }
         let wording = try await wording(of: try await self.post(post))
         let why = Explanation("chosen by a person")
         let pinned = try await store.pin(
-            slot.id, wording, explanation: why, seen: seen, now: now, mirror.labelling(.posted, now: now))
+            slot.id, wording, explanation: why, seen: seen, now: now,
+            mirror.labelling(.posted, now: now))
         guard let pinned else { throw try await refusal(of: slot) }
         try await giveWay(to: pinned, now: now)
         return pinned
@@ -155,8 +169,11 @@ package struct PlanChanges: Sendable {
     private func giveWay(to action: Action, now: Date) async throws -> [Action] {
         let keys = Set(action.texts.map(TextRules.textKey))
         var changed: [Action] = []
-        for waiting in try await store.waitingPosts() where waiting.id != action.id && !waiting.isPinned {
-            guard waiting.texts.contains(where: { keys.contains(TextRules.textKey($0)) }) else { continue }
+        for waiting in try await store.waitingPosts()
+        where waiting.id != action.id && !waiting.isPinned {
+            guard waiting.texts.contains(where: { keys.contains(TextRules.textKey($0)) }) else {
+                continue
+            }
             changed += try await replaced(waiting, reason: Action.Reason.saidMeanwhile, now: now)
         }
         return changed
@@ -227,8 +244,11 @@ package struct PlanChanges: Sendable {
                 [archive = mirror.archive, labels = mirror.labels, store] connection in
                 try archive.require(seen, of: post.id, on: connection)
                 // The second press of a button.
-                if seen != nil, try store.isAskedFor(post.id, since: now - Self.pressedTwice, on: connection) {
-                    throw ChangeRefusal(.over, "that post is being sent already, or was a moment ago")
+                if seen != nil,
+                    try store.isAskedFor(post.id, since: now - Self.pressedTwice, on: connection)
+                {
+                    throw ChangeRefusal(
+                        .over, "that post is being sent already, or was a moment ago")
                 }
                 try labels.note(.posted, of: post.id, now: now, on: connection)
             }
@@ -246,8 +266,8 @@ package struct PlanChanges: Sendable {
     /// - Parameters:
     ///   - word: What names a post, or a slot that has the text.
     ///   - now: Recorded with it.
-    /// - Returns: The post, whether it was new, the slots that got another text or were skipped, and what was leaving with
-    ///   that text at that moment.
+    /// - Returns: The post, whether it was new, the slots that got another text or were skipped,
+    ///   and what was leaving with that text at that moment.
     /// - Throws: `ChangeRefusal`; the store's error.
     package func never(
         _ word: String, seen: Seen? = nil, now: Date
@@ -263,7 +283,8 @@ package struct PlanChanges: Sendable {
         }
         try await mirror.table.raiseVersion()
         var changed: [Action] = []
-        for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
+        for waiting in try await store.waitingPosts()
+        where waiting.text.map(TextRules.textKey) == key {
             changed += try await replaced(waiting, reason: Archive.never, now: now)
         }
         let left = try await LastWord(mirror: mirror).wait { $0.text.map(TextRules.textKey) == key }
@@ -275,7 +296,9 @@ package struct PlanChanges: Sendable {
     /// - Parameter word: What names a post with that text.
     /// - Returns: The post, and whether its text was never to be sent until then.
     /// - Throws: `ChangeRefusal`; the store's error.
-    package func sendAgain(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
+    package func sendAgain(_ word: String, seen: Seen? = nil) async throws -> (
+        post: Post, isNew: Bool
+    ) {
         let post = try await post(word)
         let archive = mirror.archive
         let labels = mirror.labels
@@ -288,12 +311,15 @@ package struct PlanChanges: Sendable {
         return (post, isNew)
     }
 
-    /// Notes that a text may be sent, whatever the mirror has learned of others; one that was never to be sent is again.
+    /// Notes that a text may be sent, whatever the mirror has learned of others; one that was never
+    /// to be sent is again.
     ///
     /// - Parameter word: What names a post with that text.
     /// - Returns: The post, and what had been said of its text before.
     /// - Throws: `ChangeRefusal`; the store's error.
-    package func keep(_ word: String, seen: Seen? = nil, now: Date) async throws -> (post: Post, before: PersonLabel?) {
+    package func keep(_ word: String, seen: Seen? = nil, now: Date) async throws -> (
+        post: Post, before: PersonLabel?
+    ) {
         let post = try await textOfItsOwn(word)
         let archive = mirror.archive
         let labels = mirror.labels
@@ -314,7 +340,8 @@ package struct PlanChanges: Sendable {
     /// - Parameter word: What names a post with that text.
     /// - Returns: The post, and whether a person had kept it.
     /// - Throws: `ChangeRefusal`; the store's error.
-    package func unkeep(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
+    package func unkeep(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool)
+    {
         let post = try await textOfItsOwn(word)
         let archive = mirror.archive
         let labels = mirror.labels
@@ -336,18 +363,21 @@ package struct PlanChanges: Sendable {
     }
 
     private func neverKey(of post: Post) -> String {
-        TextRules(mirror.configuration, limits: .usual(of: mirror.configuration.botNetwork)).neverKey(of: post)
+        TextRules(mirror.configuration, limits: .usual(of: mirror.configuration.botNetwork))
+            .neverKey(of: post)
     }
 
-    /// The slot with another text; skipped where there is none, or where it goes on from another one.
+    /// The slot with another text; skipped where there is none, or where it goes on from another
+    /// one.
     ///
-    /// One that a person has pinned keeps its time, and waits for a text of the person's choice; one
-    /// that a person has only moved does so where there is no other text.
+    /// One that a person has pinned keeps its time, and waits for a text of the person's choice;
+    /// one that a person has only moved does so where there is no other text.
     private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
         let changed: Action?
         if slot.keepsText, slot.parent == nil {
             changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
-        } else if slot.parent == nil, let other = try await planner.replacement(for: slot, now: now),
+        } else if slot.parent == nil,
+            let other = try await planner.replacement(for: slot, now: now),
             let wording = other.wording
         {
             changed = try await store.pin(
@@ -361,8 +391,8 @@ package struct PlanChanges: Sendable {
         return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
     }
 
-    /// Finds what waits with a text that may no longer be used: posts get another one or wait for one, and replies are
-    /// left out.
+    /// Finds what waits with a text that may no longer be used: posts get another one or wait for
+    /// one, and replies are left out.
     ///
     /// - Returns: What was changed, as it is then.
     /// - Throws: The store's error.
@@ -382,9 +412,13 @@ package struct PlanChanges: Sendable {
     /// Why what waits may no longer be said, any part of it; nil if nobody minds.
     private func objection(to waiting: Action) async throws -> String? {
         guard let wording = waiting.wording else { return nil }
-        for (source, text) in [(wording.source, wording.text)] + wording.rest.map({ ($0.source, $0.text) }) {
+        for (source, text) in [(wording.source, wording.text)]
+            + wording.rest.map({ ($0.source, $0.text) })
+        {
             let post = try await mirror.archive.post(source)
-            if let reason = try await planner.objection(to: post, from: source, text: text) { return reason }
+            if let reason = try await planner.objection(to: post, from: source, text: text) {
+                return reason
+            }
         }
         return nil
     }
@@ -393,7 +427,8 @@ package struct PlanChanges: Sendable {
 
     private var grace: TimeInterval { mirror.configuration.schedule.grace }
 
-    /// The slot that a person means, as `TypedSlot` reads it, or by the beginning of its identifier.
+    /// The slot that a person means, as `TypedSlot` reads it, or by the beginning of its
+    /// identifier.
     ///
     /// - Throws: `ChangeRefusal` if there is none; the store's error.
     func slot(_ word: String, now: Date) async throws -> Action {
@@ -408,7 +443,8 @@ package struct PlanChanges: Sendable {
         do {
             let (action, isStored) = try await mirror.action(named: word, in: zone, now: now)
             guard case .post(let name, _) = action.payload else {
-                throw ChangeRefusal(.unusable, "\(word) is a \(action.kind.rawValue) and no slot of a plan")
+                throw ChangeRefusal(
+                    .unusable, "\(word) is a \(action.kind.rawValue) and no slot of a plan")
             }
             return isStored ? action : try await slot(name.description, now: now)
         } catch let error as ActionNameError {
@@ -416,11 +452,14 @@ package struct PlanChanges: Sendable {
         }
     }
 
-    /// The same, unless it is a further part of a thread, which has neither a time nor a text to choose.
+    /// The same, unless it is a further part of a thread, which has neither a time nor a text to
+    /// choose.
     private func firstPart(_ word: String, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
         guard slot.parent == nil else {
-            throw ChangeRefusal(.unusable, "\(slot.subject) continues a thread that has begun; it can only be skipped")
+            throw ChangeRefusal(
+                .unusable,
+                "\(slot.subject) continues a thread that has begun; it can only be skipped")
         }
         return slot
     }
@@ -452,12 +491,15 @@ package struct PlanChanges: Sendable {
         let posts = try await mirror.archive.posts(named: word)
         if !posts.isEmpty {
             // A short number may be the name of both.
-            guard isSlot, let slot = try? await mirror.action(named: word, in: zone, now: now).action else {
+            guard isSlot,
+                let slot = try? await mirror.action(named: word, in: zone, now: now).action
+            else {
                 return try only(posts, word)
             }
             throw ChangeRefusal(
                 .ambiguous,
-                "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address")
+                "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
+            )
         }
         let found: Action
         do {
@@ -467,19 +509,23 @@ package struct PlanChanges: Sendable {
         {
             throw unknownPost(word)
         }
-        guard let source = found.wording?.source, let post = try await mirror.archive.post(source) else {
+        guard let source = found.wording?.source, let post = try await mirror.archive.post(source)
+        else {
             throw ChangeRefusal(.unusable, "slot \(found.subject) has no text of an archived post")
         }
         return post
     }
 
     /// The archived post that a person means.
-    func post(_ word: String) async throws -> Post { try only(await mirror.archive.posts(named: word), word) }
+    func post(_ word: String) async throws -> Post {
+        try only(await mirror.archive.posts(named: word), word)
+    }
 
     private func only(_ found: [Post], _ word: String) throws -> Post {
         guard let post = found.first else { throw unknownPost(word) }
         guard found.count == 1 else {
-            throw ChangeRefusal(.ambiguous, "\(word) names more than one archived post; give its whole address")
+            throw ChangeRefusal(
+                .ambiguous, "\(word) names more than one archived post; give its whole address")
         }
         return post
     }
@@ -487,18 +533,23 @@ package struct PlanChanges: Sendable {
     private func unknownPost(_ word: String) -> ChangeRefusal {
         ChangeRefusal(
             .unknown,
-            "\"\(word.prefix(60))\" names no archived post; give its address, or the id that mirror-bot texts shows")
+            "\"\(word.prefix(60))\" names no archived post; give its address, or the id that mirror-bot texts shows"
+        )
     }
 
     /// The text that a post would be sent with.
     ///
-    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the store's error.
-    func wording(ofPost word: String) async throws -> Action.Wording { try await wording(of: post(word)) }
+    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
+    ///   store's error.
+    func wording(ofPost word: String) async throws -> Action.Wording {
+        try await wording(of: post(word))
+    }
 
     /// The text of a post as it would be sent.
     private func wording(of post: Post) async throws -> Action.Wording {
         if let reason = try await planner.objection(to: post) {
-            throw ChangeRefusal(.unfit, "that post is not to be sent: \(ReportedReason(reason).text)")
+            throw ChangeRefusal(
+                .unfit, "that post is not to be sent: \(ReportedReason(reason).text)")
         }
         let rules = planner.judge.rules
         switch rules.wording(of: post, try await mirror.archive.sequel(of: post)) {

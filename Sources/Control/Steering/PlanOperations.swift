@@ -62,8 +62,11 @@ package struct RestoreSlot: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
         let zone = try await desk.zone()
-        let slots = try await desk.plan().restore(slot, seen: seen, now: desk.now).map { ChangedSlot($0, in: zone) }
-        return SlotsChange(slots, wayBack: slots.first.map { WayBack(SkipSlot.self, "plan", "skip", $0.slot) })
+        let slots = try await desk.plan().restore(slot, seen: seen, now: desk.now).map {
+            ChangedSlot($0, in: zone)
+        }
+        return SlotsChange(
+            slots, wayBack: slots.first.map { WayBack(SkipSlot.self, "plan", "skip", $0.slot) })
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -87,7 +90,9 @@ package struct MoveSlot: PersonOperation {
         // A time that has passed is no way back.
         let wayBack =
             before.due > desk.now && before.due != after.due
-            ? WayBack(MoveSlot.self, "plan", "move", after.subject, ChangedSlot(before, in: zone).time) : nil
+            ? WayBack(
+                MoveSlot.self, "plan", "move", after.subject, ChangedSlot(before, in: zone).time)
+            : nil
         return SlotsChange([ChangedSlot(after, in: zone)], wayBack: wayBack)
     }
 
@@ -140,7 +145,8 @@ package struct PublishPost: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
-        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        let text = try await TextList.Text(
+            of: desk.mirror, named: post, zone: try await desk.zone())
         guard let planned = text.planned else { return nil }
         return try await outcome(at: desk, planned.slot) { _, _ in true }
     }
@@ -155,10 +161,12 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     package let says: [String]
     /// How many pictures would go along.
     package let pictures: Int
-    /// What it would cost at most, in dollars; nil on networks that are free, and while the bot has no account.
+    /// What it would cost at most, in dollars; nil on networks that are free, and while the bot has
+    /// no account.
     package let cost: Double?
 
-    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the store's error.
+    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
+    ///   store's error.
     package init(at desk: Desk, post word: String) async throws {
         let (mirror, zone) = (desk.mirror, try await desk.zone())
         let wording = try await PlanChanges(mirror: mirror, zone: zone).wording(ofPost: word)
@@ -201,7 +209,8 @@ package struct RerollDay: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> DayChange {
         let today = LocalTime(desk.now, in: try await desk.zone()).day
         let day = day ?? today
-        let (taken, added) = try await desk.plan().reroll(day, seed: seed, seen: seen, now: desk.now)
+        let (taken, added) = try await desk.plan().reroll(
+            day, seed: seed, seen: seen, now: desk.now)
         return DayChange(day: day, taken: taken, added: added)
     }
 }
@@ -215,7 +224,9 @@ package struct DayChange: PersonOutcome {
     /// How many new ones there are.
     package let added: Int
 
-    init(day: LocalDay, taken: Int, added: Int) { (self.day, self.taken, self.added) = (day, taken, added) }
+    init(day: LocalDay, taken: Int, added: Int) {
+        (self.day, self.taken, self.added) = (day, taken, added)
+    }
 }
 
 /// Keeps a text from ever being sent again, whichever post it came from.
@@ -228,9 +239,11 @@ package struct NeverSend: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> NeverChange {
         let zone = try await desk.zone()
-        let (post, isNew, changed, left) = try await desk.plan().never(post, seen: seen, now: desk.now)
+        let (post, isNew, changed, left) = try await desk.plan().never(
+            post, seen: seen, now: desk.now)
         return NeverChange(
-            post: post.id.value, text: post.text, isNew: isNew, slots: changed.map { ChangedSlot($0, in: zone) },
+            post: post.id.value, text: post.text, isNew: isNew,
+            slots: changed.map { ChangedSlot($0, in: zone) },
             left: left.map(LeftAction.init),
             wayBack: isNew ? WayBack(SendAgain.self, "never", "--undo", post.id.value) : nil)
     }
@@ -280,7 +293,8 @@ extension NeverChange {
     ///
     /// - Parameter isNever: Whether the text was to be sent never, or again.
     fileprivate init?(at desk: Desk, _ post: String, if isNever: Bool) async throws {
-        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        let text = try await TextList.Text(
+            of: desk.mirror, named: post, zone: try await desk.zone())
         guard text.isNever == isNever else { return nil }
         self.init(post: text.post, text: text.text, isNew: false, slots: [], left: [], wayBack: nil)
     }

@@ -59,8 +59,9 @@ package struct RestoreReport: Codable, Equatable, Sendable {
 
 /// Puts a backup of the embedded database back: all of it or nothing, whatever dies meanwhile.
 ///
-/// Into a database that can be read the rows of the backup are put in one transaction, after a copy of it was kept; see
-/// `MirrorRestore` for what becomes of them. Where none is, or one that cannot be read, the backup gets its place.
+/// Into a database that can be read the rows of the backup are put in one transaction, after a copy
+/// of it was kept; see `MirrorRestore` for what becomes of them. Where none is, or one that cannot
+/// be read, the backup gets its place.
 package struct Restoration: Sendable {
     /// The database at the place, before anything is changed.
     private enum Place {
@@ -81,7 +82,8 @@ package struct Restoration: Sendable {
     ///   - timing: How long a silent worker is waited for.
     /// - Throws: `ConfigurationError` for a database on a server.
     package init(
-        _ configuration: MirrorConfiguration, clock: any WallClock = SystemClock(), timing: LeaseTiming = LeaseTiming()
+        _ configuration: MirrorConfiguration, clock: any WallClock = SystemClock(),
+        timing: LeaseTiming = LeaseTiming()
     ) throws {
         guard case .sqlite(let path) = configuration.process.storage else {
             throw ConfigurationError(
@@ -89,21 +91,26 @@ package struct Restoration: Sendable {
                 "names a server, whose data is put back with pg_restore or psql and not with this")
         }
         try configuration.process.requireLastingStorage()
-        (self.configuration, self.path, self.clock, self.timing) = (configuration, path, clock, timing)
+        (self.configuration, self.path, self.clock, self.timing) = (
+            configuration, path, clock, timing
+        )
     }
 
     /// Puts a backup back.
     ///
     /// - Parameter file: The path of the backup, which is only read.
-    /// - Throws: `StorageError` for a file that is damaged, foreign or of a newer program, and for a full disk;
-    ///   `ChangeRefusal` with code `.busy` for a mirror that a worker holds; `ConfigurationError` for mirrors that live
-    ///   elsewhere or have other accounts. Nothing was changed then.
+    /// - Throws: `StorageError` for a file that is damaged, foreign or of a newer program, and for
+    ///   a full disk; `ChangeRefusal` with code `.busy` for a mirror that a worker holds;
+    ///   `ConfigurationError` for mirrors that live elsewhere or have other accounts. Nothing was
+    ///   changed then.
     package func restore(_ file: String) async throws -> RestoreReport {
         let now = Date(milliseconds: clock.now.milliseconds)
         var found: [String] = []
         let draft = try await DatabaseCopy.draft(of: file, for: path) { copy in
             found = try await MirrorRestore.prepare(copy, now: now)
-            guard !found.isEmpty else { throw DatabaseCopy.unusable(file, because: "it holds no mirror") }
+            guard !found.isEmpty else {
+                throw DatabaseCopy.unusable(file, because: "it holds no mirror")
+            }
         }
         defer { DatabaseCopy.remove(draft) }
         let (mirrors, kept) = (found, name(before: now))
@@ -129,16 +136,22 @@ package struct Restoration: Sendable {
         case .unreadable:
             guard !DatabaseCopy.isInUse(path) else {
                 throw ChangeRefusal(
-                    .busy, "another process uses the database at \(path); stop the worker and call this again")
+                    .busy,
+                    "another process uses the database at \(path); stop the worker and call this again"
+                )
             }
-            let (receipts, isSalvaged) = try await replace(by: draft, mirrors, keeping: kept, now: now)
-            return try await report(file, before: kept, isSalvaged ? .partly : .unread, receipts, now: now)
+            let (receipts, isSalvaged) = try await replace(
+                by: draft, mirrors, keeping: kept, now: now)
+            return try await report(
+                file, before: kept, isSalvaged ? .partly : .unread, receipts, now: now)
         }
     }
 
     /// The path of the copy of the previous database.
     private func name(before now: Date) -> String {
-        ScheduledBackup.timed("\(path).before-", at: now) { FileManager.default.fileExists(atPath: $0) }
+        ScheduledBackup.timed("\(path).before-", at: now) {
+            FileManager.default.fileExists(atPath: $0)
+        }
     }
 
     private func place() async -> Place {
@@ -157,18 +170,24 @@ package struct Restoration: Sendable {
         }
     }
 
-    /// Gives a new database with the mirrors of the draft the place of one that cannot be used, or of none.
+    /// Gives a new database with the mirrors of the draft the place of one that cannot be used, or
+    /// of none.
     ///
-    /// - Returns: The receipts, and whether what people said was read from the database that was there.
+    /// - Returns: The receipts, and whether what people said was read from the database that was
+    ///   there.
     private func replace(
         by draft: String, _ mirrors: [String], keeping kept: String?, now: Date
     ) async throws -> ([MirrorRestore.Receipt], isSalvaged: Bool) {
         let fresh = "\(draft).new"
         defer { DatabaseCopy.remove(fresh) }
-        try await Storage.open(.sqlite(path: fresh)).closing { _ = try await AccountSpelling.migrate($0) }
+        try await Storage.open(.sqlite(path: fresh)).closing {
+            _ = try await AccountSpelling.migrate($0)
+        }
         var isSalvaged = false
         if kept != nil, let engine = try? await Storage.open(fresh, beside: path) {
-            isSalvaged = (try? await engine.closing { await MirrorRestore(into: $0, now: now).salvage() }) ?? false
+            isSalvaged =
+                (try? await engine.closing { await MirrorRestore(into: $0, now: now).salvage() })
+                ?? false
         }
         let receipts = try await Storage.open(fresh, beside: draft).closing { engine in
             try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)
@@ -206,20 +225,23 @@ package struct Restoration: Sendable {
 
     /// Forgets again what was forgotten since the backup, and says what there is now.
     private func report(
-        _ file: String, before: String?, _ rest: RestoreReport.Before, _ receipts: [MirrorRestore.Receipt], now: Date
+        _ file: String, before: String?, _ rest: RestoreReport.Before,
+        _ receipts: [MirrorRestore.Receipt], now: Date
     ) async throws -> RestoreReport {
         var configuration = configuration
         if let first = receipts.first { configuration.mirror.mirror = first.mirror }
         return try await HumanMirror.open(configuration, clock: clock).closing { opened in
             var mirrors: [RestoreReport.Mirror] = []
             for receipt in receipts {
-                let mirror = receipt.mirror == opened.name ? opened : try await opened.other(receipt.mirror)
+                let mirror =
+                    receipt.mirror == opened.name ? opened : try await opened.other(receipt.mirror)
                 try await forgetAgain(receipt, in: mirror, now: now)
                 mirrors.append(
                     RestoreReport.Mirror(
                         name: receipt.mirror, posts: receipt.rows["posts"] ?? 0,
                         actions: receipt.rows["actions"] ?? 0, people: receipt.rows["people"] ?? 0,
-                        knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest, leftOut: receipt.leftOut,
+                        knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest,
+                        leftOut: receipt.leftOut,
                         sealedLogins: try await mirror.vault.sealedRoles()))
             }
             return RestoreReport(
@@ -231,11 +253,14 @@ package struct Restoration: Sendable {
     /// Removes posts with muted words, and unlearns people who were denied since the backup.
     ///
     /// Without a dictionary, the worker does the rest.
-    private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date) async throws {
+    private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date)
+        async throws
+    {
         let words = try await mirror.archive.muted().filter { $0.kind == "word" }
         if !words.isEmpty {
             let muted = Muted(words.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) })
-            try await mirror.archive.forget(try await mirror.archive.ids { text, _ in muted.hasWord(text) })
+            try await mirror.archive.forget(
+                try await mirror.archive.ids { text, _ in muted.hasWord(text) })
         }
         do {
             for person in receipt.denied { try await mirror.forgetLearning(of: person, now: now) }

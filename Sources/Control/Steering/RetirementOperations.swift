@@ -8,7 +8,8 @@ import Settings
 
 /// Lets the mirror end at a time: one last post, a line in the bot's profile, then silence.
 ///
-/// A worker carries it out; see ``RetirementSteps``. Until the time has come ``CancelRetirement`` takes it back.
+/// A worker carries it out; see ``RetirementSteps``. Until the time has come ``CancelRetirement``
+/// takes it back.
 package struct RetireMirror: PersonOperation {
     package static let name = "retire"
     /// When, as ``PersonTime`` reads it; nil for now.
@@ -28,7 +29,8 @@ package struct RetireMirror: PersonOperation {
         let wish = try await self.wish(at: desk)
         let mirror = desk.mirror
         try await mirror.table.retire(wish.retirement, seen: seen, now: desk.now)
-        let left = wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
+        let left =
+            wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
         return RetirementChange(
             mirror.name, wish.retirement, saying: wish.words, in: desk.spokenZone, isNew: true,
             left: left.map(LeftAction.init))
@@ -40,7 +42,8 @@ package struct RetireMirror: PersonOperation {
         // A date such as 3d is another instant at the second press.
         guard known.last == wish.retirement.last, known.takesBack == takesBack else { return nil }
         return RetirementChange(
-            desk.mirror.name, known, saying: wish.words, in: desk.spokenZone, isNew: false, left: [])
+            desk.mirror.name, known, saying: wish.words, in: desk.spokenZone, isNew: false, left: []
+        )
     }
 
     /// What is asked for, and the words of the last post as they would be sent now.
@@ -49,9 +52,13 @@ package struct RetireMirror: PersonOperation {
         let date = try date.map { text in
             guard let date = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
                 throw ChangeRefusal(
-                    .unusable, "--on is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d")
+                    .unusable,
+                    "--on is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
+                )
             }
-            guard date > now else { throw ChangeRefusal(.outOfTime, "--on is \"\(text)\", which has passed") }
+            guard date > now else {
+                throw ChangeRefusal(.outOfTime, "--on is \"\(text)\", which has passed")
+            }
             return date
         }
         var words: String?
@@ -78,7 +85,8 @@ package struct CancelRetirement: PersonOperation {
 
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
         guard try await desk.mirror.table.record().retirement == nil else { return nil }
-        return RetirementChange(desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: false, left: [])
+        return RetirementChange(
+            desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: false, left: [])
     }
 }
 
@@ -103,7 +111,8 @@ package struct RetirementChange: PersonOutcome {
     package let wayBack: WayBack?
 
     init(
-        _ mirror: String, _ retirement: Retirement?, saying last: String?, in zone: TimeZone, isNew: Bool,
+        _ mirror: String, _ retirement: Retirement?, saying last: String?, in zone: TimeZone,
+        isNew: Bool,
         left: [LeftAction]
     ) {
         self.mirror = mirror
@@ -148,18 +157,22 @@ struct LastPost {
     /// Reads what a person typed: the address or id of an archived post, else the text itself.
     ///
     /// - Returns: What is stored, and the words as they would be sent now.
-    /// - Throws: `ChangeRefusal` for a post that is not to be sent, a text that is not fit to be, and an address that
-    ///   names no post.
+    /// - Throws: `ChangeRefusal` for a post that is not to be sent, a text that is not fit to be,
+    ///   and an address that names no post.
     func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
         if try await !mirror.archive.posts(named: typed).isEmpty {
             let wording = try await changes.wording(ofPost: typed)
             return (.post(wording.source), wording.text)
         }
         // A mistyped name of a post is no text.
-        guard typed.contains(where: \.isWhitespace) || !typed.contains(where: { "/:".contains($0) || $0.isNumber })
+        guard
+            typed.contains(where: \.isWhitespace)
+                || !typed.contains(where: { "/:".contains($0) || $0.isNumber })
         else {
             throw ChangeRefusal(
-                .unknown, "\"\(typed.prefix(60))\" names no archived post, and as a text it has only one word")
+                .unknown,
+                "\"\(typed.prefix(60))\" names no archived post, and as a text it has only one word"
+            )
         }
         let text = try wording(saying: typed).text
         return (.text(text), text)
@@ -186,12 +199,14 @@ struct LastPost {
     private func wording(saying text: String) throws -> Action.Wording {
         let network = mirror.configuration.botNetwork
         let post = Post(
-            id: Action.Wording.typedSource(on: network), author: AccountID(network: network, value: ""), text: text,
+            id: Action.Wording.typedSource(on: network),
+            author: AccountID(network: network, value: ""), text: text,
             createdAt: mirror.clock.now)
         let rules = TextRules(mirror.configuration, limits: .usual(of: network))
         switch rules.text(for: post) {
         case .success(let text):
-            return Action.Wording(source: post.id, text: text, visibility: post.visibility.ofRepetition)
+            return Action.Wording(
+                source: post.id, text: text, visibility: post.visibility.ofRepetition)
         case .failure(let refusal):
             throw ChangeRefusal(.unfit, "the last post is not fit to be sent: \(refusal)")
         }

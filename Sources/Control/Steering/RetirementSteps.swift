@@ -10,9 +10,11 @@ import Settings
 ///
 /// Each may be repeated: what it did is in the database, or is found at the network.
 package struct RetirementSteps: Sendable {
-    /// Until when the last post may be sent, in seconds after the retirement began: a network may be away for days.
+    /// Until when the last post may be sent, in seconds after the retirement began: a network may
+    /// be away for days.
     private static let patience: TimeInterval = 7 * 86_400
-    /// Until when the human's network may tell that it knows the login, in seconds after the retirement's date.
+    /// Until when the human's network may tell that it knows the login, in seconds after the
+    /// retirement's date.
     private static let patienceForHuman: TimeInterval = 86_400
 
     private let mirror: HumanMirror
@@ -27,20 +29,27 @@ package struct RetirementSteps: Sendable {
 
     /// Leaves out all that waits, and adds the last post.
     ///
-    /// A last post that is not fit to be sent any more, that nobody agreed to, or that the state of the human's account
-    /// holds back is left out: the end does not wait for it.
+    /// A last post that is not fit to be sent any more, that nobody agreed to, or that the state of
+    /// the human's account holds back is left out: the end does not wait for it.
     ///
-    /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer later; the store's error.
+    /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer
+    ///   later; the store's error.
     package func begin(_ retirement: Retirement, _ record: MirrorRecord) async throws {
         var wording: Action.Wording?
-        if let last = retirement.last, record.standing?.isHold != true, try await isAgreed(retirement, record) {
-            do { wording = try await LastPost(mirror).wording(of: last) } catch let refusal as ChangeRefusal {
-                mirror.logger.warning("The last post is left out", metadata: [LogKeys.error: "\(refusal)"])
+        if let last = retirement.last, record.standing?.isHold != true,
+            try await isAgreed(retirement, record)
+        {
+            do { wording = try await LastPost(mirror).wording(of: last) } catch let refusal
+                as ChangeRefusal
+            {
+                mirror.logger.warning(
+                    "The last post is left out", metadata: [LogKeys.error: "\(refusal)"])
             }
         }
         let zone = mirror.knownTimeZone(record) ?? .gmt
         let isBegun = try await store.beginRetirement(
-            saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.patience, now: now)
+            saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.patience,
+            now: now)
         if isBegun { mirror.logger.notice("Retiring") }
     }
 
@@ -53,12 +62,16 @@ package struct RetirementSteps: Sendable {
             if record.stopped == nil, let human = try await mirror.network(of: .human) {
                 try await mirror.bind(human: try await human.verifyAccount(), bot: nil, now: now)
             }
-        } catch let error as NetworkError where !error.isPermanent && now < retirement.date + Self.patienceForHuman {
+        } catch let error as NetworkError
+            where !error.isPermanent && now < retirement.date + Self.patienceForHuman
+        {
             throw error
         } catch let error as NetworkError {
-            mirror.logger.warning("The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
+            mirror.logger.warning(
+                "The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
         } catch let error as ConfigurationError {
-            mirror.logger.warning("The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
+            mirror.logger.warning(
+                "The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
         }
         try await mirror.table.noteStatement(mirror.configuration.statedConsent, now: now)
         return try await mirror.table.record().consent != nil
@@ -66,13 +79,16 @@ package struct RetirementSteps: Sendable {
 
     /// Has the bot's profile say that the mirror has retired.
     ///
-    /// Where only a person can, or the server refuses, that is noted, and the end does not wait for it.
+    /// Where only a person can, or the server refuses, that is noted, and the end does not wait for
+    /// it.
     ///
     /// - Throws: `NetworkError` of a server that may answer later; the store's error.
     package func settleProfile(_ retirement: Retirement) async throws {
         var note: String?
         // Without a login the end waits for one, unless there never was a bot.
-        if try await mirror.table.record().bot != nil { _ = try await mirror.requiredNetwork(of: .bot) }
+        if try await mirror.table.record().bot != nil {
+            _ = try await mirror.requiredNetwork(of: .bot)
+        }
         do {
             note = try await mirror.writeRetiredProfile()
         } catch let error as NetworkError {
@@ -83,7 +99,9 @@ package struct RetirementSteps: Sendable {
         } catch let error as ConfigurationError {
             note = error.description
         }
-        if let note { mirror.logger.warning("Profile not written", metadata: [LogKeys.error: "\(note)"]) }
+        if let note {
+            mirror.logger.warning("Profile not written", metadata: [LogKeys.error: "\(note)"])
+        }
         try await mirror.table.noteRetiredProfile(note, now: now)
     }
 
@@ -91,7 +109,8 @@ package struct RetirementSteps: Sendable {
     ///
     /// - Throws: `OutboxError` if the lease is lost; the store's error.
     package func askUndos(_ retirement: Retirement) async throws {
-        let all = try await Undoing(mirror: mirror).actions(.everything, kinds: ActionKind.allCases, now: now)
+        let all = try await Undoing(mirror: mirror).actions(
+            .everything, kinds: ActionKind.allCases, now: now)
         let ids = all.map(\.id).filter { $0 != retirement.post }
         _ = try await store.askUndos(ids, reason: Action.Reason.retired, now: now)
         try await mirror.table.noteRetiredWishes(now: now)
@@ -115,7 +134,8 @@ extension HumanMirror {
     /// - Throws: As ``profileProposal()``.
     fileprivate func writeRetiredProfile() async throws -> String? {
         let (report, bot, present) = try await proposal()
-        guard let proposed = report.proposed, let present, let network = bot as? any ProfiledNetwork else {
+        guard let proposed = report.proposed, let present, let network = bot as? any ProfiledNetwork
+        else {
             return report.notes.first.map { "\($0): \(report.line)" }
         }
         var wanted = present

@@ -19,7 +19,9 @@ package struct SetValues: PersonOperation {
 
     package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
         let now = try await SettingsChange(of: desk.mirror)
-        return values.allSatisfy { name, value in now.settings.contains { $0.name == name && $0.value == value } }
+        return values.allSatisfy { name, value in
+            now.settings.contains { $0.name == name && $0.value == value }
+        }
             ? now : nil
     }
 }
@@ -58,7 +60,8 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     package let effect: String?
     /// When it would be taken up.
     package let uptake: Setting.Uptake
-    /// Posts of today that are planned and still to come, where the setting decides about later plans only; else nil.
+    /// Posts of today that are planned and still to come, where the setting decides about later
+    /// plans only; else nil.
     package let postsToCome: Int?
     /// The digest of what is set, for who changes it.
     package let seen: Seen
@@ -71,11 +74,14 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     ///   - value: What would be set; nil to forget what is set.
     ///   - zone: The human's time zone; nil while unknown.
     ///   - now: The present.
-    /// - Throws: `ChangeRefusal` for a name that cannot be set, `ConfigurationError` for a value that cannot be used; the
-    ///   store's error.
-    package init(of mirror: HumanMirror, _ name: String, to value: String?, zone: TimeZone?, now: Date) async throws {
+    /// - Throws: `ChangeRefusal` for a name that cannot be set, `ConfigurationError` for a value
+    ///   that cannot be used; the store's error.
+    package init(
+        of mirror: HumanMirror, _ name: String, to value: String?, zone: TimeZone?, now: Date
+    ) async throws {
         guard let setting = Setting.named(name), setting.canBeStored else {
-            throw ChangeRefusal(.unknown, "\"\(name.prefix(60))\" is no setting that can be set for a mirror")
+            throw ChangeRefusal(
+                .unknown, "\"\(name.prefix(60))\" is no setting that can be set for a mirror")
         }
         let stored = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
         let before = try await mirror.settingValues()
@@ -101,11 +107,17 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
         if from == to { sentences = ["\(name) is \(to ?? "not set") already."] }
         if let postsToCome {
-            let most = name == Setting.maxPerDay.name ? to.map { "; tomorrow will have at most \($0)" } : nil
-            sentences.append("Today stays as planned (\(postsToCome) to come)\(most ?? "; later days go by it").")
+            let most =
+                name == Setting.maxPerDay.name
+                ? to.map { "; tomorrow will have at most \($0)" } : nil
+            sentences.append(
+                "Today stays as planned (\(postsToCome) to come)\(most ?? "; later days go by it")."
+            )
         }
         // The effect says the same of today's plan.
-        if let effect, postsToCome == nil || name == Setting.maxPerDay.name && to == "0" { sentences.append(effect) }
+        if let effect, postsToCome == nil || name == Setting.maxPerDay.name && to == "0" {
+            sentences.append(effect)
+        }
         return sentences + ["Taken up \(uptake.words)."]
     }
 }

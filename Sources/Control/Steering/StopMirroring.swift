@@ -20,7 +20,8 @@ package struct StopMirroring: PersonOperation {
         }
         try await table.stop(now: desk.now)
         let left = try await LastWord(mirror: desk.mirror).wait()
-        return MirrorStop(mirror: desk.mirror.name, since: desk.now, left: left.map(LeftAction.init))
+        return MirrorStop(
+            mirror: desk.mirror.name, since: desk.now, left: left.map(LeftAction.init))
     }
 }
 

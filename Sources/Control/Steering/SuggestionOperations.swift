@@ -13,7 +13,8 @@ package protocol SuggestionOperation: PersonOperation where Outcome == Suggestio
 
 extension SuggestionOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> SuggestionDecision {
-        try await SuggestionReview(mirror: desk.mirror).decide(Self.decision, about: id, seen: seen, now: desk.now)
+        try await SuggestionReview(mirror: desk.mirror).decide(
+            Self.decision, about: id, seen: seen, now: desk.now)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SuggestionDecision? {
@@ -30,7 +31,8 @@ package struct ApproveSuggestion: SuggestionOperation {
     package init(id: String) { self.id = id }
 }
 
-/// Notes that a person carried out a suggested favorite, where the network does not let the bot give any.
+/// Notes that a person carried out a suggested favorite, where the network does not let the bot
+/// give any.
 package struct NoteSuggestionDone: SuggestionOperation {
     package static let name = "suggestion-done"
     package static let decision = SuggestionDecision.Decision.done

@@ -9,8 +9,8 @@ import Settings
 
 /// A person's decisions about what waits for them.
 ///
-/// What they say of a favorite is learned too: agreeing is a favorite of the human's, declining is a post that was seen and
-/// passed over. What they say of a post is a label of its text.
+/// What they say of a favorite is learned too: agreeing is a favorite of the human's, declining is
+/// a post that was seen and passed over. What they say of a post is a label of its text.
 package struct SuggestionReview: Sendable {
     /// How long an approved suggestion may wait for the worker, in seconds.
     private static let patience: TimeInterval = 24 * 3_600
@@ -25,9 +25,10 @@ package struct SuggestionReview: Sendable {
 
     /// Carries out a decision.
     ///
-    /// - Parameter seen: The action's digest that the person was shown; nil to change without comparing.
-    /// - Throws: As ``approve(_:seen:now:)``, ``noteDone(_:seen:now:)``, ``dismiss(_:seen:now:)`` and
-    ///   ``reopen(_:seen:now:)``.
+    /// - Parameter seen: The action's digest that the person was shown; nil to change without
+    ///   comparing.
+    /// - Throws: As ``approve(_:seen:now:)``, ``noteDone(_:seen:now:)``, ``dismiss(_:seen:now:)``
+    ///   and ``reopen(_:seen:now:)``.
     func decide(
         _ decision: SuggestionDecision.Decision, about id: String, seen: Seen?, now: Date
     ) async throws -> SuggestionDecision {
@@ -41,37 +42,51 @@ package struct SuggestionReview: Sendable {
 
     /// Lets the worker do what was suggested.
     ///
-    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
-    /// - Throws: `ChangeRefusal` if no such suggestion waits, and for a favorite where the network or `FAVORITE_MODE` lets
-    ///   the bot give none; `SeenChanged`; the store's error.
-    package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
+    ///   comparing.
+    /// - Throws: `ChangeRefusal` if no such suggestion waits, and for a favorite where the network
+    ///   or `FAVORITE_MODE` lets the bot give none; `SeenChanged`; the store's error.
+    package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws
+        -> SuggestionDecision
+    {
         let action = try await suggestion(id, in: .suggested, seen)
         if action.kind == .favorite { try await requireFavorites(action) }
         let approved = try await store.approve(
-            action.id, seen: seen, now: now, expires: now + Self.patience, mirror.labelling(.kept, now: now))
+            action.id, seen: seen, now: now, expires: now + Self.patience,
+            mirror.labelling(.kept, now: now))
         guard approved != nil else { throw notWaiting(id) }
         return try await decision(
-            action, .approved, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+            action, .approved,
+            notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
     }
 
     /// Notes that a person favorited the post of a suggestion themselves.
     ///
-    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
-    /// - Throws: `ChangeRefusal` if no such suggestion waits, and where the bot can favorite by itself; `SeenChanged`; the
-    ///   store's error.
-    package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
+    ///   comparing.
+    /// - Throws: `ChangeRefusal` if no such suggestion waits, and where the bot can favorite by
+    ///   itself; `SeenChanged`; the store's error.
+    package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws
+        -> SuggestionDecision
+    {
         let action = try await suggestion(id, in: .suggested, seen)
         guard action.kind == .favorite else {
-            throw ChangeRefusal(.notAllowed, "\(action.id) is no favorite: only the bot can send it")
+            throw ChangeRefusal(
+                .notAllowed, "\(action.id) is no favorite: only the bot can send it")
         }
         let network = try await mirror.requiredNetwork(of: .bot)
         guard !network.capabilities.canFavorite else {
             throw ChangeRefusal(
-                .notAllowed, "on \(network.name.displayName) the bot favorites by itself; approve \(action.id) instead")
+                .notAllowed,
+                "on \(network.name.displayName) the bot favorites by itself; approve \(action.id) instead"
+            )
         }
-        guard try await store.noteDone(action.id, seen: seen, now: now) != nil else { throw notWaiting(id) }
+        guard try await store.noteDone(action.id, seen: seen, now: now) != nil else {
+            throw notWaiting(id)
+        }
         return try await decision(
-            action, .done, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+            action, .done, notLearned: try await notLearned(of: action, now: now) { .favorited($0) }
+        )
     }
 
     /// The decision that an action shows, if it is the one that a person asks for again; else nil.
@@ -94,10 +109,12 @@ package struct SuggestionReview: Sendable {
     }
 
     private func decision(
-        _ action: Action, _ decision: SuggestionDecision.Decision, isNew: Bool = true, notLearned: String? = nil
+        _ action: Action, _ decision: SuggestionDecision.Decision, isNew: Bool = true,
+        notLearned: String? = nil
     ) async throws -> SuggestionDecision {
         SuggestionDecision(
-            action, decision, about: try await mirror.persons(of: [action])[action.id], isNew: isNew,
+            action, decision, about: try await mirror.persons(of: [action])[action.id],
+            isNew: isNew,
             notLearned: notLearned)
     }
 
@@ -114,47 +131,63 @@ package struct SuggestionReview: Sendable {
 
     /// Decides against what was suggested.
     ///
-    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without
+    ///   comparing.
     /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
-    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws
+        -> SuggestionDecision
+    {
         let action = try await suggestion(id, in: .suggested, seen)
         let dismissed = try await store.dismiss(
             action.id, seen: seen, now: now, mirror.labelling(.declined, now: now))
         guard dismissed != nil else { throw notWaiting(id) }
         return try await decision(
-            action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
+            action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) }
+        )
     }
 
-    /// Lets a suggestion wait again that a person decided against; what was learned from that stays until they decide anew.
+    /// Lets a suggestion wait again that a person decided against; what was learned from that stays
+    /// until they decide anew.
     ///
-    /// - Parameter seen: The action's digest that the person was shown; nil to change without comparing.
-    /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has passed; `SeenChanged`; the
-    ///   store's error.
-    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+    /// - Parameter seen: The action's digest that the person was shown; nil to change without
+    ///   comparing.
+    /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has
+    ///   passed; `SeenChanged`; the store's error.
+    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws
+        -> SuggestionDecision
+    {
         let action = try await suggestion(id, in: .skipped, seen)
         guard action.reason == Action.Reason.dismissed else {
             throw ChangeRefusal(.over, "\(action.id) is no dismissed suggestion")
         }
-        guard try await store.reopen(action.id, seen: seen, now: now, mirror.unlabelling(.declined)) != nil else {
+        guard
+            try await store.reopen(action.id, seen: seen, now: now, mirror.unlabelling(.declined))
+                != nil
+        else {
             throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
         }
         return try await decision(action, .reopened)
     }
 
-    private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws -> Action {
+    private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws
+        -> Action
+    {
         let named = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
         // Whoever saw it is told that it changed, and not that there is none.
         if named.count == 1 { try seen.require(named[0].seen) }
         let found = named.filter { $0.state == state }
         guard let action = found.first else { throw notWaiting(id) }
         guard found.count == 1 else {
-            throw ChangeRefusal(.ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits")
+            throw ChangeRefusal(
+                .ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits"
+            )
         }
         return action
     }
 
     private func notWaiting(_ id: String) -> ChangeRefusal {
-        ChangeRefusal(.unknown, "\"\(id.prefix(60))\" is no waiting suggestion; see mirror-bot suggestions")
+        ChangeRefusal(
+            .unknown, "\"\(id.prefix(60))\" is no waiting suggestion; see mirror-bot suggestions")
     }
 
     /// Learns from a decision about a favorite.
@@ -166,18 +199,26 @@ package struct SuggestionReview: Sendable {
         guard action.kind == .favorite, let target = action.target else { return nil }
         do {
             let network = try await mirror.requiredNetwork(of: .bot)
-            // Where asking for the post would cost something, what is kept with the suggestion is learned.
+            // Where asking for the post would cost something, what is kept with the suggestion is
+            // learned.
             if network.name.descriptor.prices != nil {
-                guard let example = action.keptExample else { return "what the post said is not kept" }
+                guard let example = action.keptExample else {
+                    return "what the post said is not kept"
+                }
                 let stances = try await mirror.people.stances(of: [target.author])
-                guard stances[target.author] != .deny else { return "nothing is learned from its author" }
+                guard stances[target.author] != .deny else {
+                    return "nothing is learned from its author"
+                }
                 _ = try await mirror.favorites().learn([event(example)], at: now)
                 return nil
             }
             // Elsewhere the post may have changed, or be gone.
-            guard let post = try await network.lookUp(target.address) else { return "the post is gone" }
+            guard let post = try await network.lookUp(target.address) else {
+                return "the post is gone"
+            }
             let record = try await mirror.table.record()
-            let learnable = Learnable(people: mirror.people, own: Set([record.human, record.bot].compactMap(\.self)))
+            let learnable = Learnable(
+                people: mirror.people, own: Set([record.human, record.bot].compactMap(\.self)))
             guard let item = try await learnable.among([post]).first else {
                 return "nothing is learned from its author"
             }

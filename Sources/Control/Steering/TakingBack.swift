@@ -11,8 +11,9 @@ import Settings
 
 /// Carries out what somebody wants taken back, no faster than the network lets us.
 ///
-/// A request may be made twice, by a process after a crash or by two beside each other: what is gone already is no error.
-/// So nothing has to be looked up, and a lost answer is a reason to try again.
+/// A request may be made twice, by a process after a crash or by two beside each other: what is
+/// gone already is no error. So nothing has to be looked up, and a lost answer is a reason to try
+/// again.
 package struct TakingBack: Sendable {
     /// What came of one look at the wishes.
     package struct Round: Sendable {
@@ -45,7 +46,9 @@ package struct TakingBack: Sendable {
     ///   - lease: The worker's; nil for a command, which may work beside a worker.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
         store = mirror.outbox(lease: lease)
-        (self.network, people, clock, logger) = (network, mirror.people, mirror.clock, mirror.logger)
+        (self.network, people, clock, logger) = (
+            network, mirror.people, mirror.clock, mirror.logger
+        )
         onStep = { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.undo($0)) }
     }
 
@@ -66,7 +69,10 @@ package struct TakingBack: Sendable {
                 continue
             }
             let patience = network.capabilities.requestDeadline.timeInterval + Self.margin
-            guard let begun = try await store.beginUndo(action, until: clock.now + patience, now: clock.now) else {
+            guard
+                let begun = try await store.beginUndo(
+                    action, until: clock.now + patience, now: clock.now)
+            else {
                 continue
             }
             onStep(.begun)
@@ -100,7 +106,8 @@ package struct TakingBack: Sendable {
             stored = try await store(error, of: action)
             if !error.dropsItem { round.obstacle = error }
         } catch let error as UndoObstacle {
-            stored = try await store.undoFailed(action, error.description, next: nil, now: clock.now)
+            stored = try await store.undoFailed(
+                action, error.description, next: nil, now: clock.now)
         }
         onStep(.outcomeStored)
         guard let stored else { return round.obstacle == nil }
@@ -109,7 +116,8 @@ package struct TakingBack: Sendable {
         return round.obstacle == nil
     }
 
-    /// The outcome of a deletion, for which some servers are asked whether they still show the text.
+    /// The outcome of a deletion, for which some servers are asked whether they still show the
+    /// text.
     ///
     /// A server that does not answer says nothing against the deletion, which it has confirmed.
     private func outcome(of removal: Removal, _ action: Action) async throws -> String {
@@ -124,12 +132,17 @@ package struct TakingBack: Sendable {
 
     private func remove(_ action: Action) async throws -> Removal {
         if case .favorite(let target) = action.payload {
-            guard !target.address.isEmpty else { throw UndoObstacle(description: "its recipient is forgotten") }
+            guard !target.address.isEmpty else {
+                throw UndoObstacle(description: "its recipient is forgotten")
+            }
             return try await network.unfavorite(
-                FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
+                FavoriteDraft(
+                    address: target.address, key: action.key,
+                    createdAt: action.sending ?? action.due))
         }
         guard let address = action.remoteAddress else {
-            throw UndoObstacle(description: "the network never returned the id of the \(action.kind.rawValue)")
+            throw UndoObstacle(
+                description: "the network never returned the id of the \(action.kind.rawValue)")
         }
         guard let text = action.wording?.published else { return try await network.delete(address) }
         return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
@@ -147,9 +160,11 @@ package struct TakingBack: Sendable {
         let next = rule.next(
             after: action.undo?.attempts ?? 1, key: action.id, asked: error.retryAfter, now: now)
         let stored = try await store.undoFailed(action, error.description, next: next, now: now)
-        // What a server cannot do for one post it may do for another; these causes are about all of them.
+        // What a server cannot do for one post it may do for another; these causes are about all of
+        // them.
         switch cause {
-        case .tooBusy: try await store.putOffUndos(allowance(for: action.kind).kinds, until: next, now: now)
+        case .tooBusy:
+            try await store.putOffUndos(allowance(for: action.kind).kinds, until: next, now: now)
         case .unreachable, .limit, .credentials:
             try await store.putOffUndos(ActionKind.allCases, until: next, now: now)
         case .serverTrouble, .conflict, .other: break
@@ -160,7 +175,9 @@ package struct TakingBack: Sendable {
     private func log(_ action: Action) async {
         var metadata = await people.metadata(of: action)
         metadata[LogKeys.reason] = "\(action.undo?.reason ?? "-")"
-        guard action.state != .undone else { return logger.info("Action taken back", metadata: metadata) }
+        guard action.state != .undone else {
+            return logger.info("Action taken back", metadata: metadata)
+        }
         metadata[LogKeys.error] = "\(action.undo?.outcome ?? "-")"
         guard let next = action.undo?.next else {
             return logger.warning("Action not taken back, and not tried again", metadata: metadata)
@@ -174,9 +191,11 @@ package struct TakingBack: Sendable {
 private struct UndoObstacle: Error, CustomStringConvertible { let description: String }
 
 extension HumanMirror {
-    /// The bot's network, once it is certain that its credentials open the account of the mirror's bot.
+    /// The bot's network, once it is certain that its credentials open the account of the mirror's
+    /// bot.
     ///
-    /// - Throws: `ConfigurationError`, also if they open another one; `NetworkError`; the store's error.
+    /// - Throws: `ConfigurationError`, also if they open another one; `NetworkError`; the store's
+    ///   error.
     package func confirmedBotNetwork() async throws -> any SocialNetwork {
         let network = try await requiredNetwork(of: .bot)
         if try await !isVerified(.bot) {

@@ -12,7 +12,8 @@ package struct ForgetText: PersonOperation {
         let forgetting = try await desk.forgetting()
         let subject = try await forgetting.subject(of: wish)
         let outcome = try await forgetting.forget(subject, seen: seen, now: desk.now)
-        return ForgetReport(outcome, in: try await desk.zone(), wayBack: outcome.isNew ? wish.wayBack : nil)
+        return ForgetReport(
+            outcome, in: try await desk.zone(), wayBack: outcome.isNew ? wish.wayBack : nil)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> ForgetReport? {
@@ -57,8 +58,8 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
     /// The days from one to another, both included; without an end that day and all after it.
     case days(from: String, to: String?)
 
-    /// The wish that forgot something, by what ``Forgetting/list()`` says of it; nil for a person, whom other operations
-    /// forget.
+    /// The wish that forgot something, by what ``Forgetting/list()`` says of it; nil for a person,
+    /// whom other operations forget.
     package init?(_ forgotten: Forgotten) {
         let days = forgotten.value.split(separator: "/").map(String.init)
         switch forgotten.kind {
@@ -77,16 +78,20 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
         case .word(let word): WayBack(RememberText.self, "forget", "--undo", "--word", word)
         case .day(let day): WayBack(RememberText.self, "forget", "--undo", "--day", day)
         case .days(let from, nil): WayBack(RememberText.self, "forget", "--undo", "--from", from)
-        case .days(let from, let to?): WayBack(RememberText.self, "forget", "--undo", "--from", from, "--to", to)
+        case .days(let from, let to?):
+            WayBack(RememberText.self, "forget", "--undo", "--from", from, "--to", to)
         }
     }
 }
 
 extension Desk {
-    package func forgetting() async throws -> Forgetting { Forgetting(mirror: mirror, zone: try await zone()) }
+    package func forgetting() async throws -> Forgetting {
+        Forgetting(mirror: mirror, zone: try await zone())
+    }
 }
 
-/// Lets a text be posted whatever was learned of others; one that was never to be sent is sent again.
+/// Lets a text be posted whatever was learned of others; one that was never to be sent is sent
+/// again.
 package struct KeepText: PersonOperation {
     package static let name = "texts-keep"
     /// The address or id of an archived post that answers nobody.
@@ -103,7 +108,8 @@ package struct KeepText: PersonOperation {
             default: WayBack(UnkeepText.self, "texts", "keep", "--undo", post.id.value)
             }
         return KeepChange(
-            post: post.id.value, text: post.text, isKept: true, isNew: before != .kept, wayBack: wayBack)
+            post: post.id.value, text: post.text, isKept: true, isNew: before != .kept,
+            wayBack: wayBack)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> KeepChange? {
@@ -146,7 +152,8 @@ package struct KeepChange: PersonOutcome {
 extension KeepChange {
     /// The outcome of a wish that is fulfilled already; nil if it is not.
     fileprivate init?(at desk: Desk, _ post: String, ifKept isKept: Bool) async throws {
-        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        let text = try await TextList.Text(
+            of: desk.mirror, named: post, zone: try await desk.zone())
         guard (text.label == PersonLabel.kept) == isKept else { return nil }
         self.init(post: text.post, text: text.text, isKept: isKept, isNew: false, wayBack: nil)
     }

@@ -16,7 +16,9 @@ package struct AskUndo: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
         // Who takes very much back means no single text.
-        guard ids.count <= PersonLabel.mostAtOnce else { return try await ask(at: desk, seen: seen) { _, _ in } }
+        guard ids.count <= PersonLabel.mostAtOnce else {
+            return try await ask(at: desk, seen: seen) { _, _ in }
+        }
         return try await ask(at: desk, seen: seen, desk.mirror.labelling(.takenBack, now: desk.now))
     }
 
@@ -37,10 +39,13 @@ package struct AskUndo: PersonOperation {
 
     package func outcomeIfDone(at desk: Desk) async throws -> UndoWishes? {
         let actions = try await desk.outbox.actions(withIDs: ids)
-        guard !actions.isEmpty, actions.count == Set(ids).count, actions.values.allSatisfy({ $0.undo != nil }) else {
+        guard !actions.isEmpty, actions.count == Set(ids).count,
+            actions.values.allSatisfy({ $0.undo != nil })
+        else {
             return nil
         }
-        return UndoWishes(answers: actions.mapValues { $0.state == .skipped ? .withheld : $0.undoAnswer })
+        return UndoWishes(
+            answers: actions.mapValues { $0.state == .skipped ? .withheld : $0.undoAnswer })
     }
 }
 
@@ -52,16 +57,20 @@ package struct AskUndoEverything: PersonOperation {
 
     package init(bot: String) { self.bot = bot }
 
-    /// - Parameter seen: ``UndoOutlook/seen``, which is compared before the transactions that note the wishes.
+    /// - Parameter seen: ``UndoOutlook/seen``, which is compared before the transactions that note
+    ///   the wishes.
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
         let record = try await desk.mirror.table.record()
         guard record.isBotHandle(bot) else {
             throw ChangeRefusal(
-                .unusable, "\"\(bot.prefix(60))\" is not the bot's handle, which is @\(record.botHandleToType)")
+                .unusable,
+                "\"\(bot.prefix(60))\" is not the bot's handle, which is @\(record.botHandleToType)"
+            )
         }
         let undoing = Undoing(mirror: desk.mirror)
         if seen != nil { try seen.require(try await undoing.outlookOnEverything().seen) }
-        let actions = try await undoing.actions(.everything, kinds: ActionKind.allCases, now: desk.now)
+        let actions = try await undoing.actions(
+            .everything, kinds: ActionKind.allCases, now: desk.now)
         return try await AskUndo(ids: actions.map(\.id)).ask(at: desk, seen: nil) { _, _ in }
     }
 }
@@ -72,7 +81,8 @@ extension MirrorRecord {
 
     /// Whether a person typed the bot's handle, with or without `@`, in upper or lower case.
     package func isBotHandle(_ typed: String) -> Bool {
-        typed.trimmingCharacters(in: .whitespaces).drop { $0 == "@" }.lowercased() == botHandleToType.lowercased()
+        typed.trimmingCharacters(in: .whitespaces).drop { $0 == "@" }.lowercased()
+            == botHandleToType.lowercased()
     }
 }
 

@@ -25,8 +25,8 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     package let favorites: Int
     /// Actions that have not happened: they are cancelled.
     package let withheld: Int
-    /// Actions that cannot be taken back: they did not happen, were taken back before, or another account of the bot did
-    /// them.
+    /// Actions that cannot be taken back: they did not happen, were taken back before, or another
+    /// account of the bot did them.
     package let impossible: Int
     /// Deletions that the network allows; nil without a bot account.
     package let deletions: Allowance?
@@ -64,7 +64,8 @@ extension Undoing {
             }
         }
         return try await outlook(
-            counts, withheld: withheld, impossible: impossible, seen: Seen(ofAll: actions.map(\.seen)), now: now)
+            counts, withheld: withheld, impossible: impossible,
+            seen: Seen(ofAll: actions.map(\.seen)), now: now)
     }
 
     /// What taking back everything would do.
@@ -76,7 +77,8 @@ extension Undoing {
         let counts = try await store.undoableCounts()
         let numbers = ActionKind.allCases.map { "\(counts[$0] ?? 0)" }
         return try await outlook(
-            counts, withheld: 0, impossible: 0, seen: Seen(of: ["everything"] + numbers), now: mirror.clock.now)
+            counts, withheld: 0, impossible: 0, seen: Seen(of: ["everything"] + numbers),
+            now: mirror.clock.now)
     }
 
     private func outlook(
@@ -84,16 +86,26 @@ extension Undoing {
     ) async throws -> UndoOutlook {
         let network = try? await mirror.network(of: .bot)
         let used = try await store.limitUses(
-            since: now, deletedSince: network.map { now - $0.capabilities.deletionPace.period } ?? now,
+            since: now,
+            deletedSince: network.map { now - $0.capabilities.deletionPace.period } ?? now,
             withdrawnSince: network.map { now - $0.capabilities.unfavoritePace.period } ?? now)
-        let deletions = network.map { UndoOutlook.Allowance($0.capabilities.deletionPace, used: used.deletions) }
-        let withdrawals = network.map { UndoOutlook.Allowance($0.capabilities.unfavoritePace, used: used.withdrawals) }
-        let (posts, replies, favorites) = (counts[.post] ?? 0, counts[.reply] ?? 0, counts[.favorite] ?? 0)
+        let deletions = network.map {
+            UndoOutlook.Allowance($0.capabilities.deletionPace, used: used.deletions)
+        }
+        let withdrawals = network.map {
+            UndoOutlook.Allowance($0.capabilities.unfavoritePace, used: used.withdrawals)
+        }
+        let (posts, replies, favorites) = (
+            counts[.post] ?? 0, counts[.reply] ?? 0, counts[.favorite] ?? 0
+        )
         let price = network?.name.descriptor.prices?.delete.dollars
         return UndoOutlook(
-            posts: posts, replies: replies, favorites: favorites, withheld: withheld, impossible: impossible,
+            posts: posts, replies: replies, favorites: favorites, withheld: withheld,
+            impossible: impossible,
             deletions: deletions, withdrawals: withdrawals,
-            seconds: max(deletions?.seconds(for: posts + replies) ?? 0, withdrawals?.seconds(for: favorites) ?? 0),
+            seconds: max(
+                deletions?.seconds(for: posts + replies) ?? 0,
+                withdrawals?.seconds(for: favorites) ?? 0),
             cost: price.map { $0 * Double(posts + replies + favorites) },
             withdrawsFavorites: network?.capabilities.canFavorite ?? true,
             isAtWork: try await mirror.isAtWork(now: now), seen: seen)
@@ -101,7 +113,9 @@ extension Undoing {
 }
 
 extension UndoOutlook.Allowance {
-    fileprivate init(_ pace: Pace, used: Int) { (count, period, self.used) = (pace.count, Int(pace.period), used) }
+    fileprivate init(_ pace: Pace, used: Int) {
+        (count, period, self.used) = (pace.count, Int(pace.period), used)
+    }
 
     /// Seconds until the last of so many requests may be made.
     fileprivate func seconds(for requests: Int) -> Double {

@@ -5,12 +5,13 @@ package import Posts
 import Schedule
 import Settings
 
-/// Notes that the human lived by the clock of another zone for some time: who moved, or was away for a while, wrote in the
-/// morning what another clock shows at night.
+/// Notes that the human lived by the clock of another zone for some time: who moved, or was away
+/// for a while, wrote in the morning what another clock shows at night.
 ///
-/// Posts keep their instant; only the minute and the day that count for the schedule and for the choice of texts are those
-/// of the clock by which they were written. The bot's own days stay those of `TIME_ZONE`. If the command ends before all
-/// posts are moved, the others are moved when the mirror is next used.
+/// Posts keep their instant; only the minute and the day that count for the schedule and for the
+/// choice of texts are those of the clock by which they were written. The bot's own days stay those
+/// of `TIME_ZONE`. If the command ends before all posts are moved, the others are moved when the
+/// mirror is next used.
 package struct AddZone: PersonOperation {
     package static let name = "zones-add"
     /// An IANA name.
@@ -37,10 +38,12 @@ package struct AddZone: PersonOperation {
             throw ChangeRefusal(
                 .unusable,
                 "some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); "
-                    + "remove that first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)")
+                    + "remove that first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)"
+            )
         case .full:
             throw ChangeRefusal(
-                .full, "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum")
+                .full,
+                "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum")
         }
     }
 
@@ -60,7 +63,8 @@ package struct AddZone: PersonOperation {
         let last = span.days.upperBound
         let start = first == .earliest ? nil : LocalDayMinutes(first, in: span.zone).start
         let end = last == .latest ? nil : LocalDayMinutes(last, in: span.zone).end
-        let posts = try await desk.mirror.archive.count(from: start ?? .distantPast, to: end ?? .distantFuture)
+        let posts = try await desk.mirror.archive.count(
+            from: start ?? .distantPast, to: end ?? .distantFuture)
         return (ZonesReport.Line(span), posts)
     }
 
@@ -70,13 +74,17 @@ package struct AddZone: PersonOperation {
     private var span: ZoneSpan {
         get throws {
             guard from != nil || to != nil else {
-                throw ChangeRefusal(.unusable, "give --from, --to or both; the zone of all other times is TIME_ZONE")
+                throw ChangeRefusal(
+                    .unusable, "give --from, --to or both; the zone of all other times is TIME_ZONE"
+                )
             }
             let first = from.map { LocalDay($0) } ?? .earliest
             let last = to.map { LocalDay($0) } ?? .latest
             guard let first, let last, first <= last else {
                 throw ChangeRefusal(
-                    .unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30")
+                    .unusable,
+                    "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30"
+                )
             }
             return ZoneSpan(first...last, in: try TimeZone(typed: zone))
         }
@@ -95,11 +103,13 @@ package struct RemoveZone: PersonOperation {
         let archive = desk.mirror.archive
         let day = try await day(at: desk)
         guard let span = try await archive.removeZone(on: day, seen: seen) else {
-            throw ChangeRefusal(.unknown, "no zone is noted for \(day); mirror-bot zones lists them")
+            throw ChangeRefusal(
+                .unknown, "no zone is noted for \(day); mirror-bot zones lists them")
         }
         let line = ZonesReport.Line(span)
         let days =
-            (line.from.map { ["--from", $0.description] } ?? []) + (line.to.map { ["--to", $0.description] } ?? [])
+            (line.from.map { ["--from", $0.description] } ?? [])
+            + (line.to.map { ["--to", $0.description] } ?? [])
         return try await ZonesChange(
             span, at: desk, moved: try await archive.rewriteTimes(in: try await desk.zone()),
             wayBack: WayBack(AddZone.self, ["zones", "add", line.timeZone] + days))
@@ -117,13 +127,17 @@ package struct RemoveZone: PersonOperation {
     private func day(at desk: Desk) async throws -> LocalDay {
         if let day = LocalDay(time) { return day }
         let zone = try TimeZone(typed: time)
-        let named = try await desk.mirror.archive.zones(home: try await desk.zone()).spans.filter { $0.zone == zone }
+        let named = try await desk.mirror.archive.zones(home: try await desk.zone()).spans.filter {
+            $0.zone == zone
+        }
         guard let span = named.first else {
-            throw ChangeRefusal(.unknown, "\(zone.name) is not noted; mirror-bot zones lists the zones that are")
+            throw ChangeRefusal(
+                .unknown, "\(zone.name) is not noted; mirror-bot zones lists the zones that are")
         }
         guard named.count == 1 else {
             throw ChangeRefusal(
-                .ambiguous, "\(zone.name) is noted for \(named.count) periods; give a day of the one you mean")
+                .ambiguous,
+                "\(zone.name) is noted for \(named.count) periods; give a day of the one you mean")
         }
         return span.days.lowerBound
     }
@@ -136,7 +150,9 @@ extension TimeZone {
     fileprivate init(typed name: String) throws {
         let names = TimeZone.knownTimeZoneIdentifiers
         // Foundation also takes abbreviations such as EST, which know no summer time.
-        if names.contains(name) || ["UTC", "GMT"].contains(name), let zone = TimeZone(identifier: name) {
+        if names.contains(name) || ["UTC", "GMT"].contains(name),
+            let zone = TimeZone(identifier: name)
+        {
             self = zone
             return
         }
@@ -146,7 +162,8 @@ extension TimeZone {
         throw ChangeRefusal(
             .unusable,
             "\"\(name.prefix(60))\" is no time zone; "
-                + (proposal.map { "did you mean \($0)?" } ?? "expected an IANA name such as Europe/Berlin"))
+                + (proposal.map { "did you mean \($0)?" }
+                    ?? "expected an IANA name such as Europe/Berlin"))
     }
 }
 
@@ -199,7 +216,8 @@ package struct ZonesReport: Codable, Equatable, Sendable {
 
         /// The days in words.
         package var days: String {
-            [from.map { "from \($0)" }, to.map { "to \($0)" }].compactMap(\.self).joined(separator: " ")
+            [from.map { "from \($0)" }, to.map { "to \($0)" }].compactMap(\.self).joined(
+                separator: " ")
         }
 
         /// A day by which the time can be named.
@@ -223,6 +241,7 @@ package struct ZonesReport: Codable, Equatable, Sendable {
     package init(of mirror: HumanMirror, home: TimeZone) async throws {
         let spans = try await mirror.archive.zones(home: home).spans
         self.init(
-            timeZone: mirror.configuration.name(of: home), zones: spans.map(Line.init), seen: Archive.seen(spans))
+            timeZone: mirror.configuration.name(of: home), zones: spans.map(Line.init),
+            seen: Archive.seen(spans))
     }
 }

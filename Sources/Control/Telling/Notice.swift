@@ -22,7 +22,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     case clock
     /// Something waits for a person's decision.
     case review
-    /// Nothing can be posted as things are: nothing was learned, or the network's rules were not agreed to.
+    /// Nothing can be posted as things are: nothing was learned, or the network's rules were not
+    /// agreed to.
     case idle
 
     /// How long it must hold before anybody is told, in seconds: much passes by itself.
@@ -67,14 +68,17 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         return switch self {
         case .stopped: "The worker has ended\(about). mirror-bot doctor says what to do."
         case .refused: "Nothing is sent. Log in again: mirror-bot login NETWORK --as bot."
-        case .humanRefused: "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
+        case .humanRefused:
+            "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
         case .database:
             "Nothing is sent for any of its mirrors until it takes changes again. mirror-bot doctor says more."
         case .failing:
             "The worker retries\(about). mirror-bot status says why, and mirror-bot doctor what to do."
-        case .unreachable: "The worker retries until it answers\(about). mirror-bot status says more."
+        case .unreachable:
+            "The worker retries until it answers\(about). mirror-bot status says more."
         case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
-        case .clock: "It is \(detail ?? "far") off that of the network. Synchronize it with a time server."
+        case .clock:
+            "It is \(detail ?? "far") off that of the network. Synchronize it with a time server."
         case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."
         case .idle: "Nothing is posted\(about). mirror-bot status says what to do."
         }
@@ -83,7 +87,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
 
 /// What is known about a cause at some time.
 package enum NoticeFinding: Equatable, Sendable {
-    /// Since when it holds, as far as that is known, and what there is to say of it in our own words.
+    /// Since when it holds, as far as that is known, and what there is to say of it in our own
+    /// words.
     ///
     /// Certain is what does not pass by itself, and is told at once.
     case holds(since: Date, detail: String? = nil, isCertain: Bool = false)
@@ -122,7 +127,10 @@ package struct Notice: Codable, Equatable, Sendable {
     ///   - since: Since when it holds, or held.
     ///   - detail: What there is to say of it, in our own words.
     ///   - now: When it is told.
-    init(_ cause: NoticeCause, _ state: State, mirror: String, since: Date, detail: String?, now: Date) {
+    init(
+        _ cause: NoticeCause, _ state: State, mirror: String, since: Date, detail: String?,
+        now: Date
+    ) {
         (self.mirror, self.cause, self.state, self.since, at) = (mirror, cause, state, since, now)
         switch state {
         case .resolved:

@@ -4,12 +4,14 @@ import Posts
 
 /// Runs a program of the operator's choice and gives it one notice, on a thread of its own.
 ///
-/// No shell reads its words. It gets none of our files, signals or secrets: of the environment only what programs need
-/// to find themselves and a person's session. What it starts and leaves running is its own affair, unless its time is up.
+/// No shell reads its words. It gets none of our files, signals or secrets: of the environment only
+/// what programs need to find themselves and a person's session. What it starts and leaves running
+/// is its own affair, unless its time is up.
 final class NoticeCommand: @unchecked Sendable {
     // Sendable because `isCancelled` is only touched under `lock`; the rest never changes.
     private static let variables = [
-        "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY",
+        "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DISPLAY",
+        "WAYLAND_DISPLAY",
         "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     ]
     /// How much of what it says is kept, in bytes.
@@ -43,8 +45,11 @@ final class NoticeCommand: @unchecked Sendable {
     }
 
     private func runHere() -> String? {
-        guard let input = PipeEnds(), let output = PipeEnds() else { return "could not make a pipe" }
-        // While its other end is open here, so that nobody is signalled if the program does not read.
+        guard let input = PipeEnds(), let output = PipeEnds() else {
+            return "could not make a pipe"
+        }
+        // While its other end is open here, so that nobody is signalled if the program does not
+        // read.
         guard input.fill(self.input) else { return "could not write into a pipe" }
         var process: pid_t = 0
         let result = start(&process, input.reading, output.writing)
@@ -58,12 +63,16 @@ final class NoticeCommand: @unchecked Sendable {
         guard status != 0 else { return nil }
         let text = String(decoding: said.prefix(Self.outputKept), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let ending = status & 0x7F == 0 ? "ended with \(status >> 8 & 0xFF)" : "ended by signal \(status & 0x7F)"
+        let ending =
+            status & 0x7F == 0
+            ? "ended with \(status >> 8 & 0xFF)" : "ended by signal \(status & 0x7F)"
         return text.isEmpty ? ending : "\(ending): \(text)"
     }
 
     /// Its status as of waitpid(2), and what it said; nil if its time was up.
-    private func wait(for process: pid_t, reading descriptor: Int32, into said: inout [UInt8]) -> Int32? {
+    private func wait(for process: pid_t, reading descriptor: Int32, into said: inout [UInt8])
+        -> Int32?
+    {
         let end = ContinuousClock.now + limit
         var status: Int32 = 0
         var isOpen = true
@@ -88,7 +97,8 @@ final class NoticeCommand: @unchecked Sendable {
     private static let nap: Int32 = 50
 
     /// Reads what it says and keeps the beginning; false once it says nothing more.
-    private func read(_ descriptor: Int32, into said: inout [UInt8], patience: Int32 = nap) -> Bool {
+    private func read(_ descriptor: Int32, into said: inout [UInt8], patience: Int32 = nap) -> Bool
+    {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&watched, 1, patience) > 0 else { return true }
         var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -98,11 +108,13 @@ final class NoticeCommand: @unchecked Sendable {
         return true
     }
 
-    /// Lets the program inherit nothing but its streams, where the C library can; its headers hide that from Swift.
+    /// Lets the program inherit nothing but its streams, where the C library can; its headers hide
+    /// that from Swift.
     ///
     /// Elsewhere what the libraries opened for themselves closes by itself.
     private static func closeOthers(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>) {
-        typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        typealias Function =
+            @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let address = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
         _ = unsafeBitCast(address, to: Function.self)(actions, 3)
     }
@@ -127,7 +139,9 @@ final class NoticeCommand: @unchecked Sendable {
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        let environment = ProcessInfo.processInfo.environment.filter { Self.variables.contains($0.key) }
+        let environment = ProcessInfo.processInfo.environment.filter {
+            Self.variables.contains($0.key)
+        }
         var argv = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for case let text? in argv + variables { free(text) } }

@@ -15,7 +15,8 @@ package struct NoticeReceipt: Codable, Equatable, Sendable {
 
 /// Sends notices and heartbeats where the operator wants them.
 ///
-/// Nothing is followed, retried or believed: of an answer only the status counts, and of its body 64 kB are read at most.
+/// Nothing is followed, retried or believed: of an answer only the status counts, and of its body
+/// 64 kB are read at most.
 package final class NoticeSender: Sendable {
     /// How long one notice may take on each way.
     package static let usualLimit: Duration = .seconds(10)
@@ -25,7 +26,8 @@ package final class NoticeSender: Sendable {
 
     private let configuration: NoticeConfiguration
     /// Of its own: a server that hangs holds up nobody who talks to a network.
-    private let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    private let client = HTTPClient(
+        configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
 
     package init(_ configuration: NoticeConfiguration) { self.configuration = configuration }
 
@@ -44,12 +46,15 @@ package final class NoticeSender: Sendable {
             var request = post(notice, to: address)
             request.timeout = limit
             receipts.append(
-                NoticeReceipt(way: "NOTIFY_URL (\(address.host))", problem: await problem(of: request)))
+                NoticeReceipt(
+                    way: "NOTIFY_URL (\(address.host))", problem: await problem(of: request)))
         }
         if let program = configuration.command.first {
             let problem: String?
             do {
-                problem = await NoticeCommand(configuration.command, input: try notice.json(), limit: limit).run()
+                problem = await NoticeCommand(
+                    configuration.command, input: try notice.json(), limit: limit
+                ).run()
             } catch {
                 problem = "the notice cannot be written as JSON"
             }
@@ -73,7 +78,9 @@ package final class NoticeSender: Sendable {
                 metadata: [LogKeys.reason: cause, LogKeys.error: "\(receipt.way): \(problem)"])
         }
         guard receipts.contains(where: { $0.problem == nil }) else { return false }
-        logger.info("Notice sent", metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
+        logger.info(
+            "Notice sent",
+            metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
         return true
     }
 
@@ -91,7 +98,9 @@ package final class NoticeSender: Sendable {
     private func request(to address: NoticeConfiguration.Address) -> HTTPRequest {
         var request = NoticeConfiguration.request(to: address.url.reveal())
         request.maximumBodyBytes = Self.bodyLimit
-        if let authorization = address.authorization { request.headers["Authorization"] = authorization.reveal() }
+        if let authorization = address.authorization {
+            request.headers["Authorization"] = authorization.reveal()
+        }
         return request
     }
 
@@ -126,7 +135,8 @@ package final class NoticeSender: Sendable {
         }
         switch status {
         case 200...299: return nil
-        case 300...399: return "the server sends it elsewhere (status \(status)), which is not followed"
+        case 300...399:
+            return "the server sends it elsewhere (status \(status)), which is not followed"
         default: return "the server answers with status \(status)"
         }
     }

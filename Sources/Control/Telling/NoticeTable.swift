@@ -26,8 +26,8 @@ package struct NoticeRow: Equatable, Sendable {
 
     /// Takes in what is known now, and says what a person is to be told.
     ///
-    /// The try counts as one that was not heard until ``heard(_:)`` says otherwise: of two workers one tells, and what
-    /// is lost with a process that was killed is told later.
+    /// The try counts as one that was not heard until ``heard(_:)`` says otherwise: of two workers
+    /// one tells, and what is lost with a process that was killed is told later.
     ///
     /// - Parameters:
     ///   - finding: What is known now; nil if nothing is.
@@ -63,7 +63,11 @@ package struct NoticeRow: Equatable, Sendable {
     /// Remembers that a notice was heard.
     mutating func heard(_ notice: Notice) {
         (attempts, next) = (0, nil)
-        if notice.state == .resolved { toldSince = nil } else { (told, toldSince) = (notice.at, notice.since) }
+        if notice.state == .resolved {
+            toldSince = nil
+        } else {
+            (told, toldSince) = (notice.at, notice.since)
+        }
     }
 
     private func wasToldToday(_ now: Date) -> Bool {
@@ -103,14 +107,18 @@ package struct NoticeTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
 
-    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+    package init(storage: any StorageEngine, mirror: String) {
+        (self.storage, self.mirror) = (storage, mirror)
+    }
 
     /// The mirrors of which anything is remembered.
     ///
     /// - Throws: The store's error.
     static func mirrors(in storage: any StorageEngine) async throws -> Set<String> {
         Set(
-            try await storage.query("SELECT mirror, COUNT(*) AS number FROM notices GROUP BY mirror").map {
+            try await storage.query(
+                "SELECT mirror, COUNT(*) AS number FROM notices GROUP BY mirror"
+            ).map {
                 try $0.text("mirror")
             })
     }
@@ -120,7 +128,8 @@ package struct NoticeTable: Sendable {
     /// - Throws: The store's error.
     package func rows() async throws -> [NoticeRow] { try await storage.read { try rows(on: $0) } }
 
-    /// Takes in what is known now; of several processes that do so at once, one is told what is to be told.
+    /// Takes in what is known now; of several processes that do so at once, one is told what is to
+    /// be told.
     ///
     /// Writes nothing where nothing changes.
     ///
@@ -143,7 +152,9 @@ package struct NoticeTable: Sendable {
                 let stored = known.first { $0.cause == cause } ?? old.first { $0.cause == cause }
                 guard stored != nil || findings[cause] != nil else { return nil }
                 var row = stored ?? NoticeRow(cause)
-                if let notice = row.take(findings[cause], mirror: mirror, now: now) { notices.append(notice) }
+                if let notice = row.take(findings[cause], mirror: mirror, now: now) {
+                    notices.append(notice)
+                }
                 return row == NoticeRow(cause) && stored == nil ? nil : row
             }
             return (old, new, notices)
@@ -227,7 +238,9 @@ package struct NoticeTable: Sendable {
             // A cause of a later version is none of ours.
             guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
             var notice = NoticeRow(cause)
-            (notice.since, notice.told) = (try row.optionalDate("since_ms"), try row.optionalDate("told_ms"))
+            (notice.since, notice.told) = (
+                try row.optionalDate("since_ms"), try row.optionalDate("told_ms")
+            )
             (notice.toldSince, notice.next) = (
                 try row.optionalDate("told_since_ms"), try row.optionalDate("next_ms")
             )

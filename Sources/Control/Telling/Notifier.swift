@@ -5,11 +5,11 @@ import Posts
 import Settings
 import Storage
 
-/// Sends notices about the mirrors of a process to their operator, and heartbeats to a dead man's switch as long as the
-/// process does its work.
+/// Sends notices about the mirrors of a process to their operator, and heartbeats to a dead man's
+/// switch as long as the process does its work.
 ///
-/// A process that works for one mirror has a list of one. Never throws, and changes nothing but its own table: a mirror
-/// whose operator cannot be told works on.
+/// A process that works for one mirror has a list of one. Never throws, and changes nothing but its
+/// own table: a mirror whose operator cannot be told works on.
 package actor Notifier {
     /// The mirrors that a process works for now.
     package struct Watch: Sendable {
@@ -25,7 +25,9 @@ package actor Notifier {
         package init(_ pulses: [String: WorkerPulse]) { self.pulses = pulses }
 
         /// One mirror, while the process holds it.
-        package init(_ mirror: String, _ pulse: WorkerPulse) { self.init(pulse.holdsMirror ? [mirror: pulse] : [:]) }
+        package init(_ mirror: String, _ pulse: WorkerPulse) {
+            self.init(pulse.holdsMirror ? [mirror: pulse] : [:])
+        }
     }
 
     /// Between two heartbeats, in seconds of a clock that nobody sets.
@@ -36,7 +38,8 @@ package actor Notifier {
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
     private var lastBeat: TimeInterval?
-    /// Of the mirrors of the last look, those about which a person may have been told something that is not over.
+    /// Of the mirrors of the last look, those about which a person may have been told something
+    /// that is not over.
     private var open: Set<String> = []
     private var looked: Set<String> = []
     /// The last known notices of each mirror, for when the database is away.
@@ -59,15 +62,19 @@ package actor Notifier {
     /// Ends what was opened for it.
     package nonisolated func shutdown() { sender.shutdown() }
 
-    /// Looks at the mirrors, tells what is to be told, and gives a sign of life if the process can work.
+    /// Looks at the mirrors, tells what is to be told, and gives a sign of life if the process can
+    /// work.
     ///
-    /// A mirror that cannot work is told of, and ends the signs of life only if no other of the process can.
+    /// A mirror that cannot work is told of, and ends the signs of life only if no other of the
+    /// process can.
     package func look(at watch: Watch) async {
         let (now, uptime) = (clock.now, clock.uptime)
         do {
             let readings = try await readings(of: watch.pulses, now: now)
             // It is told of from memory in case that nothing can be written.
-            databaseAwaySince = readings.compactMap(\.facts.store).first.map { $0.since ?? databaseAwaySince ?? now }
+            databaseAwaySince = readings.compactMap(\.facts.store).first.map {
+                $0.since ?? databaseAwaySince ?? now
+            }
             let works = readings.contains { reading in
                 let isLively = watch.pulses[reading.mirror.name]?.isLively(uptime: uptime) ?? false
                 return isLively && Health(reading.facts).verdict.isWell
@@ -83,12 +90,16 @@ package actor Notifier {
         }
     }
 
-    private func readings(of pulses: [String: WorkerPulse], now: Date) async throws -> [HealthReading] {
-        let mirrors = try await MirrorTable.records(of: pulses.keys.sorted(), in: installation.storage)
+    private func readings(of pulses: [String: WorkerPulse], now: Date) async throws
+        -> [HealthReading]
+    {
+        let mirrors = try await MirrorTable.records(
+            of: pulses.keys.sorted(), in: installation.storage)
         return try await HealthReader(installation).readings(of: mirrors, pulses: pulses, now: now)
     }
 
-    /// Tells that the work for a mirror ends for a reason that a person has to mend; a process that told so today is silent.
+    /// Tells that the work for a mirror ends for a reason that a person has to mend; a process that
+    /// told so today is silent.
     ///
     /// - Parameters:
     ///   - cause: Why it ends.
@@ -97,12 +108,15 @@ package actor Notifier {
     package func tellEnd(_ cause: NoticeCause, _ detail: String?, of mirror: String) async {
         guard configuration.tells else { return }
         let now = clock.now
-        // Only the database knows what was told before, and a process that begins again and again would tell each time.
+        // Only the database knows what was told before, and a process that begins again and again
+        // would tell each time.
         _ = try? await tell(
-            [cause: .holds(since: now, detail: detail, isCertain: true)], of: mirror, now: now, isLast: true)
+            [cause: .holds(since: now, detail: detail, isCertain: true)], of: mirror, now: now,
+            isLast: true)
     }
 
-    /// Whether what a network refuses is the human's account and not the bot's, without which there is enough to do.
+    /// Whether what a network refuses is the human's account and not the bot's, without which there
+    /// is enough to do.
     package func isHumanRefusedAlone(of mirror: String) async -> Bool {
         // A store that does not answer knows of no refusal.
         let faults = try? await FaultTable.all(of: [mirror], in: installation.storage)[mirror]
@@ -113,12 +127,15 @@ package actor Notifier {
     private func tell(of readings: [HealthReading], _ watch: Watch, now: Date) async throws {
         let held = Set(readings.map(\.mirror.name))
         // Of a mirror that was taken over, another process may have told.
-        let known = try await held.isSubset(of: looked) ? open : NoticeTable.mirrors(in: installation.storage)
+        let known =
+            try await held.isSubset(of: looked)
+            ? open : NoticeTable.mirrors(in: installation.storage)
         var open: Set<String> = []
         var isDatabaseTold = false
         for reading in readings {
             let name = reading.mirror.name
-            var findings = findings(of: reading, hasWorked: watch.pulses[name]?.hasWorked ?? false, now: now)
+            var findings = findings(
+                of: reading, hasWorked: watch.pulses[name]?.hasWorked ?? false, now: now)
             // Of the database a process tells once, for all of its mirrors.
             if case .holds = findings[.database] {
                 if isDatabaseTold { findings[.database] = nil }
@@ -126,7 +143,9 @@ package actor Notifier {
             }
             let holds = findings.values.contains { if case .holds = $0 { true } else { false } }
             guard holds || known.contains(name) || unsaved[name] != nil else { continue }
-            if try await tell(findings, of: name, reading.facts.flags, now: now) { open.insert(name) }
+            if try await tell(findings, of: name, reading.facts.flags, now: now) {
+                open.insert(name)
+            }
         }
         // Of those that others hold now their processes tell.
         memory = memory.filter { held.contains($0.key) }
@@ -141,9 +160,12 @@ package actor Notifier {
         var findings = health.notices(
             knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
         // What ended the work for a mirror is noted as its fault until somebody has mended it.
-        if let end = health.obstacles.first(where: { [.workerEnded, .settingUnusable].contains($0.code) }) {
+        if let end = health.obstacles.first(where: {
+            [.workerEnded, .settingUnusable].contains($0.code)
+        }) {
             findings[.stopped] = .holds(
-                since: end.since ?? now, detail: "a setting or a login has to be mended", isCertain: true)
+                since: end.since ?? now, detail: "a setting or a login has to be mended",
+                isCertain: true)
         } else if hasWorked {
             findings[.stopped] = .isOver
         }
@@ -153,7 +175,8 @@ package actor Notifier {
     /// - Returns: Whether something holds, or a person is still to be told that it is over.
     @discardableResult
     private func tell(
-        _ findings: [NoticeCause: NoticeFinding], of mirror: String, _ flags: [String] = [], now: Date,
+        _ findings: [NoticeCause: NoticeFinding], of mirror: String, _ flags: [String] = [],
+        now: Date,
         isLast: Bool = false
     ) async throws -> Bool {
         let table = NoticeTable(storage: installation.storage, mirror: mirror)
@@ -162,7 +185,8 @@ package actor Notifier {
         unsaved[mirror] = nil
         for var notice in notices {
             notice.text = CommandWords.adding(flags, to: notice.text)
-            guard let index = rows.firstIndex(where: { $0.cause == notice.cause }), await send(notice, isLast: isLast)
+            guard let index = rows.firstIndex(where: { $0.cause == notice.cause }),
+                await send(notice, isLast: isLast)
             else { continue }
             rows[index].heard(notice)
             do {
@@ -188,7 +212,9 @@ package actor Notifier {
         let index = rows.firstIndex { $0.cause == .database } ?? rows.endIndex
         if index == rows.endIndex { rows.append(NoticeRow(.database)) }
         unsaved[mirror, default: []].insert(.database)
-        if let notice = rows[index].take(.holds(since: since), mirror: mirror, now: now), await send(notice) {
+        if let notice = rows[index].take(.holds(since: since), mirror: mirror, now: now),
+            await send(notice)
+        {
             rows[index].heard(notice)
         }
         memory[mirror] = rows
@@ -199,6 +225,7 @@ package actor Notifier {
         guard lastBeat.map({ uptime - $0 >= Self.heartbeat }) ?? true else { return }
         lastBeat = uptime
         guard let problem = await sender.beat() else { return }
-        installation.logger.warning("Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
+        installation.logger.warning(
+            "Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
     }
 }

@@ -62,7 +62,8 @@ enum CountScripts {
         return 'applied'
         """)
 
-    /// What ``observe`` and ``replace`` say of a key: its stamp, nothing, or what it is instead of a hash.
+    /// What ``observe`` and ``replace`` say of a key: its stamp, nothing, or what it is instead of
+    /// a hash.
     private static let observation = """
         local function observed(key, field)
             local kind = redis.call('TYPE', key).ok
@@ -84,7 +85,8 @@ enum CountScripts {
             return answer
             """)
 
-    /// Puts counts that were built under temporary keys in the place of the ones that were observed before.
+    /// Puts counts that were built under temporary keys in the place of the ones that were observed
+    /// before.
     ///
     /// Keys: the three, then the three temporary ones. Arguments: the stamp's
     /// field, the three observations, and the number of fields that each

@@ -44,7 +44,9 @@ package struct CountSnapshot: Equatable, Sendable {
     package let counts: [FeatureCount]
 
     /// - Precondition: There are as many counts as features.
-    package init(stamp: CountStamp, categories: CategoryCounts, asked: [String], counts: [FeatureCount]) {
+    package init(
+        stamp: CountStamp, categories: CategoryCounts, asked: [String], counts: [FeatureCount]
+    ) {
         precondition(asked.count == counts.count, "each feature that was asked for needs a count")
         self.stamp = stamp
         self.categories = categories
@@ -56,7 +58,8 @@ package struct CountSnapshot: Equatable, Sendable {
     func joined(with other: CountSnapshot) -> CountSnapshot? {
         guard stamp == other.stamp, categories == other.categories else { return nil }
         return CountSnapshot(
-            stamp: stamp, categories: categories, asked: asked + other.asked, counts: counts + other.counts)
+            stamp: stamp, categories: categories, asked: asked + other.asked,
+            counts: counts + other.counts)
     }
 
     /// The features that have a count, of those that were asked for.
@@ -92,12 +95,14 @@ package enum CountNamespace: String, CaseIterable, Sendable {
 package protocol CountStore: Sendable {
     /// Applies a batch inside the transaction that changes the examples.
     ///
-    /// - Returns: False if the store lives elsewhere, or its counts do not contain exactly the batches before.
+    /// - Returns: False if the store lives elsewhere, or its counts do not contain exactly the
+    ///   batches before.
     func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool
 
     /// Applies a batch after the transaction was committed, unless its counts contain it already.
     ///
-    /// - Returns: False if the counts are missing, damaged or lack an earlier batch; they are unchanged then.
+    /// - Returns: False if the counts are missing, damaged or lack an earlier batch; they are
+    ///   unchanged then.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func apply(_ batch: CountBatch) async throws -> Bool
 
@@ -112,7 +117,8 @@ package protocol CountStore: Sendable {
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func size() async throws -> Int
 
-    /// The number of learned posts that have neither a word nor a hashtag; nil if the store does not count them.
+    /// The number of learned posts that have neither a word nor a hashtag; nil if the store does
+    /// not count them.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func wordless() async throws -> Int64?
@@ -149,7 +155,8 @@ package struct CountChange: Equatable, Sendable {
     package var features: [Category: [String: Int64]] {
         var features: [Category: [String: Int64]] = [:]
         for category in Category.allCases {
-            features[category] = Dictionary(uniqueKeysWithValues: self.features(of: category).map { ($0, $1) })
+            features[category] = Dictionary(
+                uniqueKeysWithValues: self.features(of: category).map { ($0, $1) })
         }
         return features
     }
@@ -163,7 +170,9 @@ package struct CountChange: Equatable, Sendable {
     package var isEmpty: Bool { self == CountChange() }
 
     /// Takes a post from one state to another; nil means that the post is not learned.
-    package mutating func move(_ features: FeatureSet, from old: ExampleState?, to new: ExampleState?) {
+    package mutating func move(
+        _ features: FeatureSet, from old: ExampleState?, to new: ExampleState?
+    ) {
         if let old { add(features, old, -1) }
         if let new { add(features, new, 1) }
     }
@@ -182,7 +191,8 @@ package struct CountChange: Equatable, Sendable {
         }
     }
 
-    private static func add(_ set: FeatureSet, _ sign: Int64, to counts: inout [FeatureKey: Int64]) {
+    private static func add(_ set: FeatureSet, _ sign: Int64, to counts: inout [FeatureKey: Int64])
+    {
         for word in set.words { add(word, sign, to: &counts) }
         for pair in set.pairs { add(pair, sign, to: &counts) }
         for run in set.spelling { add(run, sign, to: &counts) }
@@ -190,7 +200,8 @@ package struct CountChange: Equatable, Sendable {
         if let author = set.author { add(author, sign, to: &counts) }
     }
 
-    private static func add(_ feature: String, _ sign: Int64, to counts: inout [FeatureKey: Int64]) {
+    private static func add(_ feature: String, _ sign: Int64, to counts: inout [FeatureKey: Int64])
+    {
         let key = FeatureKey(feature: feature)
         if isZero(&counts[key, default: 0], after: sign) { counts[key] = nil }
     }

@@ -12,7 +12,9 @@ package struct CategoryCounts: Equatable, Sendable {
     /// Posts seen on the timeline that were favorited.
     package var seenFavorites: Int64
 
-    package init(favorites: Int64 = 0, normals: Int64 = 0, seen: Int64 = 0, seenFavorites: Int64 = 0) {
+    package init(
+        favorites: Int64 = 0, normals: Int64 = 0, seen: Int64 = 0, seenFavorites: Int64 = 0
+    ) {
         self.favorites = max(0, favorites)
         self.normals = max(0, normals)
         self.seen = max(0, seen)
@@ -33,6 +35,7 @@ package struct FeatureCount: Equatable, Sendable {
 
     /// The same without one of the posts, a favorite or a normal one.
     func without(one isFavorite: Bool) -> FeatureCount {
-        FeatureCount(favorite: favorite - (isFavorite ? 1 : 0), normal: normal - (isFavorite ? 0 : 1))
+        FeatureCount(
+            favorite: favorite - (isFavorite ? 1 : 0), normal: normal - (isFavorite ? 0 : 1))
     }
 }

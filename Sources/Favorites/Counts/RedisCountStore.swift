@@ -2,7 +2,8 @@ import Foundation
 package import Redis
 package import Storage
 
-/// Counts in Redis, in three hashes per mirror and namespace; nothing else of the program is kept there.
+/// Counts in Redis, in three hashes per mirror and namespace; nothing else of the program is kept
+/// there.
 ///
 /// Each hash carries the stamp of the counts, so that a lost, evicted or
 /// flushed one is noticed. Any number of processes may use the same counts.
@@ -19,7 +20,8 @@ package struct RedisCountStore: CountStore {
         self.keys = CountKeys(mirror: mirror, namespace)
     }
 
-    /// How often a reading or a rebuild starts over because other processes changed the counts meanwhile.
+    /// How often a reading or a rebuild starts over because other processes changed the counts
+    /// meanwhile.
     private static let attempts = 5
     /// Fields per command, and commands per round trip, while counts are built.
     private static let fieldsPerCommand = 500
@@ -27,7 +29,9 @@ package struct RedisCountStore: CountStore {
     /// A rebuild that was interrupted leaves nothing for longer than this.
     private static let temporarySeconds = "600"
 
-    package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool { false }
+    package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
+        false
+    }
 
     package func apply(_ batch: CountBatch) async throws -> Bool {
         let change = batch.change
@@ -40,9 +44,13 @@ package struct RedisCountStore: CountStore {
             let others = growths.filter { $0.amount != 1 }
             arguments.reserveCapacity(arguments.count + growths.count + others.count + 2)
             arguments.append(RedisArgument(growths.count - others.count))
-            for growth in growths where growth.amount == 1 { arguments.append(RedisArgument(growth.feature)) }
+            for growth in growths where growth.amount == 1 {
+                arguments.append(RedisArgument(growth.feature))
+            }
             arguments.append(RedisArgument(others.count))
-            for (field, amount) in others { arguments += [RedisArgument(field), RedisArgument(amount)] }
+            for (field, amount) in others {
+                arguments += [RedisArgument(field), RedisArgument(amount)]
+            }
         }
         let answer = try await reaching("apply what was learned") {
             try await client.script(CountScripts.apply, keys: keys.all, arguments: arguments)
@@ -68,7 +76,8 @@ package struct RedisCountStore: CountStore {
     package func size() async throws -> Int {
         let replies = try await reaching("read the counts") {
             try await client.pipeline([
-                RedisCommand("HLEN", keys.favoriteFeatures), RedisCommand("HLEN", keys.normalFeatures),
+                RedisCommand("HLEN", keys.favoriteFeatures),
+                RedisCommand("HLEN", keys.normalFeatures),
             ]).map(Self.undamaged)
         }
         // One field of each hash is the stamp.
@@ -77,8 +86,10 @@ package struct RedisCountStore: CountStore {
 
     package func wordless() async throws -> Int64? {
         let replies = try await reaching("read the counts") {
-            try await client.pipeline([RedisCommand("HGET", keys.categories, CountKeys.wordlessField)])
-                .map(Self.undamaged)
+            try await client.pipeline([
+                RedisCommand("HGET", keys.categories, CountKeys.wordlessField)
+            ])
+            .map(Self.undamaged)
         }
         return replies.first.flatMap(Self.count)
     }
@@ -86,18 +97,21 @@ package struct RedisCountStore: CountStore {
     package func rebuild(from examples: any CountSource) async throws {
         for _ in 0..<Self.attempts where try await rebuildOnce(from: examples) { return }
         throw FavoritesError(
-            .countsUnstable, "could not rebuild the counts in Redis: other processes keep changing them; try again")
+            .countsUnstable,
+            "could not rebuild the counts in Redis: other processes keep changing them; try again")
     }
 
     package func clear() async throws {
         _ = try await reaching("clear the counts") {
-            try await client.command(RedisCommand((["UNLINK"] + keys.all).map { RedisArgument($0) }))
+            try await client.command(
+                RedisCommand((["UNLINK"] + keys.all).map { RedisArgument($0) }))
         }
     }
 
     /// Does what keeping counts takes, under a key that nobody reads and that is gone afterwards.
     ///
-    /// - Throws: `RedisError` where the server refuses one of it: it is full, a replica, or its user may not.
+    /// - Throws: `RedisError` where the server refuses one of it: it is full, a replica, or its
+    ///   user may not.
     package func tryOut() async throws {
         let temporary = CountKeys.temporary(mirror: mirror, namespace)
         let key = temporary.categories
@@ -109,8 +123,10 @@ package struct RedisCountStore: CountStore {
         do {
             for reply in try await client.pipeline(commands) { _ = try reply.orThrow() }
             _ = try await client.script(
-                CountScripts.observe, keys: temporary.all, arguments: [RedisArgument(CountKeys.stampField)])
-            _ = try await client.command(RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) }))
+                CountScripts.observe, keys: temporary.all,
+                arguments: [RedisArgument(CountKeys.stampField)])
+            _ = try await client.command(
+                RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) }))
         } catch {
             await remove(temporary)
             throw error
@@ -130,8 +146,8 @@ package struct RedisCountStore: CountStore {
 
     /// The commands that read the stamp and the features of each hash.
     ///
-    /// They need no transaction: all three hashes change in one step and get the same new stamp in it, so equal stamps
-    /// are of one moment.
+    /// They need no transaction: all three hashes change in one step and get the same new stamp in
+    /// it, so equal stamps are of one moment.
     private func reading(_ features: [String]) -> [RedisCommand] {
         let names = [Self.stampField] + features.map { RedisArgument($0) }
         return [
@@ -158,11 +174,15 @@ package struct RedisCountStore: CountStore {
     }
 
     private static func reading(of replies: [RedisReply], _ features: [String]) -> Reading {
-        guard replies.count == 3, let categories = replies[0].array, let favorites = replies[1].array,
-            let normals = replies[2].array, categories.count == 5, favorites.count == features.count + 1,
+        guard replies.count == 3, let categories = replies[0].array,
+            let favorites = replies[1].array,
+            let normals = replies[2].array, categories.count == 5,
+            favorites.count == features.count + 1,
             normals.count == favorites.count
         else { return .damaged }
-        let stamps = [categories[0], favorites[0], normals[0]].compactMap { $0.string.flatMap(CountStamp.init(text:)) }
+        let stamps = [categories[0], favorites[0], normals[0]].compactMap {
+            $0.string.flatMap(CountStamp.init(text:))
+        }
         guard stamps.count == 3 else { return .damaged }
         guard stamps[0] == stamps[1], stamps[0] == stamps[2] else { return .torn }
         let sums = categories.dropFirst().compactMap(count)
@@ -170,11 +190,15 @@ package struct RedisCountStore: CountStore {
         var counts: [FeatureCount] = []
         counts.reserveCapacity(features.count)
         for index in 1..<favorites.count {
-            guard let favorite = count(favorites[index]), let normal = count(normals[index]) else { return .damaged }
+            guard let favorite = count(favorites[index]), let normal = count(normals[index]) else {
+                return .damaged
+            }
             counts.append(FeatureCount(favorite: favorite, normal: normal))
         }
-        let sum = CategoryCounts(favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3])
-        return .whole(CountSnapshot(stamp: stamps[0], categories: sum, asked: features, counts: counts))
+        let sum = CategoryCounts(
+            favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3])
+        return .whole(
+            CountSnapshot(stamp: stamps[0], categories: sum, asked: features, counts: counts))
     }
 
     /// A field that is absent counts as zero; nil for a value that no count can have.
@@ -190,17 +214,21 @@ package struct RedisCountStore: CountStore {
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
         let before = try await reaching("read the counts") {
             try await client.script(
-                CountScripts.observe, keys: keys.all, arguments: [RedisArgument(CountKeys.stampField)])
+                CountScripts.observe, keys: keys.all,
+                arguments: [RedisArgument(CountKeys.stampField)])
         }
         let tally = try await examples.storage.read { try examples.tally(on: $0) }
         let temporary = CountKeys.temporary(mirror: mirror, namespace)
         return try await reaching("rebuild the counts") {
             do {
                 let sizes = try await build(tally, under: temporary)
-                let observations = (before.array ?? []).compactMap(\.string).map { RedisArgument($0) }
+                let observations = (before.array ?? []).compactMap(\.string).map {
+                    RedisArgument($0)
+                }
                 let answer = try await client.script(
                     CountScripts.replace, keys: keys.all + temporary.all,
-                    arguments: [RedisArgument(CountKeys.stampField)] + observations + sizes.map { RedisArgument($0) })
+                    arguments: [RedisArgument(CountKeys.stampField)] + observations
+                        + sizes.map { RedisArgument($0) })
                 if answer.string == "replaced" { return true }
             } catch {
                 await remove(temporary)
@@ -237,9 +265,12 @@ package struct RedisCountStore: CountStore {
         return hashes.map { $0.count + 1 }
     }
 
-    /// Removes temporary keys now rather than when they expire; there is nothing to do if that fails.
+    /// Removes temporary keys now rather than when they expire; there is nothing to do if that
+    /// fails.
     private func remove(_ temporary: CountKeys) async {
-        _ = try? await client.pipeline([RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) })])
+        _ = try? await client.pipeline([
+            RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) })
+        ])
     }
 
     // MARK: -
@@ -253,18 +284,23 @@ package struct RedisCountStore: CountStore {
         ].filter { $1 != 0 }
     }
 
-    private static func command(_ name: String, _ key: String, _ arguments: [String]) -> RedisCommand {
+    private static func command(_ name: String, _ key: String, _ arguments: [String])
+        -> RedisCommand
+    {
         RedisCommand(([name, key] + arguments).map { RedisArgument($0) })
     }
 
     /// Turns every failure of the server or the connection into the error that pauses favorites.
-    private func reaching<Value>(_ operation: String, _ body: () async throws -> Value) async throws -> Value {
+    private func reaching<Value>(_ operation: String, _ body: () async throws -> Value) async throws
+        -> Value
+    {
         do {
             return try await body()
         } catch let error as RedisError {
             // A server that answers runs; what it answered says what to do.
             let advice = error.code == .server ? "" : "; check REDIS_URL and that the server runs"
-            throw FavoritesError(.countsUnavailable, "could not \(operation): \(error.description)\(advice)")
+            throw FavoritesError(
+                .countsUnavailable, "could not \(operation): \(error.description)\(advice)")
         }
     }
 }
@@ -279,7 +315,9 @@ struct CountKeys: Sendable {
     let normalFeatures: String
 
     /// The keys that readers use.
-    init(mirror: String, _ namespace: CountNamespace) { self.init(prefix: Self.prefix(mirror, namespace)) }
+    init(mirror: String, _ namespace: CountNamespace) {
+        self.init(prefix: Self.prefix(mirror, namespace))
+    }
 
     private init(prefix: String) {
         categories = prefix + "categories"
@@ -297,7 +335,8 @@ struct CountKeys: Sendable {
 
     private static func prefix(_ mirror: String, _ namespace: CountNamespace) -> String {
         // Braces of a name would move the end of the hash tag.
-        let tag = mirror.replacingOccurrences(of: "{", with: "%7B").replacingOccurrences(of: "}", with: "%7D")
+        let tag = mirror.replacingOccurrences(of: "{", with: "%7B").replacingOccurrences(
+            of: "}", with: "%7D")
         return "mirror-bot:{\(tag)}:" + namespace.prefix
     }
 
@@ -318,7 +357,9 @@ extension CountStamp {
 
     init?(text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
-        guard parts.count == 2, let sequence = parts[0], let extraction = parts[1] else { return nil }
+        guard parts.count == 2, let sequence = parts[0], let extraction = parts[1] else {
+            return nil
+        }
         self.init(sequence: sequence, extraction: extraction)
     }
 }

@@ -6,13 +6,16 @@ package struct SQLCountStore: CountStore {
     private let mirror: String
     private let namespace: CountNamespace
 
-    package init(storage: any StorageEngine, mirror: String, _ namespace: CountNamespace = .favorites) {
+    package init(
+        storage: any StorageEngine, mirror: String, _ namespace: CountNamespace = .favorites
+    ) {
         self.storage = storage
         self.mirror = mirror
         self.namespace = namespace
     }
 
-    /// The names under which the numbers that are not features stand in `counters`, behind ``CountNamespace/prefix``.
+    /// The names under which the numbers that are not features stand in `counters`, behind
+    /// ``CountNamespace/prefix``.
     private enum Number: String, CaseIterable {
         case sequence = "counts.sequence"
         case extraction = "counts.extraction"
@@ -48,7 +51,9 @@ package struct SQLCountStore: CountStore {
             stamp.sequence == batch.previous
         else { return false }
         let change = batch.change
-        let sums = Number.amounts(in: change).map { number, amount in (number, (numbers[number] ?? 0) + amount) }
+        let sums = Number.amounts(in: change).map { number, amount in
+            (number, (numbers[number] ?? 0) + amount)
+        }
         // A count below zero means that the counts are not what the examples say.
         guard sums.allSatisfy({ $1 >= 0 }) else { return false }
         var changed: [Category: [String: Int64]] = [:]
@@ -79,7 +84,8 @@ package struct SQLCountStore: CountStore {
             return CountSnapshot(
                 stamp: stamp,
                 categories: CategoryCounts(
-                    favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0, seen: numbers[.seen] ?? 0,
+                    favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0,
+                    seen: numbers[.seen] ?? 0,
                     seenFavorites: numbers[.seenFavorite] ?? 0),
                 asked: features, counts: features.map { found[$0] ?? FeatureCount() })
         }
@@ -87,7 +93,8 @@ package struct SQLCountStore: CountStore {
 
     package func size() async throws -> Int {
         try await storage.read { connection in
-            let rows = try connection.query("SELECT COUNT(*) AS number FROM feature_counts WHERE \(ours)")
+            let rows = try connection.query(
+                "SELECT COUNT(*) AS number FROM feature_counts WHERE \(ours)")
             return try rows.first?.int("number") ?? 0
         }
     }
@@ -111,11 +118,14 @@ package struct SQLCountStore: CountStore {
 
     func deleteAll(on connection: any StorageConnection) throws {
         try connection.execute("DELETE FROM feature_counts WHERE \(ours)")
-        try connection.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
+        try connection.execute(
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
     }
 
     /// Condition: one of this store's rows of `feature_counts`.
-    private var ours: SQL { "mirror = \(mirror) AND category IN \(list: Category.allCases.map(name))" }
+    private var ours: SQL {
+        "mirror = \(mirror) AND category IN \(list: Category.allCases.map(name))"
+    }
 
     /// The names of all numbers in `counters`.
     private var names: [String] { Number.allCases.map(name) }
@@ -137,7 +147,9 @@ package struct SQLCountStore: CountStore {
     }
 
     private static func stamp(_ numbers: [Number: Int64]) -> CountStamp? {
-        guard let sequence = numbers[.sequence], let extraction = numbers[.extraction] else { return nil }
+        guard let sequence = numbers[.sequence], let extraction = numbers[.extraction] else {
+            return nil
+        }
         return CountStamp(sequence: sequence, extraction: extraction)
     }
 
@@ -158,7 +170,9 @@ package struct SQLCountStore: CountStore {
     }
 
     /// Stores counts, and removes those that are zero.
-    private func write(_ counts: [Category: [String: Int64]], on connection: any StorageConnection) throws {
+    private func write(_ counts: [Category: [String: Int64]], on connection: any StorageConnection)
+        throws
+    {
         for (category, counts) in counts {
             let gone = counts.filter { $1 == 0 }.map(\.key)
             for start in stride(from: 0, to: gone.count, by: Self.chunk) {
@@ -176,8 +190,12 @@ package struct SQLCountStore: CountStore {
             try connection.insert(
                 BulkInsert(
                     into: "feature_counts",
-                    columns: [("mirror", .text), ("feature", .text), ("category", .text), ("count", .integer)],
-                    rows: rows, onConflict: .update(key: ["mirror", "feature", "category"], set: ["count"])))
+                    columns: [
+                        ("mirror", .text), ("feature", .text), ("category", .text),
+                        ("count", .integer),
+                    ],
+                    rows: rows,
+                    onConflict: .update(key: ["mirror", "feature", "category"], set: ["count"])))
         }
     }
 
@@ -189,7 +207,8 @@ package struct SQLCountStore: CountStore {
         let numbers = sums + [(.sequence, stamp.sequence), (.extraction, stamp.extraction)]
         try connection.insert(
             BulkInsert(
-                into: "counters", columns: [("mirror", .text), ("name", .text), ("value", .integer)],
+                into: "counters",
+                columns: [("mirror", .text), ("name", .text), ("value", .integer)],
                 rows: numbers.map { [mirror.sqlValue, name($0).sqlValue, $1.sqlValue] },
                 onConflict: .update(key: ["mirror", "name"], set: ["value"])))
     }

@@ -23,7 +23,8 @@ package struct Example: Hashable, Sendable {
         self.text = text
     }
 
-    /// The part of the example that is kept: what the features depend on, in a form every database takes.
+    /// The part of the example that is kept: what the features depend on, in a form every database
+    /// takes.
     ///
     /// Features are the same before and after, so what was learned from a post
     /// can be unlearned from its stored text.

@@ -27,7 +27,8 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     /// Whether nothing but single words and the author are features.
     package var isOfWordsAlone: Bool { !hasPairs && !hasSpelling }
 
-    /// The choice together with the version of the extractor: what was fitted on other features is of no use.
+    /// The choice together with the version of the extractor: what was fitted on other features is
+    /// of no use.
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
 }
 
@@ -35,9 +36,11 @@ package enum FeatureWords: String, Sendable, CaseIterable {
 package struct FeatureSet: Equatable, Sendable {
     /// Distinct words and hashtags in the order in which they were found.
     package var words: [String]
-    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where they are no features.
+    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where
+    /// they are no features.
     package var pairs: [String]
-    /// The counters of the runs of letters in the order of the text (``Spelling``); empty where they are no features.
+    /// The counters of the runs of letters in the order of the text (``Spelling``); empty where
+    /// they are no features.
     package var spelling: [String]
     /// The marks of the text's form (``TextForm``); empty where they are no features.
     package var form: [String]
@@ -45,7 +48,8 @@ package struct FeatureSet: Equatable, Sendable {
     package var author: String?
 
     package init(
-        words: [String], pairs: [String] = [], spelling: [String] = [], form: [String] = [], author: String?
+        words: [String], pairs: [String] = [], spelling: [String] = [], form: [String] = [],
+        author: String?
     ) {
         (self.words, self.pairs, self.author) = (words, pairs, author)
         (self.spelling, self.form) = (spelling, form)
@@ -81,7 +85,8 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
         return next.isLetter || next.isNumber || next == "_"
     }
 
-    /// A feature for people: a pair as its words side by side, a mark of form in words, anything else as it is.
+    /// A feature for people: a pair as its words side by side, a mark of form in words, anything
+    /// else as it is.
     package static func shown(_ feature: String) -> String {
         FeatureGroup(of: feature) == .form ? TextForm.shown(feature) : WordPair.shown(feature)
     }
@@ -89,8 +94,8 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
 
 /// Two neighbouring words as one feature: the words with U+001F between them.
 ///
-/// Cleaned texts have no control character, so the separator is the namespace of pairs wherever features are kept: no
-/// word, hashtag or author is equal to a pair.
+/// Cleaned texts have no control character, so the separator is the namespace of pairs wherever
+/// features are kept: no word, hashtag or author is equal to a pair.
 package enum WordPair {
     /// Stands between the two words.
     static let separator = UInt8(0x1F)
@@ -104,7 +109,9 @@ package enum WordPair {
     package static func isPair(_ feature: String) -> Bool { feature.utf8.contains(separator) }
 
     /// A feature for people: a pair as its words side by side, anything else as it is.
-    package static func shown(_ feature: String) -> String { words(of: feature).joined(separator: " ") }
+    package static func shown(_ feature: String) -> String {
+        words(of: feature).joined(separator: " ")
+    }
 }
 
 /// Turns posts into features.
@@ -118,8 +125,8 @@ package struct FeatureExtractor: Sendable {
 
     /// Changes whenever the same text would give other features.
     ///
-    /// Counts made under another value are rebuilt from the examples before anything is read of them or unlearned, and
-    /// weights fitted under another value are fitted anew.
+    /// Counts made under another value are rebuilt from the examples before anything is read of
+    /// them or unlearned, and weights fitted under another value are fitted anew.
     fileprivate static let version = 2
 
     package let words: FeatureWords
@@ -182,7 +189,8 @@ package struct FeatureExtractor: Sendable {
 
     /// The same of a text from which words were taken out that are neighbours of the others.
     private func collectWords(
-        of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords, in found: inout FoundWords
+        of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords,
+        in found: inout FoundWords
     ) {
         var (position, waiting) = (0, unlisted.words[...])
         func skipSpaces() {
@@ -217,7 +225,8 @@ package struct FeatureExtractor: Sendable {
         return !name.isEmpty && name.unicodeScalars.allSatisfy { !isBlank($0) } ? String(name) : nil
     }
 
-    /// Whether a handle is of visible ASCII in lower case and has no `@` before it, as most have once they are stored.
+    /// Whether a handle is of visible ASCII in lower case and has no `@` before it, as most have
+    /// once they are stored.
     private static func isNormalized(_ handle: String.UTF8View) -> Bool {
         guard let first = handle.first, first != UInt8(ascii: "@") else { return false }
         return handle.allSatisfy { (0x21...0x7e).contains($0) && !(0x41...0x5a).contains($0) }
@@ -226,12 +235,15 @@ package struct FeatureExtractor: Sendable {
     /// Whether a word says anything: joiners and variation selectors alone do not.
     static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
         !scalars.contains(where: isBlank)
-            && scalars.contains { isCommon($0.value) || isMeaningful($0.properties.generalCategory) }
+            && scalars.contains {
+                isCommon($0.value) || isMeaningful($0.properties.generalCategory)
+            }
     }
 
     private static func isMeaningful(_ category: Unicode.GeneralCategory) -> Bool {
         switch category {
-        case .nonspacingMark, .spacingMark, .enclosingMark, .format, .control, .surrogate, .privateUse, .unassigned,
+        case .nonspacingMark, .spacingMark, .enclosingMark, .format, .control, .surrogate,
+            .privateUse, .unassigned,
             .spaceSeparator, .lineSeparator, .paragraphSeparator:
             false
         default: true
@@ -272,12 +284,14 @@ package struct FeatureExtractor: Sendable {
     }
 }
 
-/// Collects the words of one post and the pairs of neighbours among them, in one pass over the text.
+/// Collects the words of one post and the pairs of neighbours among them, in one pass over the
+/// text.
 private struct FoundWords {
     private var distinct = DistinctWords()
     /// Nil where only words count.
     private var distinctPairs: DistinctWords?
-    /// The word before, and the separator behind it; empty where the next word has no neighbour before it.
+    /// The word before, and the separator behind it; empty where the next word has no neighbour
+    /// before it.
     private var head: [UInt8] = []
 
     init(_ choice: FeatureWords) {
@@ -341,8 +355,8 @@ private struct FoundWords {
 
 /// Collects the words of one post, each once, in the order in which they come.
 ///
-/// Words are told apart by their bytes: cleaned texts are in one Unicode form. A post has few words, so looking through
-/// the hashes of those before costs less than a table.
+/// Words are told apart by their bytes: cleaned texts are in one Unicode form. A post has few
+/// words, so looking through the hashes of those before costs less than a table.
 struct DistinctWords {
     private(set) var words: [String] = []
     private var hashes: [UInt64] = []
@@ -368,7 +382,8 @@ struct DistinctWords {
         let hash = StableHash.fnv1a(bytes)
         let bit: UInt64 = 1 << (hash >> 58)
         if filter & bit != 0 {
-            for index in hashes.indices where hashes[index] == hash && Self.isEqual(words[index], bytes) { return }
+            for index in hashes.indices
+            where hashes[index] == hash && Self.isEqual(words[index], bytes) { return }
         }
         filter |= bit
         hashes.append(hash)

@@ -1,12 +1,14 @@
 /// A feature as the key of a dictionary, told from others by its bytes.
 ///
-/// Features are in one Unicode form, so those that Swift considers equal are the same bytes. To look for other forms,
-/// as Swift does with a text outside ASCII, takes three times as long.
+/// Features are in one Unicode form, so those that Swift considers equal are the same bytes. To
+/// look for other forms, as Swift does with a text outside ASCII, takes three times as long.
 struct FeatureKey: Hashable, Sendable {
     let feature: String
 
     static func == (left: FeatureKey, right: FeatureKey) -> Bool {
-        left.withBytes { left in right.withBytes { left.count == $0.count && left.elementsEqual($0) } }
+        left.withBytes { left in
+            right.withBytes { left.count == $0.count && left.elementsEqual($0) }
+        }
     }
 
     func hash(into hasher: inout Hasher) {
@@ -40,7 +42,8 @@ struct FeatureIndex {
         /// Places one after the other, in the order of ``FeatureSet/all``.
         init(of set: FeatureSet) {
             self.init(
-                words: set.words.count, pairs: set.pairs.count, spelling: set.spelling.count, form: set.form.count,
+                words: set.words.count, pairs: set.pairs.count, spelling: set.spelling.count,
+                form: set.form.count,
                 hasAuthor: set.author != nil)
         }
 
@@ -88,6 +91,7 @@ struct FeatureIndex {
         return place
     }
 
-    /// A value that is passed for a change is stored with its default, which spares a second look into the table.
+    /// A value that is passed for a change is stored with its default, which spares a second look
+    /// into the table.
     private static func stored(_ place: inout Int) -> Int { place }
 }

@@ -1,12 +1,13 @@
 import Posts
 
-/// Features that mean nothing to a person who asks why a post is a favorite: signs, numbers and the small words of a
-/// language.
+/// Features that mean nothing to a person who asks why a post is a favorite: signs, numbers and the
+/// small words of a language.
 ///
-/// The classifier counts them as all others, for it judges worse without them; only what is shown leads with the rest.
+/// The classifier counts them as all others, for it judges worse without them; only what is shown
+/// leads with the rest.
 package enum SmallFeatures {
-    /// Whether a feature is a sign, a number or a small word, or a pair of nothing else; never for a hashtag, an author
-    /// or an emoji.
+    /// Whether a feature is a sign, a number or a small word, or a pair of nothing else; never for
+    /// a hashtag, an author or an emoji.
     ///
     /// Takes features as they are counted and as they are shown (``WordPair/shown(_:)``).
     package static func contains(_ feature: String) -> Bool {
@@ -26,7 +27,9 @@ package enum SmallFeatures {
         let scalars = Array(feature.unicodeScalars)
         guard let first = scalars.first else { return true }
         if scalars.count > 1, first == "@" || first == "#", scalars[1].isWord { return false }
-        guard scalars.contains(where: \.isLetter) else { return !scalars.contains(where: isPicture) }
+        guard scalars.contains(where: \.isLetter) else {
+            return !scalars.contains(where: isPicture)
+        }
         return isShort(scalars) || words.contains(feature)
     }
 
@@ -35,7 +38,8 @@ package enum SmallFeatures {
         scalar.properties.generalCategory == .otherSymbol
     }
 
-    /// Whether a word has too few letters for its script to mean much: two in alphabets, one of the kana.
+    /// Whether a word has too few letters for its script to mean much: two in alphabets, one of the
+    /// kana.
     private static func isShort(_ scalars: [Unicode.Scalar]) -> Bool {
         let letters = scalars.filter(\.isLetter)
         if letters.count == 1, (0x3041...0x30FF).contains(letters[0].value) { return true }
@@ -45,15 +49,17 @@ package enum SmallFeatures {
     /// Latin, Greek, Cyrillic, Armenian and Georgian.
     private static func isAlphabetic(_ value: UInt32) -> Bool {
         switch value {
-        case 0...0x58F, 0x10A0...0x10FF, 0x1C80...0x1CBF, 0x1E00...0x1FFF, 0x2C60...0x2C7F, 0x2D00...0x2D2F,
+        case 0...0x58F, 0x10A0...0x10FF, 0x1C80...0x1CBF, 0x1E00...0x1FFF, 0x2C60...0x2C7F,
+            0x2D00...0x2D2F,
             0xA640...0xA69F, 0xA720...0xA7FF:
             true
         default: false
         }
     }
 
-    /// Articles, pronouns, prepositions, auxiliaries and the like of languages that are common on the networks, as the
-    /// classifier has them: in lower case, and Japanese verbs by their base form.
+    /// Articles, pronouns, prepositions, auxiliaries and the like of languages that are common on
+    /// the networks, as the classifier has them: in lower case, and Japanese verbs by their base
+    /// form.
     private static let words = Set(
         """
         the and but for nor yet with without from into onto over under about after before between through during

@@ -1,11 +1,13 @@
 import Posts
 
-/// Runs of neighbouring letters as features, each as the number of one of a fixed number of counters.
+/// Runs of neighbouring letters as features, each as the number of one of a fixed number of
+/// counters.
 ///
-/// They tell of endings, dialects and faces that no dictionary lists. A text has several times as many runs as words, so
-/// their counts are bounded: runs with the same hash share a counter.
+/// They tell of endings, dialects and faces that no dictionary lists. A text has several times as
+/// many runs as words, so their counts are bounded: runs with the same hash share a counter.
 package enum Spelling {
-    /// The first byte of each such feature: cleaned texts have no control character, so no word is equal to one.
+    /// The first byte of each such feature: cleaned texts have no control character, so no word is
+    /// equal to one.
     package static let marker = UInt8(0x1E)
     /// The number of counters of a category.
     static let counters = 32_768
@@ -16,7 +18,8 @@ package enum Spelling {
 
     /// The counters of the runs of a text, each once, in the order of the text.
     ///
-    /// - Parameter text: Valid UTF-8 in lower case without links. Blanks count as one; those at both ends do not count.
+    /// - Parameter text: Valid UTF-8 in lower case without links. Blanks count as one; those at
+    ///   both ends do not count.
     static func features(of text: [UInt8]) -> [String] {
         let runs = Runs(text)
         guard runs.count > 0 else { return [] }
@@ -33,13 +36,15 @@ package enum Spelling {
         return features
     }
 
-    /// The feature of a counter: the marker and three digits to base 32, which takes few bytes in a store.
+    /// The feature of a counter: the marker and three digits to base 32, which takes few bytes in a
+    /// store.
     static func feature(_ counter: Int) -> String {
         String(unsafeUninitializedCapacity: 4) { bytes in
             bytes[0] = marker
             for place in 0..<3 {
                 let digit = UInt8(truncatingIfNeeded: counter >> (5 * (2 - place)) & 0x1F)
-                bytes[place + 1] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                bytes[place + 1] =
+                    digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
             }
             return 4
         }
@@ -86,7 +91,9 @@ package enum Spelling {
         func forEach(_ body: (UInt64) -> Void) {
             bytes.withUnsafeBufferPointer { bytes in
                 for first in 0..<count {
-                    body(StableHash.fnv1a(.init(rebasing: bytes[places[first]..<places[first + length]])))
+                    body(
+                        StableHash.fnv1a(
+                            .init(rebasing: bytes[places[first]..<places[first + length]])))
                 }
             }
         }
@@ -94,7 +101,9 @@ package enum Spelling {
         /// Kana and kanji.
         private static func isIdeograph(_ scalar: UInt32) -> Bool {
             switch scalar {
-            case 0x3005, 0x3041...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0x2_0000...0x3_FFFF: true
+            case 0x3005, 0x3041...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+                0x2_0000...0x3_FFFF:
+                true
             default: false
             }
         }

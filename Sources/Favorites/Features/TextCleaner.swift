@@ -8,13 +8,16 @@ import Posts
 /// Each step passes once over a bounded number of bytes, whatever the text
 /// holds; a step whose sign (`:`, `#`, `@`) is missing costs next to nothing.
 package struct TextCleaner {
-    /// The number of scalars that is read of a text, before forms are unified (which may shorten it).
+    /// The number of scalars that is read of a text, before forms are unified (which may shorten
+    /// it).
     static let maximumInput = 10_000
-    /// The number of accents on one character that are read; sorting more of them would take quadratic time.
+    /// The number of accents on one character that are read; sorting more of them would take
+    /// quadratic time.
     static let maximumMarks = 30
     /// The number of scalars that is kept after forms and case are unified.
     static let maximumLength = 5_000
-    /// MeCab's time grows with the square of an unbroken run of letters, so such runs are cut at this length.
+    /// MeCab's time grows with the square of an unbroken run of letters, so such runs are cut at
+    /// this length.
     static let maximumRun = 1_000
 
     /// The text for the tokenizer, in UTF-8.
@@ -23,7 +26,8 @@ package struct TextCleaner {
     let isPlain: Bool
     /// The hashtags with their `#`, in order, repeats included.
     package let hashtags: [String]
-    /// The text before hashtags and mentions were taken out, with a space in the place of each link.
+    /// The text before hashtags and mentions were taken out, with a space in the place of each
+    /// link.
     let withoutLinks: [UInt8]
     /// The hosts of the links in order, repeats included.
     let hosts: [String]
@@ -89,7 +93,8 @@ package struct TextCleaner {
         var view = String.UnicodeScalarView()
         var marks = 0
         for scalar in original.unicodeScalars.prefix(maximumInput) {
-            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+            let isMark =
+                scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
             marks = isMark ? marks + 1 : 0
             if marks <= maximumMarks { view.append(scalar) }
         }
@@ -102,7 +107,8 @@ package struct TextCleaner {
     /// feature in memory and in a database is one and the same.
     static func normalized(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
-        return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCanonicalMapping
+        return text.precomposedStringWithCompatibilityMapping.lowercased()
+            .precomposedStringWithCanonicalMapping
     }
 
     // MARK: Rewriting
@@ -165,7 +171,8 @@ package struct TextCleaner {
         // Behind the two slashes.
         let address = link[link.index(slash, offsetBy: 2)...]
         let authority = address.prefix { !"/?#\\".utf8.contains($0) }
-        let host = (authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority)
+        let host =
+            (authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority)
             .prefix { $0 != UInt8(ascii: ":") }
         guard !host.isEmpty, host.count <= FeatureExtractor.maximumBytes else { return nil }
         return String(decoding: host, as: UTF8.self)
@@ -176,24 +183,30 @@ package struct TextCleaner {
         var index = start
         while let sign = place(of: UInt8(ascii: "#"), in: text, from: index) {
             index = sign + 1
-            if let hashtag = TextGrammar(text).hashtag(at: sign), hashtag.isCertain { return hashtag.range }
+            if let hashtag = TextGrammar(text).hashtag(at: sign), hashtag.isCertain {
+                return hashtag.range
+            }
         }
         return nil
     }
 
     /// A mention, with the dots and hyphens behind it.
     ///
-    /// A sign right behind a letter begins none: on X it does in scripts without spaces, but the classifier was measured
-    /// without that.
+    /// A sign right behind a letter begins none: on X it does in scripts without spaces, but the
+    /// classifier was measured without that.
     private static func nextMention(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "@"), in: text, from: index) {
             index = sign + 1
-            guard let mention = TextGrammar(text).mention(at: sign), mention.isCertain, !mention.name.isEmpty else {
+            guard let mention = TextGrammar(text).mention(at: sign), mention.isCertain,
+                !mention.name.isEmpty
+            else {
                 continue
             }
             let rest = text[mention.furthestEnd...]
-            return sign..<(rest.firstIndex { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") } ?? text.count)
+            return
+                sign..<(rest.firstIndex { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") }
+                ?? text.count)
         }
         return nil
     }
@@ -220,12 +233,15 @@ package struct TextCleaner {
     }
 }
 
-/// The scalars that nearly all posts consist of, whose compatibility composition and lower case are known.
+/// The scalars that nearly all posts consist of, whose compatibility composition and lower case are
+/// known.
 ///
-/// Each of them becomes the same whatever stands beside it, as long as that is one of them too. A text of nothing else
-/// needs no tables of Unicode, which cost more than cutting the text into words.
+/// Each of them becomes the same whatever stands beside it, as long as that is one of them too. A
+/// text of nothing else needs no tables of Unicode, which cost more than cutting the text into
+/// words.
 enum PlainScalars {
-    /// The text in compatibility composition and lower case, with spaces for control characters, in UTF-8.
+    /// The text in compatibility composition and lower case, with spaces for control characters, in
+    /// UTF-8.
     ///
     /// - Parameters:
     ///   - limit: How many scalars are returned at most.
@@ -248,13 +264,17 @@ enum PlainScalars {
 
     /// The number of bytes that were written; nil for a text with other scalars.
     private static func unify(
-        _ bytes: UnsafeBufferPointer<UInt8>, into result: UnsafeMutableBufferPointer<UInt8>, atMost limit: Int
+        _ bytes: UnsafeBufferPointer<UInt8>, into result: UnsafeMutableBufferPointer<UInt8>,
+        atMost limit: Int
     ) -> Int? {
         var (index, count, scalars) = (0, 0, 0)
         while index < bytes.count {
             let (start, first) = (index, bytes[index])
-            // The scalar behind the last one is looked at, since it might have been composed with it.
-            if scalars >= limit { return plain(scalar(in: bytes, at: &index)).map { _ in count - (scalars - limit) } }
+            // The scalar behind the last one is looked at, since it might have been composed with
+            // it.
+            if scalars >= limit {
+                return plain(scalar(in: bytes, at: &index)).map { _ in count - (scalars - limit) }
+            }
             scalars &+= 1
             if first < 0x80 {
                 result[count] = plainASCII(first)
@@ -266,7 +286,9 @@ enum PlainScalars {
                 for place in 0..<3 { result[count &+ place] = bytes[start &+ place] }
                 count &+= 3
             } else if let plain = plain(scalar) {
-                for _ in 0..<(scalar == ellipsis ? 3 : 1) { count += encode(plain, result, at: count) }
+                for _ in 0..<(scalar == ellipsis ? 3 : 1) {
+                    count += encode(plain, result, at: count)
+                }
                 if scalar == ellipsis { scalars += 2 }
             } else {
                 return nil
@@ -278,7 +300,8 @@ enum PlainScalars {
     /// The one that becomes three.
     private static let ellipsis: UInt32 = 0x2026
 
-    /// What becomes of a scalar, or of each of the three that it becomes; nil if that is not known here.
+    /// What becomes of a scalar, or of each of the three that it becomes; nil if that is not known
+    /// here.
     @inline(__always)
     static func plain(_ scalar: UInt32) -> UInt32? {
         switch scalar {
@@ -294,7 +317,8 @@ enum PlainScalars {
         case 0xC0...0xD6, 0xD8...0xDE: scalar + 0x20
         case 0xDF...0xF6, 0xF8...0xFF: scalar
         // Dashes, quotation marks, arrows, shapes and faces, with what chooses their looks.
-        case 0x2013...0x2014, 0x2018...0x201D, 0x2190...0x2193, 0x25A0...0x27BF, 0xFE0F, 0x200D: scalar
+        case 0x2013...0x2014, 0x2018...0x201D, 0x2190...0x2193, 0x25A0...0x27BF, 0xFE0F, 0x200D:
+            scalar
         case 0x1F300...0x1F6FF, 0x1F900...0x1F9FF: scalar
         case 0x3005...0x3011, 0x3014...0x301C: scalar
         // Numbers in circles.
@@ -320,15 +344,20 @@ enum PlainScalars {
     }
 
     /// What becomes of the narrow kana from U+FF66 on.
-    private static let narrowKana = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン".unicodeScalars
+    private static let narrowKana = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
+        .unicodeScalars
         .map(\.value)
 
     /// Writes a scalar in UTF-8.
     ///
     /// - Returns: The number of bytes it has taken.
     @inline(__always)
-    private static func encode(_ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int) -> Int {
-        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
+    private static func encode(
+        _ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int
+    ) -> Int {
+        func tail(_ shift: UInt32) -> UInt8 {
+            UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F))
+        }
         switch scalar {
         case 0..<0x80:
             bytes[place] = UInt8(truncatingIfNeeded: scalar)

@@ -1,6 +1,7 @@
 /// The form of a text as features: how long it is, what it holds besides words, and how it ends.
 package enum TextForm {
-    /// The first byte of each such feature: cleaned texts have no control character, so no word is equal to one.
+    /// The first byte of each such feature: cleaned texts have no control character, so no word is
+    /// equal to one.
     package static let marker = UInt8(0x1D)
     private static let markerText = "\u{1D}"
     private static let hostName = "host:"
@@ -40,10 +41,13 @@ package enum TextForm {
     private static let names = [
         "length<20": "fewer than 20 characters", "length<60": "20 to 59 characters",
         "length<120": "60 to 119 characters", "length<200": "120 to 199 characters",
-        "length>=200": "200 characters or more", "capitals:none": "no capitals", "capitals:some": "some capitals",
+        "length>=200": "200 characters or more", "capitals:none": "no capitals",
+        "capitals:some": "some capitals",
         "capitals:most": "mostly capitals", "tags:0": "no hashtag", "tags:1": "one hashtag",
-        "tags:2+": "several hashtags", "link": "a link", "mention": "a mention", "ends:?": "ends with ?",
-        "ends:!": "ends with !", "ends:...": "ends with …", "digits": "digits", "quotes": "quotation marks",
+        "tags:2+": "several hashtags", "link": "a link", "mention": "a mention",
+        "ends:?": "ends with ?",
+        "ends:!": "ends with !", "ends:...": "ends with …", "digits": "digits",
+        "quotes": "quotation marks",
         "emoji": "an emoji",
     ]
 
@@ -64,7 +68,11 @@ package enum TextForm {
                 case 0..<0xAA, 0x2E80...0xD7FF: break
                 default:
                     let properties = scalar.properties
-                    if properties.isUppercase { upper += 1 } else if properties.isLowercase { lower += 1 }
+                    if properties.isUppercase {
+                        upper += 1
+                    } else if properties.isLowercase {
+                        lower += 1
+                    }
                 }
             }
         }
@@ -111,7 +119,8 @@ package enum TextForm {
             // The selector of an emoji's looks makes one of a sign.
             case 0xFE0F: hasEmoji = true
             case 0x2000..<0x3000, 0x1_F000...0x1_FAFF:
-                hasEmoji = hasEmoji || Unicode.Scalar(scalar)?.properties.isEmojiPresentation == true
+                hasEmoji =
+                    hasEmoji || Unicode.Scalar(scalar)?.properties.isEmojiPresentation == true
             default: break
             }
         }

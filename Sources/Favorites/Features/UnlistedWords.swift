@@ -1,22 +1,28 @@
 import MeCab
 import Posts
 
-/// The words of a text that have letters which the tokenizer's dictionary does not list, and the rest of the text.
+/// The words of a text that have letters which the tokenizer's dictionary does not list, and the
+/// rest of the text.
 ///
-/// MeCab takes such letters for symbols, so that a Korean or Arabic text would have no word at all. Words are told by
-/// Unicode's default word boundaries (UAX #29), here rather than by the platform: Foundation's enumeration by words is
-/// missing on Linux, Swift's regular expressions cut Korean between all syllables, and ICU's boundaries change with its
-/// version, so that another version of the program could not unlearn what one has learned.
+/// MeCab takes such letters for symbols, so that a Korean or Arabic text would have no word at all.
+/// Words are told by Unicode's default word boundaries (UAX #29), here rather than by the platform:
+/// Foundation's enumeration by words is missing on Linux, Swift's regular expressions cut Korean
+/// between all syllables, and ICU's boundaries change with its version, so that another version of
+/// the program could not unlearn what one has learned.
 ///
-/// Tailored, as the annex allows: Korean makes words of its own beside Latin letters and digits, as in ICU; a full stop
-/// between letters ends a word, for many leave out the space behind it; an underscore does, for it joins the words of a
-/// hashtag, which counts as a whole besides; an apostrophe behind a Hebrew word is no part of it.
+/// Tailored, as the annex allows: Korean makes words of its own beside Latin letters and digits, as
+/// in ICU; a full stop between letters ends a word, for many leave out the space behind it; an
+/// underscore does, for it joins the words of a hashtag, which counts as a whole besides; an
+/// apostrophe behind a Hebrew word is no part of it.
 ///
-/// Scripts without any sign between words, such as Thai, give each two neighbouring characters as a word.
+/// Scripts without any sign between words, such as Thai, give each two neighbouring characters as a
+/// word.
 struct UnlistedWords {
-    /// The words in the order of the text, repeats included, and the place in ``rest`` of the space that each became.
+    /// The words in the order of the text, repeats included, and the place in ``rest`` of the space
+    /// that each became.
     private(set) var words: [(text: String, place: Int)] = []
-    /// The text with a space in the place of each of them, and of each run of letters without signs between words.
+    /// The text with a space in the place of each of them, and of each run of letters without signs
+    /// between words.
     private(set) var rest: [UInt8] = []
 
     /// - Parameters:
@@ -36,7 +42,9 @@ struct UnlistedWords {
                 words += run.map { ($0, rest.count) }
             case .extender, .joiner, .other: break
             }
-            if isUnlisted { words.append((String(decoding: text[position..<end], as: UTF8.self), rest.count)) }
+            if isUnlisted {
+                words.append((String(decoding: text[position..<end], as: UTF8.self), rest.count))
+            }
             if isUnlisted || Role(of: scalar) == .syllable {
                 rest.append(UInt8(ascii: " "))
             } else {
@@ -47,7 +55,9 @@ struct UnlistedWords {
     }
 
     /// Whether a text may have such words; quick where it has none.
-    static func occur(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile) -> Bool {
+    static func occur(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile)
+        -> Bool
+    {
         let grammar = TextGrammar(text)
         var position = 0
         while position < text.count {
@@ -75,25 +85,30 @@ struct UnlistedWords {
         let grammar: TextGrammar
         let dictionary: DictionaryProfile
 
-        /// The end of the word that begins at a letter or digit, and whether the dictionary lacks one of its letters or
-        /// marks.
+        /// The end of the word that begins at a letter or digit, and whether the dictionary lacks
+        /// one of its letters or marks.
         func word(at start: Int) -> (end: Int, isUnlisted: Bool) {
             var (end, isUnlisted) = (start, false)
             var last: Unicode.Scalar?
             while let (scalar, next) = grammar.decoded(at: end) {
                 switch Role(of: scalar) {
                 case .letter, .digit:
-                    if let last, Self.isHangul(last) != Self.isHangul(scalar) { return (end, isUnlisted) }
+                    if let last, Self.isHangul(last) != Self.isHangul(scalar) {
+                        return (end, isUnlisted)
+                    }
                     last = scalar
                 case .extender: break
                 case .joiner:
                     guard let last, let following = self.scalar(behindExtendersAt: next),
-                        Self.isHangul(last) == Self.isHangul(following), Self.joins(scalar, last, following)
+                        Self.isHangul(last) == Self.isHangul(following),
+                        Self.joins(scalar, last, following)
                     else { return (end, isUnlisted) }
                 case .syllable, .ideograph, .other: return (end, isUnlisted)
                 }
                 // What chooses the form of an emoji says nothing of the word.
-                isUnlisted = isUnlisted || !scalar.properties.isVariationSelector && !dictionary.lists(scalar)
+                isUnlisted =
+                    isUnlisted
+                    || !scalar.properties.isVariationSelector && !dictionary.lists(scalar)
                 end = next
             }
             return (end, isUnlisted)
@@ -121,10 +136,13 @@ struct UnlistedWords {
         private static func joins(
             _ sign: Unicode.Scalar, _ left: Unicode.Scalar, _ right: Unicode.Scalar
         ) -> Bool {
-            func isHebrew(_ scalar: Unicode.Scalar) -> Bool { (0x5D0...0x5EA).contains(scalar.value) }
+            func isHebrew(_ scalar: Unicode.Scalar) -> Bool {
+                (0x5D0...0x5EA).contains(scalar.value)
+            }
             switch (Role(of: left), Role(of: right)) {
             case (.letter, .letter):
-                return sign == "\"" ? isHebrew(left) && isHebrew(right) : Role.letterJoiners.contains(sign)
+                return sign == "\""
+                    ? isHebrew(left) && isHebrew(right) : Role.letterJoiners.contains(sign)
             case (.digit, .digit): return Role.numberJoiners.contains(sign)
             default: return false
             }
@@ -133,7 +151,9 @@ struct UnlistedWords {
         /// The end of a run of letters without signs between words.
         func endOfSyllables(at start: Int) -> Int {
             var end = start
-            while let (scalar, next) = grammar.decoded(at: end), [.syllable, .extender].contains(Role(of: scalar)) {
+            while let (scalar, next) = grammar.decoded(at: end),
+                [.syllable, .extender].contains(Role(of: scalar))
+            {
                 end = next
             }
             return end
@@ -177,13 +197,16 @@ struct UnlistedWords {
 
         private static func byProperties(of scalar: Unicode.Scalar) -> Role {
             switch scalar.properties.generalCategory {
-            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber:
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter,
+                .otherLetter, .letterNumber:
                 if scalar.properties.isIdeographic { return .ideograph }
                 return isSyllable(scalar.value) ? .syllable : .letter
             case .decimalNumber: return .digit
             case .nonspacingMark, .spacingMark, .enclosingMark, .format: return .extender
             case .otherPunctuation, .initialPunctuation, .finalPunctuation:
-                let isJoiner = scalar == "\"" || letterJoiners.contains(scalar) || numberJoiners.contains(scalar)
+                let isJoiner =
+                    scalar == "\"" || letterJoiners.contains(scalar)
+                    || numberJoiners.contains(scalar)
                 return isJoiner ? .joiner : .other
             default: return .other
             }
@@ -192,7 +215,8 @@ struct UnlistedWords {
         /// Thai, Lao, Burmese, Khmer, Tai and Ahom.
         private static func isSyllable(_ value: UInt32) -> Bool {
             switch value {
-            case 0xE00...0xEFF, 0x1000...0x109F, 0x1780...0x17FF, 0x1950...0x19DF, 0x1A20...0x1AAF, 0xA9E0...0xA9FF,
+            case 0xE00...0xEFF, 0x1000...0x109F, 0x1780...0x17FF, 0x1950...0x19DF, 0x1A20...0x1AAF,
+                0xA9E0...0xA9FF,
                 0xAA60...0xAADF, 0x1_1700...0x1_174F:
                 true
             default: false

@@ -1,6 +1,7 @@
 package import MeCab
 
-/// Counts the words of a text: those that the classifier finds with `FEATURES=content`, hashtags among them.
+/// Counts the words of a text: those that the classifier finds with `FEATURES=content`, hashtags
+/// among them.
 package struct WordCounter: Sendable {
     private let tokenizer: Tokenizer
 
@@ -8,13 +9,15 @@ package struct WordCounter: Sendable {
 
     /// How often each word occurs in a text, links and mentions left out.
     ///
-    /// Words are in lower case and in one Unicode form, verbs and adjectives by their base form. A text that MeCab cannot
-    /// cut has none.
+    /// Words are in lower case and in one Unicode form, verbs and adjectives by their base form. A
+    /// text that MeCab cannot cut has none.
     package func words(of text: String) -> [String: Int] {
         let cleaned = TextCleaner(text)
         var counts: [String: Int] = [:]
         func count(_ word: String) {
-            guard word.utf8.count <= FeatureExtractor.maximumBytes, FeatureExtractor.isWord(word.unicodeScalars) else {
+            guard word.utf8.count <= FeatureExtractor.maximumBytes,
+                FeatureExtractor.isWord(word.unicodeScalars)
+            else {
                 return
             }
             counts[word, default: 0] += 1

@@ -1,20 +1,25 @@
 import Foundation
 
-/// What is known of a post for and against a favorite, by kind and in natural logarithms of odds, before any weight.
+/// What is known of a post for and against a favorite, by kind and in natural logarithms of odds,
+/// before any weight.
 package struct Evidence: Equatable, Sendable {
-    /// The words that speak for it, divided by the square root of the number of all words; never below 0.
+    /// The words that speak for it, divided by the square root of the number of all words; never
+    /// below 0.
     package var wordsFor: Double
     /// The words that speak against it, divided alike; never above 0.
     package var wordsAgainst: Double
-    /// The pairs that speak for it, divided by the square root of the number of all pairs; never below 0.
+    /// The pairs that speak for it, divided by the square root of the number of all pairs; never
+    /// below 0.
     package var pairsFor: Double
     /// The pairs that speak against it, divided alike; never above 0.
     package var pairsAgainst: Double
-    /// The runs of letters that speak for it, divided by the square root of the number of all runs; never below 0.
+    /// The runs of letters that speak for it, divided by the square root of the number of all runs;
+    /// never below 0.
     package var spellingFor: Double
     /// The runs that speak against it, divided alike; never above 0.
     package var spellingAgainst: Double
-    /// The marks of form that speak for it, divided by the square root of the number of all marks; never below 0.
+    /// The marks of form that speak for it, divided by the square root of the number of all marks;
+    /// never below 0.
     package var formFor: Double
     /// The marks that speak against it, divided alike; never above 0.
     package var formAgainst: Double
@@ -23,7 +28,8 @@ package struct Evidence: Equatable, Sendable {
 
     package init(
         wordsFor: Double, wordsAgainst: Double, pairsFor: Double = 0, pairsAgainst: Double = 0,
-        spellingFor: Double = 0, spellingAgainst: Double = 0, formFor: Double = 0, formAgainst: Double = 0,
+        spellingFor: Double = 0, spellingAgainst: Double = 0, formFor: Double = 0,
+        formAgainst: Double = 0,
         author: Double
     ) {
         self.wordsFor = wordsFor
@@ -40,8 +46,9 @@ package struct Evidence: Equatable, Sendable {
 
 /// How far each kind of evidence is believed.
 ///
-/// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human: one goes by the author,
-/// another by a few words. No weight is below zero, so that every word pulls the way its counts say.
+/// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human:
+/// one goes by the author, another by a few words. No weight is below zero, so that every word
+/// pulls the way its counts say.
 package struct EvidenceWeights: Equatable, Sendable {
     /// The two weights of one kind of feature.
     package struct Sides: Equatable, Sendable {
@@ -53,7 +60,9 @@ package struct EvidenceWeights: Equatable, Sendable {
         }
 
         /// The weight of a feature with this evidence.
-        fileprivate func factor(of evidence: Double) -> Double { evidence > 0 ? speakingFor : speakingAgainst }
+        fileprivate func factor(of evidence: Double) -> Double {
+            evidence > 0 ? speakingFor : speakingAgainst
+        }
 
         fileprivate var vector: [Double] { [speakingFor, speakingAgainst] }
     }
@@ -71,7 +80,8 @@ package struct EvidenceWeights: Equatable, Sendable {
     package var base: Double
 
     package init(
-        wordsFor: Double, wordsAgainst: Double, pairs: Sides? = nil, spelling: Sides? = nil, form: Sides? = nil,
+        wordsFor: Double, wordsAgainst: Double, pairs: Sides? = nil, spelling: Sides? = nil,
+        form: Sides? = nil,
         author: Double, base: Double
     ) {
         (self.wordsFor, self.wordsAgainst, self.pairs) = (wordsFor, wordsAgainst, pairs)
@@ -91,14 +101,16 @@ package struct EvidenceWeights: Equatable, Sendable {
     package static func plain(of words: FeatureWords) -> EvidenceWeights {
         EvidenceWeights(
             wordsFor: 1, wordsAgainst: 1, pairs: words.hasPairs ? plainPairs : nil,
-            spelling: words.hasSpelling ? plainRuns : nil, form: words.hasForm ? plainRuns : nil, author: 1, base: 0)
+            spelling: words.hasSpelling ? plainRuns : nil, form: words.hasForm ? plainRuns : nil,
+            author: 1, base: 0)
     }
 
     /// The plain weights of the same kinds of features.
     var plainAlike: EvidenceWeights {
         EvidenceWeights(
             wordsFor: 1, wordsAgainst: 1, pairs: pairs.map { _ in Self.plainPairs },
-            spelling: spelling.map { _ in Self.plainRuns }, form: form.map { _ in Self.plainRuns }, author: 1, base: 0)
+            spelling: spelling.map { _ in Self.plainRuns }, form: form.map { _ in Self.plainRuns },
+            author: 1, base: 0)
     }
 
     /// Whether words and the author are the only kinds of features.
@@ -106,7 +118,8 @@ package struct EvidenceWeights: Equatable, Sendable {
 
     /// Whether these are weights of exactly the kinds of features of a choice.
     func isOf(_ words: FeatureWords) -> Bool {
-        (pairs != nil) == words.hasPairs && (spelling != nil) == words.hasSpelling && (form != nil) == words.hasForm
+        (pairs != nil) == words.hasPairs && (spelling != nil) == words.hasSpelling
+            && (form != nil) == words.hasForm
     }
 
     /// Whether nothing was learned.
@@ -127,31 +140,42 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// What the evidence of a post adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
         var sum =
-            base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author * evidence.author
+            base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author
+            * evidence.author
         if let pairs {
-            sum = sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst * evidence.pairsAgainst
+            sum =
+                sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst
+                * evidence.pairsAgainst
         }
         if let spelling {
-            sum += spelling.speakingFor * evidence.spellingFor + spelling.speakingAgainst * evidence.spellingAgainst
+            sum +=
+                spelling.speakingFor * evidence.spellingFor + spelling.speakingAgainst
+                * evidence.spellingAgainst
         }
-        if let form { sum += form.speakingFor * evidence.formFor + form.speakingAgainst * evidence.formAgainst }
+        if let form {
+            sum += form.speakingFor * evidence.formFor + form.speakingAgainst * evidence.formAgainst
+        }
         return sum
     }
 
-    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs, spelling and form before the author.
+    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs, spelling and
+    /// form before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
         let others = [("pairs", pairs), ("spelling", spelling), ("form", form)].map { name, sides in
-            sides.map { "\(name) for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), " } ?? ""
+            sides.map {
+                "\(name) for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), "
+            } ?? ""
         }
         return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), "
             + others.joined() + "the author \(times(author))"
     }
 
-    /// In the order of the fit: words for, words against, the same of pairs, spelling and form as far as they are
-    /// features, author, base.
+    /// In the order of the fit: words for, words against, the same of pairs, spelling and form as
+    /// far as they are features, author, base.
     fileprivate var vector: [Double] {
-        [wordsFor, wordsAgainst] + [pairs, spelling, form].compactMap { $0?.vector }.flatMap { $0 } + [author, base]
+        [wordsFor, wordsAgainst] + [pairs, spelling, form].compactMap { $0?.vector }.flatMap { $0 }
+            + [author, base]
     }
 
     /// Whether every weight lies in a range; the base need only be a number.
@@ -172,7 +196,8 @@ package struct EvidenceWeights: Equatable, Sendable {
         let spelling = sides(words.hasSpelling)
         let form = sides(words.hasForm)
         self.init(
-            wordsFor: vector[0], wordsAgainst: vector[1], pairs: pairs, spelling: spelling, form: form,
+            wordsFor: vector[0], wordsAgainst: vector[1], pairs: pairs, spelling: spelling,
+            form: form,
             author: vector[vector.count - 2], base: vector[vector.count - 1])
     }
 }
@@ -190,9 +215,10 @@ extension Evidence {
 
 /// The weights under which learned posts are told apart best, each judged by all others.
 ///
-/// A logistic regression on words for and against and the author, and on two sides more for each of pairs, spelling and
-/// form, which holds on to the plain weights with the strength of a few posts. The sum that is minimised is strictly
-/// convex, so that any exact way of minimising it gives the same weights.
+/// A logistic regression on words for and against and the author, and on two sides more for each of
+/// pairs, spelling and form, which holds on to the plain weights with the strength of a few posts.
+/// The sum that is minimised is strictly convex, so that any exact way of minimising it gives the
+/// same weights.
 package struct WeightFit: Sendable {
     /// A learned post as the others judge it.
     package struct Sample: Equatable, Sendable {
@@ -231,9 +257,11 @@ package struct WeightFit: Sendable {
     /// - Parameters:
     ///   - samples: The posts; none give the plain weights.
     ///   - ridge: How strongly each weight is held to the plain one.
-    ///   - limits: Where each weight lies, nil for the usual; one outside is set to the bound, and the rest is fitted again.
+    ///   - limits: Where each weight lies, nil for the usual; one outside is set to the bound, and
+    ///     the rest is fitted again.
     package init(
-        _ samples: [Sample], of words: FeatureWords, ridge: Double = Self.ridge, limits: ClosedRange<Double>? = nil
+        _ samples: [Sample], of words: FeatureWords, ridge: Double = Self.ridge,
+        limits: ClosedRange<Double>? = nil
     ) {
         let limits = limits ?? Self.limits(of: words)
         let plain = EvidenceWeights.plain(of: words).vector
@@ -246,7 +274,9 @@ package struct WeightFit: Sendable {
             vector = Self.minimum(of: sum, from: vector, free: free)
             let outside = free.filter { $0 != base && !limits.contains(vector[$0]) }
             if outside.isEmpty { break }
-            for index in outside { vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound) }
+            for index in outside {
+                vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound)
+            }
             free.removeAll(where: outside.contains)
         }
         weights = EvidenceWeights(vector, of: words)
@@ -260,7 +290,9 @@ package struct WeightFit: Sendable {
     }
 
     /// Newton's method with halved steps over the free ones of the numbers.
-    private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int]) -> [Double] {
+    private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int])
+        -> [Double]
+    {
         var vector = start
         var value = sum.value(at: vector)
         for _ in 0..<steps {
@@ -295,12 +327,15 @@ private struct PenalizedLoss {
     private let rows: [[Double]]
     /// 1 for a favorite, else -1.
     private let signs: [Double]
-    /// ln of the odds of a favorite among the samples: a seed is balanced, whatever the timeline is.
+    /// ln of the odds of a favorite among the samples: a seed is balanced, whatever the timeline
+    /// is.
     private let center: Double
     private let plain: [Double]
     private let penalties: [Double]
 
-    init(_ samples: [WeightFit.Sample], of words: FeatureWords, around plain: [Double], ridge: Double) {
+    init(
+        _ samples: [WeightFit.Sample], of words: FeatureWords, around plain: [Double], ridge: Double
+    ) {
         let base = plain.count - 1
         rows = samples.map { $0.evidence.vector(of: words) }
         signs = samples.map { $0.isFavorite ? 1 : -1 }
@@ -321,11 +356,15 @@ private struct PenalizedLoss {
         return loss(at: vector) + penalty / 2
     }
 
-    func meanLoss(at vector: [Double]) -> Double { count == 0 ? 0 : loss(at: vector) / Double(count) }
+    func meanLoss(at vector: [Double]) -> Double {
+        count == 0 ? 0 : loss(at: vector) / Double(count)
+    }
 
     private func loss(at vector: [Double]) -> Double {
         var sum = 0.0
-        for index in rows.indices { sum += LogLoss.loss(of: signs[index] * logOdds(rows[index], vector)) }
+        for index in rows.indices {
+            sum += LogLoss.loss(of: signs[index] * logOdds(rows[index], vector))
+        }
         return sum
     }
 
@@ -337,7 +376,9 @@ private struct PenalizedLoss {
     }
 
     /// The gradient and the second derivatives in the free ones of the numbers.
-    func derivatives(at vector: [Double], free: [Int]) -> (gradient: [Double], curvature: SymmetricMatrix) {
+    func derivatives(at vector: [Double], free: [Int]) -> (
+        gradient: [Double], curvature: SymmetricMatrix
+    ) {
         var gradient = free.map { penalties[$0] * (vector[$0] - plain[$0]) }
         var curvature = SymmetricMatrix(diagonal: free.map { penalties[$0] })
         for index in rows.indices {
@@ -359,7 +400,9 @@ private struct PenalizedLoss {
 /// How badly a probability told what happened.
 package enum LogLoss {
     /// ln(1 + exp(-z)), where z is the log odds of what happened; exact for any z.
-    package static func loss(of logOdds: Double) -> Double { max(-logOdds, 0) + log1p(exp(-abs(logOdds))) }
+    package static func loss(of logOdds: Double) -> Double {
+        max(-logOdds, 0) + log1p(exp(-abs(logOdds)))
+    }
 }
 
 /// A small positive definite matrix, of which the lower half is kept.
@@ -367,7 +410,9 @@ private struct SymmetricMatrix {
     private var rows: [[Double]]
 
     init(diagonal: [Double]) {
-        rows = diagonal.indices.map { line in diagonal.indices.map { $0 == line ? diagonal[line] : 0 } }
+        rows = diagonal.indices.map { line in
+            diagonal.indices.map { $0 == line ? diagonal[line] : 0 }
+        }
     }
 
     subscript(_ line: Int, _ column: Int) -> Double {
@@ -383,7 +428,8 @@ private struct SymmetricMatrix {
             for column in 0...line {
                 let known = (0..<column).reduce(0) { $0 + root[line][$1] * root[column][$1] }
                 let rest = rows[line][column] - known
-                root[line][column] = line == column ? rest.squareRoot() : rest / root[column][column]
+                root[line][column] =
+                    line == column ? rest.squareRoot() : rest / root[column][column]
             }
         }
         for line in rows.indices {

@@ -39,13 +39,16 @@ package struct FavoriteModel: Sendable {
         normalMass = Self.weight * normalShare
         learnedLogOdds = log(favoriteShare / normalShare)
         let unfavorited = Double(counts.seen) - Double(counts.seenFavorites)
-        baseLogOdds = log((assumed + Double(counts.seenFavorites)) / (Self.weight - assumed + unfavorited))
+        baseLogOdds = log(
+            (assumed + Double(counts.seenFavorites)) / (Self.weight - assumed + unfavorited))
     }
 
-    /// How much a feature changes the log odds of a favorite; 0 for a feature that was never learned.
+    /// How much a feature changes the log odds of a favorite; 0 for a feature that was never
+    /// learned.
     package func evidence(_ count: FeatureCount) -> Double {
         guard count != FeatureCount() else { return 0 }
-        return log((favoriteMass + Double(count.favorite)) / (normalMass + Double(count.normal))) - learnedLogOdds
+        return log((favoriteMass + Double(count.favorite)) / (normalMass + Double(count.normal)))
+            - learnedLogOdds
     }
 
     /// How much a word or a pair changes the log odds of a favorite as it is believed; 0 for a pair
@@ -63,7 +66,8 @@ package struct FavoriteModel: Sendable {
     ///
     /// - Parameters:
     ///   - count: How often a feature was learned.
-    /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
+    /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature
+    ///   adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
         let weighed = features.all.map { weigh($0, count($0)) }
         return assess(FeatureIndex.Places(of: features), of: weighed)
@@ -97,35 +101,48 @@ package struct FavoriteModel: Sendable {
         let spelling = sides(places.spelling)
         let form = sides(places.form)
         let evidence = Evidence(
-            wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, pairsFor: pairs.speakingFor,
+            wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst,
+            pairsFor: pairs.speakingFor,
             pairsAgainst: pairs.speakingAgainst, spellingFor: spelling.speakingFor,
-            spellingAgainst: spelling.speakingAgainst, formFor: form.speakingFor, formAgainst: form.speakingAgainst,
+            spellingAgainst: spelling.speakingAgainst, formFor: form.speakingFor,
+            formAgainst: form.speakingAgainst,
             author: author)
-        // The plain sum is not the weighted one to the last digit, for its words are added in another order.
+        // The plain sum is not the weighted one to the last digit, for its words are added in
+        // another order.
         let plain =
             weights.isOfWordsAlone
-            ? baseLogOdds + scale * words + author : baseLogOdds + weights.plainAlike.logOdds(of: evidence)
+            ? baseLogOdds + scale * words + author
+            : baseLogOdds + weights.plainAlike.logOdds(of: evidence)
         return Assessment(
-            logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence), plainLogRate: plain,
-            baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights, places: places,
+            logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence),
+            plainLogRate: plain,
+            baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights,
+            places: places,
             weighed: weighed)
     }
 
     /// A learned post as all others judge it: its own part is taken out of every count.
     ///
-    /// A word or an author that no other post has says nothing. The share of favorites stays that of all posts.
+    /// A word or an author that no other post has says nothing. The share of favorites stays that
+    /// of all posts.
     ///
     /// - Parameters:
     ///   - isFavorite: The category that it counts for.
     ///   - count: How often a feature was learned, that post included.
-    func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount) -> WeightFit.Sample {
+    func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount)
+        -> WeightFit.Sample
+    {
         let others = assess(features) { count($0).without(one: isFavorite) }
         return WeightFit.Sample(others.evidence, isFavorite: isFavorite)
     }
 
     /// The same from counts that were read before.
-    func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot) -> WeightFit.Sample {
-        let others = places.all.map { weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite)) }
+    func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot)
+        -> WeightFit.Sample
+    {
+        let others = places.all.map {
+            weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite))
+        }
         let assessment = assess(places.inOrder, of: others)
         return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
@@ -133,11 +150,11 @@ package struct FavoriteModel: Sendable {
 
 /// What one feature adds to the log of the favorite rate.
 package struct Contribution: Equatable, Sendable {
-    /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters (``Spelling``) or a mark of
-    /// form (``TextForm``).
+    /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters
+    /// (``Spelling``) or a mark of form (``TextForm``).
     package let feature: String
-    /// Positive where it speaks for a favorite; weighted, and for all but the author divided by the square root of the
-    /// number of features of the kind.
+    /// Positive where it speaks for a favorite; weighted, and for all but the author divided by the
+    /// square root of the number of features of the kind.
     package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
@@ -164,7 +181,8 @@ package struct Assessment: Equatable, Sendable {
     package let logRate: Double
     /// What it is with plain weights.
     package let plainLogRate: Double
-    /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights' own part.
+    /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights'
+    /// own part.
     package let baseLogOdds: Double
     /// The log odds of each kind of feature, before they are weighted.
     package let evidence: Evidence
@@ -181,8 +199,10 @@ package struct Assessment: Equatable, Sendable {
         }
         let author = places.author.map { [weighed[$0].scaled(by: weights.author)] } ?? []
         let all =
-            scaled(places.words, weights.factor(ofWord:)) + scaled(places.pairs, weights.factor(ofPair:))
-            + scaled(places.spelling, weights.factor(ofRun:)) + scaled(places.form, weights.factor(ofMark:)) + author
+            scaled(places.words, weights.factor(ofWord:))
+            + scaled(places.pairs, weights.factor(ofPair:))
+            + scaled(places.spelling, weights.factor(ofRun:))
+            + scaled(places.form, weights.factor(ofMark:)) + author
         return all.sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
@@ -218,7 +238,8 @@ package struct Assessment: Equatable, Sendable {
         package let form: [Contribution]
     }
 
-    /// Groups what each feature adds for people: signs, small words and runs of letters are no more than sums.
+    /// Groups what each feature adds for people: signs, small words and runs of letters are no more
+    /// than sums.
     ///
     /// - Parameter number: How many words and authors are told one by one at most, the strongest.
     /// - Returns: All of it adds up to what ``contributions`` do.
@@ -240,7 +261,8 @@ package struct Assessment: Equatable, Sendable {
 
     /// Equal if they say the same of the same features, wherever these are kept.
     package static func == (left: Assessment, right: Assessment) -> Bool {
-        left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds && left.weights == right.weights
+        left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds
+            && left.weights == right.weights
             && left.contributions == right.contributions
     }
 

@@ -1,6 +1,7 @@
 import Posts
 
-/// A classifier whose examples and counts are kept in memory: for trials on posts that are not the mirror's.
+/// A classifier whose examples and counts are kept in memory: for trials on posts that are not the
+/// mirror's.
 ///
 /// What an event does to an example and to the counts is decided where it is
 /// for a mirror, by ``ExampleState`` and `Lesson`.
@@ -45,7 +46,8 @@ package struct MemoryClassifier {
         apply(lesson.change)
     }
 
-    /// Fits the weights on the newest posts, each judged by all others, and believes them from now on.
+    /// Fits the weights on the newest posts, each judged by all others, and believes them from now
+    /// on.
     package mutating func fitWeights(_ extract: (Example) -> FeatureSet) {
         var newest: [PostID: (example: Example, features: FeatureSet)] = [:]
         var samples: [WeightFit.Sample] = []
@@ -54,7 +56,10 @@ package struct MemoryClassifier {
             let known = fitted[id].flatMap { $0.example == row.example ? $0.features : nil }
             let set = known ?? extract(row.example)
             newest[id] = (row.example, set)
-            samples.append(model.sample(set, row.state.category == .favorite) { features[$0] ?? FeatureCount() })
+            samples.append(
+                model.sample(set, row.state.category == .favorite) {
+                    features[$0] ?? FeatureCount()
+                })
         }
         fitted = newest
         weights = WeightFit(samples.reversed(), of: words).weights
@@ -75,8 +80,10 @@ package struct MemoryClassifier {
     /// As every count store does: nothing falls below zero, and what is zero is not kept.
     private mutating func apply(_ change: CountChange) {
         categories = CategoryCounts(
-            favorites: categories.favorites + change.favorites, normals: categories.normals + change.normals,
-            seen: categories.seen + change.seen, seenFavorites: categories.seenFavorites + change.seenFavorites)
+            favorites: categories.favorites + change.favorites,
+            normals: categories.normals + change.normals,
+            seen: categories.seen + change.seen,
+            seenFavorites: categories.seenFavorites + change.seenFavorites)
         for (category, counts) in change.features {
             for (feature, number) in counts { add(number, to: feature, in: category) }
         }

@@ -35,9 +35,10 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 
 /// The labels of a mirror's texts, one for each post: the truth that ``TextTaste`` learns from.
 ///
-/// A label is written in the transaction of the decision that it follows from. The text is not stored with it but read
-/// from the archive, so that a text that leaves the archive is unlearned, and one that changes is learned anew. Of a post
-/// that the human deleted nothing is kept but digests, see ``noteDeletion(of:_:now:on:)``.
+/// A label is written in the transaction of the decision that it follows from. The text is not
+/// stored with it but read from the archive, so that a text that leaves the archive is unlearned,
+/// and one that changes is learned anew. Of a post that the human deleted nothing is kept but
+/// digests, see ``noteDeletion(of:_:now:on:)``.
 package struct LabelTable: Sendable {
     /// The newest labels, of which no more are learned from.
     static let most = WeightFit.examples
@@ -66,12 +67,13 @@ package struct LabelTable: Sendable {
 
     /// Notes what a decision says of a text.
     ///
-    /// What a person said of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is replaced by such a label
-    /// only.
+    /// What a person said of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is
+    /// replaced by such a label only.
     package func note(
         _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
     ) throws {
-        let weaker: SQL = label.isSaid ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.said)"
+        let weaker: SQL =
+            label.isSaid ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.said)"
         try connection.execute(
             """
             INSERT INTO text_labels (mirror, network, post_id, label, noted_ms)
@@ -95,10 +97,13 @@ package struct LabelTable: Sendable {
             """) == 1
     }
 
-    /// Removes ``PersonLabel/never`` from all posts whose text reads the same, while the archive knows their keys.
+    /// Removes ``PersonLabel/never`` from all posts whose text reads the same, while the archive
+    /// knows their keys.
     ///
     /// - Parameter key: What texts that read the same have in common.
-    package func takeBackNever(_ key: String, of id: PostID, on connection: any StorageConnection) throws {
+    package func takeBackNever(_ key: String, of id: PostID, on connection: any StorageConnection)
+        throws
+    {
         try connection.execute(
             """
             DELETE FROM text_labels WHERE mirror = \(mirror) AND label = \(PersonLabel.never.rawValue)
@@ -144,7 +149,8 @@ package struct LabelTable: Sendable {
     /// The labels of all texts that have one, but for those of deleted posts.
     package func labels() async throws -> [PostID: PersonLabel] {
         let rows = try await storage.query(
-            "SELECT network, post_id, label FROM text_labels WHERE mirror = \(mirror) AND features IS NULL")
+            "SELECT network, post_id, label FROM text_labels WHERE mirror = \(mirror) AND features IS NULL"
+        )
         return try rows.reduce(into: [:]) { labels, row in
             guard let network = NetworkName(rawValue: try row.text("network")) else { return }
             labels[PostID(network: network, value: try row.text("post_id"))] =
@@ -152,8 +158,11 @@ package struct LabelTable: Sendable {
         }
     }
 
-    /// The labels that can be learned from, in the order of their ids; one that this version does not know is left out.
-    func rows(on connection: any StorageConnection) throws -> [Row] { try connection.query(query).compactMap(Self.row) }
+    /// The labels that can be learned from, in the order of their ids; one that this version does
+    /// not know is left out.
+    func rows(on connection: any StorageConnection) throws -> [Row] {
+        try connection.query(query).compactMap(Self.row)
+    }
 
     /// The same on its own.
     func rows() async throws -> [Row] { try await storage.query(query).compactMap(Self.row) }
@@ -176,7 +185,8 @@ package struct LabelTable: Sendable {
         let text = try row.optionalText("text")
         guard text != nil || digests != nil else { return nil }
         return Row(
-            id: PostID(network: network, value: try row.text("post_id")), label: label, text: text, digests: digests)
+            id: PostID(network: network, value: try row.text("post_id")), label: label, text: text,
+            digests: digests)
     }
 }
 
@@ -193,7 +203,8 @@ package struct FeatureDigests: Equatable, Sendable {
         self.extraction = extraction
         self.features = FeatureSet(
             words: features.words.map(Self.digest), pairs: features.pairs.map(Self.digest),
-            spelling: features.spelling.map(Self.digest), form: features.form.map(Self.digest), author: nil)
+            spelling: features.spelling.map(Self.digest), form: features.form.map(Self.digest),
+            author: nil)
     }
 
     /// The digest of one feature: 16 hexadecimal digits.
@@ -213,6 +224,7 @@ package struct FeatureDigests: Equatable, Sendable {
         guard lines.count == 5, let extraction = Int64(lines[0]) else { return nil }
         let kinds = lines.dropFirst().map { $0.split(separator: " ").map(String.init) }
         self.extraction = extraction
-        features = FeatureSet(words: kinds[0], pairs: kinds[1], spelling: kinds[2], form: kinds[3], author: nil)
+        features = FeatureSet(
+            words: kinds[0], pairs: kinds[1], spelling: kinds[2], form: kinds[3], author: nil)
     }
 }

@@ -4,20 +4,23 @@ import Storage
 
 /// Learns from a person's decisions which of the human's texts they would not let the bot say.
 ///
-/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), over counts of its own (`CountNamespace.texts`), in
-/// which a text that somebody spoke against takes the place of a favorite. The labels are the truth; counts carry a
-/// digest of the labels that they were made from, and are made anew from ``LabelTable`` whenever that is another one, as
-/// after a label was taken back. Weights follow from the labels alone, and are fitted anew with them.
+/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), over counts of its own
+/// (`CountNamespace.texts`), in which a text that somebody spoke against takes the place of a
+/// favorite. The labels are the truth; counts carry a digest of the labels that they were made
+/// from, and are made anew from ``LabelTable`` whenever that is another one, as after a label was
+/// taken back. Weights follow from the labels alone, and are fitted anew with them.
 ///
 /// A text is only demoted: chosen for want of others. A text that a person kept never is.
 package struct TextTaste: Sendable {
-    /// What is counted of a text, whatever is of others' posts: labels are few, and words alone hardly meet again.
+    /// What is counted of a text, whatever is of others' posts: labels are few, and words alone
+    /// hardly meet again.
     package static let words = FeatureWords.full
     /// With fewer labels nothing is said.
     package static let fewest = 12
     /// A text is demoted if its features raise the log odds of a word against it by more than this.
     ///
-    /// How often somebody speaks against texts has no part in it: labels are given to what strikes a person.
+    /// How often somebody speaks against texts has no part in it: labels are given to what strikes
+    /// a person.
     package static let margin = 0.1
 
     package let table: LabelTable
@@ -30,7 +33,8 @@ package struct TextTaste: Sendable {
     ///   - counts: A store of `CountNamespace.texts`.
     ///   - configuration: Whether weights are learned, and from how many labels of each kind on.
     package init(
-        _ table: LabelTable, counts: any CountStore, extractor: FeatureExtractor, configuration: FavoriteConfiguration
+        _ table: LabelTable, counts: any CountStore, extractor: FeatureExtractor,
+        configuration: FavoriteConfiguration
     ) {
         self.table = table
         self.counts = counts
@@ -53,11 +57,14 @@ package struct TextTaste: Sendable {
         return TextSession(rows, source, stamp: stamp, counts: counts, weights: weights)
     }
 
-    /// The weights under which the labelled texts are told apart best; plain ones where there are too few.
+    /// The weights under which the labelled texts are told apart best; plain ones where there are
+    /// too few.
     private func fitted(_ rows: [LabelTable.Row]) -> EvidenceWeights {
         let learned = LabelledTexts.Learned(rows, extractor)
         let enough = WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
-        guard configuration.weighting == .learned, enough else { return .plain(of: extractor.words) }
+        guard configuration.weighting == .learned, enough else {
+            return .plain(of: extractor.words)
+        }
         return WeightFit(learned.samples, of: extractor.words).weights
     }
 
@@ -97,7 +104,8 @@ package struct TextOpinion: Equatable, Sendable {
     package let id: PostID
     /// The rate at which a person speaks against such texts, and what each feature adds to it.
     package let assessment: Assessment
-    /// Whether the text comes after others: it reads like those that a person spoke against, and they kept it not.
+    /// Whether the text comes after others: it reads like those that a person spoke against, and
+    /// they kept it not.
     package let isDemoted: Bool
     /// The number of texts with a label against them.
     package let against: Int
@@ -106,7 +114,9 @@ package struct TextOpinion: Equatable, Sendable {
     package var sentence: String {
         let told = assessment.told(atMost: 3)
         let words = told.strongest.filter { $0.logOdds > 0 }.map { FeatureGroup.shown($0.feature) }
-        let form = told.form.filter { $0.logOdds > 0 }.prefix(2).map { FeatureGroup.shown($0.feature) }
+        let form = told.form.filter { $0.logOdds > 0 }.prefix(2).map {
+            FeatureGroup.shown($0.feature)
+        }
         var groups: [String] = []
         if !words.isEmpty {
             groups.append("its words (\(words.joined(separator: ", ")))")
@@ -117,8 +127,11 @@ package struct TextOpinion: Equatable, Sendable {
         if told.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
             groups.append("its form (\(form.joined(separator: ", ")))")
         }
-        let by = groups.isEmpty ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
-        return "it comes after others, for it reads like the \(against) texts that were left out\(by)"
+        let by =
+            groups.isEmpty
+            ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
+        return
+            "it comes after others, for it reads like the \(against) texts that were left out\(by)"
     }
 }
 
@@ -133,7 +146,8 @@ package struct TextSession: Sendable {
     private let against: Int
 
     fileprivate init(
-        _ rows: [LabelTable.Row], _ source: LabelledTexts, stamp: CountStamp, counts: any CountStore,
+        _ rows: [LabelTable.Row], _ source: LabelledTexts, stamp: CountStamp,
+        counts: any CountStore,
         weights: EvidenceWeights
     ) {
         self.source = source
@@ -149,8 +163,8 @@ package struct TextSession: Sendable {
     /// Tells of texts whether they come after others.
     ///
     /// - Returns: One opinion for each text, in their order.
-    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
-    ///   `CancellationError`.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
+    ///   `StorageError` or `CancellationError`.
     package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [TextOpinion] {
         guard !texts.isEmpty else { return [] }
         var index = FeatureIndex(posts: texts.count)
@@ -169,13 +183,17 @@ package struct TextSession: Sendable {
 
     /// Counts of the labels, which are made anew where they are of others.
     private func snapshot(of features: [String]) async throws -> CountSnapshot {
-        if let snapshot = try await counts.counts(of: features), snapshot.stamp == stamp { return snapshot }
+        if let snapshot = try await counts.counts(of: features), snapshot.stamp == stamp {
+            return snapshot
+        }
         try await counts.rebuild(from: source)
         // Those of a later decision do as well: the labels were changed meanwhile.
-        guard let snapshot = try await counts.counts(of: features), snapshot.stamp.extraction == stamp.extraction
+        guard let snapshot = try await counts.counts(of: features),
+            snapshot.stamp.extraction == stamp.extraction
         else {
             throw FavoritesError(
-                .countsUnstable, "could not read the counts of texts: other processes keep changing them; try again")
+                .countsUnstable,
+                "could not read the counts of texts: other processes keep changing them; try again")
         }
         return snapshot
     }
@@ -190,10 +208,12 @@ struct LabelledTexts: CountSource {
 
     func tally(on connection: any StorageConnection) throws -> CountBatch {
         let rows = usable(try table.rows(on: connection))
-        return CountBatch(stamp: stamp(of: rows), previous: 0, change: Learned(rows, extractor).change)
+        return CountBatch(
+            stamp: stamp(of: rows), previous: 0, change: Learned(rows, extractor).change)
     }
 
-    /// The rows without what was found of deleted posts by another extractor: their texts cannot be looked at again.
+    /// The rows without what was found of deleted posts by another extractor: their texts cannot be
+    /// looked at again.
     func usable(_ rows: [LabelTable.Row]) -> [LabelTable.Row] {
         rows.filter { row in row.digests.map { $0.extraction == extractor.fingerprint } ?? true }
     }
@@ -219,9 +239,12 @@ struct LabelledTexts: CountSource {
         /// - Parameter rows: See ``LabelledTexts/usable(_:)``.
         init(_ rows: [LabelTable.Row], _ extractor: FeatureExtractor) {
             for row in rows {
-                guard let digests = row.text.map({ extractor.digests(of: $0, row.id) }) ?? row.digests else { continue }
+                guard
+                    let digests = row.text.map({ extractor.digests(of: $0, row.id) }) ?? row.digests
+                else { continue }
                 texts.append((digests.features, row.label.isAgainst))
-                change.move(digests.features, from: nil, to: row.label.isAgainst ? .seenFavorite : .seen)
+                change.move(
+                    digests.features, from: nil, to: row.label.isAgainst ? .seenFavorite : .seen)
             }
         }
 
@@ -234,7 +257,9 @@ struct LabelledTexts: CountSource {
         /// Each text as all others judge it.
         var samples: [WeightFit.Sample] {
             var counts: [String: FeatureCount] = [:]
-            for (feature, number) in change.features(of: .favorite) { counts[feature] = FeatureCount(favorite: number) }
+            for (feature, number) in change.features(of: .favorite) {
+                counts[feature] = FeatureCount(favorite: number)
+            }
             for (feature, number) in change.features(of: .normal) {
                 counts[feature, default: FeatureCount()].normal = number
             }
@@ -247,6 +272,7 @@ struct LabelledTexts: CountSource {
 }
 
 extension Assessment {
-    /// What all features together add to the log odds, with what the learned weights add to every post.
+    /// What all features together add to the log odds, with what the learned weights add to every
+    /// post.
     package var byFeatures: Double { logRate - baseLogOdds + weights.base }
 }

@@ -1,12 +1,14 @@
 import Posts
 
-/// The names of accounts, DIDs, which stay, and handles, which people may change; and the digests of records and files.
+/// The names of accounts, DIDs, which stay, and handles, which people may change; and the digests
+/// of records and files.
 package enum BlueskyName {
     /// `did:method:name`, as the protocol allows it.
     package static func isDID(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count <= 2_048, text.hasPrefix("did:") else { return false }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x61...0x7A).contains($0) }),
+        guard parts.count == 3, !parts[1].isEmpty,
+            parts[1].utf8.allSatisfy({ (0x61...0x7A).contains($0) }),
             !parts[2].isEmpty, !parts[2].hasSuffix(":"), !parts[2].hasSuffix("%")
         else { return false }
         return parts[2].utf8.allSatisfy { $0.isASCIIAlphanumeric || "._:%-".utf8.contains($0) }

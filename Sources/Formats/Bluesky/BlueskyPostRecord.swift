@@ -72,7 +72,8 @@ package struct BlueskyPostRecord: Sendable {
         }
     }
 
-    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
+    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is
+    /// about that.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// Labels that say who wrote, not that there is something to warn of.
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
@@ -99,7 +100,9 @@ package struct BlueskyPostRecord: Sendable {
         // What we do not know is taken for media: the text may make no sense without it.
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(kind ?? "")
         // A number is no label.
-        let labels = (wire.child("labels")?.children("values") ?? []).compactMap { $0.string("val") }
+        let labels = (wire.child("labels")?.children("values") ?? []).compactMap {
+            $0.string("val")
+        }
         var audience = PostAudience()
         audience.narrow(to: .public)
         audience.narrow(byLabels: labels)

@@ -16,11 +16,14 @@ package struct RecordAddress: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Parameter uri: `at://did:…/collection/key`; nil for every other text, one with a handle included.
+    /// - Parameter uri: `at://did:…/collection/key`; nil for every other text, one with a handle
+    ///   included.
     package init?(_ uri: String) {
         guard uri.utf8.count <= 4_096, uri.hasPrefix("at://") else { return nil }
-        let parts = uri.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, BlueskyName.isDID(parts[0]), Self.isCollection(parts[1]), Self.isKey(parts[2])
+        let parts = uri.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 3, BlueskyName.isDID(parts[0]), Self.isCollection(parts[1]),
+            Self.isKey(parts[2])
         else { return nil }
         self.init(repository: parts[0], collection: parts[1], key: parts[2])
     }
@@ -48,7 +51,8 @@ package struct RecordReference: Hashable, Sendable {
 
     /// Nil if one of the two cannot be that.
     package init?(uri: String?, cid: String?) {
-        guard let address = uri.flatMap({ RecordAddress($0) }), let cid, BlueskyName.isDigest(cid) else { return nil }
+        guard let address = uri.flatMap({ RecordAddress($0) }), let cid, BlueskyName.isDigest(cid)
+        else { return nil }
         self.address = address
         self.cid = cid
     }

@@ -5,7 +5,8 @@ package struct ActorAddress: Equatable {
 
     /// The host, with its port where one is written, in lower case.
     package var host: String
-    /// The name in a path such as `/users/name/statuses/1` or `/@name`, in lower case; nil in other paths.
+    /// The name in a path such as `/users/name/statuses/1` or `/@name`, in lower case; nil in other
+    /// paths.
     package var user: String?
 
     /// Nil for what is no web address.
@@ -14,7 +15,9 @@ package struct ActorAddress: Equatable {
         let scheme = text[..<colon.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { return nil }
         let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let parts = rest.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false).map { $0.lowercased() }
+        let parts = rest.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false).map {
+            $0.lowercased()
+        }
         guard let host = parts.first, Self.isHost(host) else { return nil }
         self.host = host
         if parts.count > 1, parts[1].hasPrefix("@") {
@@ -24,7 +27,8 @@ package struct ActorAddress: Equatable {
         }
     }
 
-    /// `user@host` in lower case, with or without a leading `@`; `nil` in the host's place for `user` alone.
+    /// `user@host` in lower case, with or without a leading `@`; `nil` in the host's place for
+    /// `user` alone.
     ///
     /// Nil for what is no name of a person.
     package static func name(_ text: String) -> (user: String, host: String?)? {
@@ -52,6 +56,7 @@ package struct ActorAddress: Equatable {
     }
 
     package static func isHost(_ text: String) -> Bool {
-        !text.isEmpty && !text.hasPrefix(".") && !text.contains { "/@?#\\<>\"%".contains($0) } && isOneWord(text)
+        !text.isEmpty && !text.hasPrefix(".") && !text.contains { "/@?#\\<>\"%".contains($0) }
+            && isOneWord(text)
     }
 }

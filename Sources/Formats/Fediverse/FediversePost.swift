@@ -3,15 +3,17 @@ package import Posts
 
 /// A post of a Mastodon-compatible server, before it is one of ours.
 ///
-/// Both wire forms fill it: a status of the client API, saved or asked for, and a note of an archive's outbox. What the two
-/// say in different ways is read here, so that one post reads the same by either.
+/// Both wire forms fill it: a status of the client API, saved or asked for, and a note of an
+/// archive's outbox. What the two say in different ways is read here, so that one post reads the
+/// same by either.
 package struct FediversePost: Sendable {
     /// Somebody whom the post names.
     package struct Mention: Sendable {
         package var account: AccountID
         /// `user@host`, with the case in which the name is written.
         package var name: String
-        /// The address of the profile or the actor; links in the content lead there, or to another usual place.
+        /// The address of the profile or the actor; links in the content lead there, or to another
+        /// usual place.
         package var addresses: [String]
 
         package init(account: AccountID, name: String, addresses: [String]) {
@@ -35,9 +37,12 @@ package struct FediversePost: Sendable {
             var rest = text[...]
             while let found = rest.firstRange(of: name) {
                 let end = text[found.upperBound...]
-                let goesOn = end.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) } ?? false
+                let goesOn =
+                    end.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) } ?? false
                 // A point ends a sentence, or goes on a host.
-                let isLonger = end.first == "." && end.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
+                let isLonger =
+                    end.first == "."
+                    && end.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
                 if !goesOn, !isLonger { return true }
                 rest = end
             }
@@ -108,7 +113,8 @@ package struct FediversePost: Sendable {
     /// - Returns: Nil for a post without an identity.
     package func post(noticedAt: Date? = nil, now: Date) -> Post? {
         guard let identity else { return nil }
-        // A server's word is better than the number in the identity, which is missing on most servers.
+        // A server's word is better than the number in the identity, which is missing on most
+        // servers.
         let keyed = noticedAt == nil ? PostTime.keyed(mastodon: identity) : nil
         let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
         let named = distinct(mentions.prefix(Self.maximumMentions))
@@ -129,7 +135,8 @@ package struct FediversePost: Sendable {
             isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
             warning: warning.isEmpty ? nil : warning, client: client,
             // Pictures in the content are attached as well, where they can be sent along at all.
-            pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote || html.quotesPost)
+            pictures: Picture.all(attachments, besides: hasPoll),
+            isQuote: isQuote || html.quotesPost)
         post.isTimeLimited = audience.isTimeLimited
         post.linkWords = html.linkWords
         return post
@@ -149,7 +156,8 @@ package struct FediversePost: Sendable {
 
     /// Whom the post names.
     ///
-    /// Where a server names people of its own accord, those count whose name or address the content holds.
+    /// Where a server names people of its own accord, those count whose name or address the content
+    /// holds.
     package var whoIsMeant: [Mention] {
         let named = distinct(mentions.prefix(Self.maximumMentions))
         guard mentionsAreLoose, !named.isEmpty else { return named }
@@ -168,17 +176,22 @@ package struct FediversePost: Sendable {
 
     /// What stands for the links to people.
     ///
-    /// A post may name people by the address of their actor while its text links to their profile. Servers put that at
-    /// one of a few places.
+    /// A post may name people by the address of their actor while its text links to their profile.
+    /// Servers put that at one of a few places.
     private static func names(of mentions: [Mention]) -> [String: String] {
         var names: [String: String] = [:]
         for mention in mentions {
-            for address in mention.addresses where !address.isEmpty { names[address] = mention.name }
+            for address in mention.addresses where !address.isEmpty {
+                names[address] = mention.name
+            }
         }
         for mention in mentions {
             for address in mention.addresses {
                 guard let (host, last) = parts(of: address) else { continue }
-                let users = [mention.name.prefix { $0 != "@" }.lowercased(), last.drop { $0 == "@" }.lowercased()]
+                let users = [
+                    mention.name.prefix { $0 != "@" }.lowercased(),
+                    last.drop { $0 == "@" }.lowercased(),
+                ]
                 for user in Set(users) where !user.isEmpty {
                     for folder in ["@", "users/", "", "profile/", "channel/", "u/"] {
                         let link = "https://\(host)/\(folder)\(user)"
@@ -190,9 +203,12 @@ package struct FediversePost: Sendable {
         return names
     }
 
-    /// The host of a web address, with its port, and what stands behind its last slash; nil for what is no web address.
+    /// The host of a web address, with its port, and what stands behind its last slash; nil for
+    /// what is no web address.
     private static func parts(of address: String) -> (host: String, last: Substring)? {
-        guard PlainText.isWebAddress(address), let scheme = address.firstRange(of: "://") else { return nil }
+        guard PlainText.isWebAddress(address), let scheme = address.firstRange(of: "://") else {
+            return nil
+        }
         let rest = address[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
         let parts = rest.split(separator: "/")
         guard let host = parts.first, parts.count > 1, let last = parts.last else { return nil }

@@ -70,7 +70,8 @@ package struct MastodonMention: Sendable {
 
 /// A post as the interface of the Mastodon family gives it, asked for or saved.
 ///
-/// Its fields are those of docs.joinmastodon.org/entities/Status and of the programs that have more.
+/// Its fields are those of docs.joinmastodon.org/entities/Status and of the programs that have
+/// more.
 package struct MastodonStatus: Sendable {
     package let id: String
     package let uri: String?
@@ -162,8 +163,9 @@ package struct MastodonStatus: Sendable {
 
     /// Whether a status tells of a post that it quotes.
     ///
-    /// Mastodon, Sharkey and Friendica give the quoted post; Akkoma, Fedibird and Iceshrimp its id too; Pleroma has both
-    /// among its own fields. A post that is gone or hidden may be quoted by its id or address alone.
+    /// Mastodon, Sharkey and Friendica give the quoted post; Akkoma, Fedibird and Iceshrimp its id
+    /// too; Pleroma has both among its own fields. A post that is gone or hidden may be quoted by
+    /// its id or address alone.
     private static func isQuote<Fields: WireFields>(_ wire: Fields) -> Bool {
         let places = [wire, wire.child("pleroma"), wire.child("akkoma")].compactMap(\.self)
         return places.contains { (place: Fields) in
@@ -213,7 +215,8 @@ package enum MastodonID {
 
     /// Whether `text` can stand in a path and a database.
     package static func isUsable(_ text: String) -> Bool {
-        text.utf8.count <= maximumLength && text != "." && text != ".." && ActorAddress.isOneWord(text)
+        text.utf8.count <= maximumLength && text != "." && text != ".."
+            && ActorAddress.isOneWord(text)
     }
 }
 

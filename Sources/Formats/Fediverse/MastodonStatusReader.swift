@@ -53,7 +53,9 @@ package struct MastodonStatusReader: Sendable {
 
     /// The host of the names at the server that a profile is at.
     private func localHost(at address: String?) -> String? {
-        guard !isCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else { return domain }
+        guard !isCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else {
+            return domain
+        }
         guard let domain, host.hasSuffix("." + domain) else { return host }
         return domain
     }
@@ -102,8 +104,8 @@ package struct MastodonStatusReader: Sendable {
 
     /// A reply whose person cannot be told is a reply still.
     ///
-    /// Where the number of the answered person means something else, the answered post itself tells;
-    /// one that contradicts the post's own word tells nothing.
+    /// Where the number of the answered person means something else, the answered post itself
+    /// tells; one that contradicts the post's own word tells nothing.
     private func replyTarget(
         of wire: MastodonStatus, by account: MastodonAccount, _ author: AccountID
     ) -> ReplyTarget? {
@@ -125,8 +127,8 @@ package struct MastodonStatusReader: Sendable {
         return ReplyTarget(author: named ?? told)
     }
 
-    /// The answered post, if it is of the same author: the addresses of their posts differ in the id
-    /// at the end.
+    /// The answered post, if it is of the same author: the addresses of their posts differ in the
+    /// id at the end.
     private static func neighbour(of wire: MastodonStatus) -> PostID? {
         guard let answered = wire.inReplyToID, let address = identity(of: wire),
             address.hasSuffix("/\(wire.id)")

@@ -10,7 +10,9 @@ package enum XText {
     package static func withoutLeadingMentions(_ text: String) -> String {
         var rest = text[...]
         while rest.first == "@" {
-            let name = rest.dropFirst().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            let name = rest.dropFirst().prefix {
+                $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
+            }
             let after = rest[name.endIndex...]
             guard !name.isEmpty, after.first?.isWhitespace ?? true else { break }
             rest = after.drop(while: \.isWhitespace)
@@ -18,7 +20,8 @@ package enum XText {
         return String(rest)
     }
 
-    /// The language, unless X did not know it; with the tags of today for those that X still writes in the old way.
+    /// The language, unless X did not know it; with the tags of today for those that X still writes
+    /// in the old way.
     package static func language(_ tag: String?) -> String? {
         guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
         return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
@@ -43,10 +46,13 @@ package struct XLinkEntity: Sendable {
         self.isMedia = isMedia || page.map(Self.leadsToMedia) ?? false
     }
 
-    /// What stands for each shortened address: nothing for pictures of the post and posts that it quotes.
+    /// What stands for each shortened address: nothing for pictures of the post and posts that it
+    /// quotes.
     ///
     /// - Parameter quoted: The ids of the quoted posts.
-    package static func replacements(of links: [XLinkEntity], quoting quoted: Set<String>) -> [String: String] {
+    package static func replacements(of links: [XLinkEntity], quoting quoted: Set<String>)
+        -> [String: String]
+    {
         var replacements: [String: String] = [:]
         for link in links {
             let leadsToQuoted = link.expanded.flatMap(postID).map(quoted.contains) ?? false
@@ -62,13 +68,16 @@ package struct XLinkEntity: Sendable {
     /// `https://x.com/name/status/1/photo/1`.
     package static func leadsToMedia(_ address: String) -> Bool {
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)
-        return postID(in: address) != nil && parts.count == 8 && (parts[6] == "photo" || parts[6] == "video")
+        return postID(in: address) != nil && parts.count == 8
+            && (parts[6] == "photo" || parts[6] == "video")
     }
 
     /// The id of the post that an address of X leads to.
     package static func postID(in address: String) -> String? {
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)
-        let hosts: Set<Substring> = ["x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter.com"]
+        let hosts: Set<Substring> = [
+            "x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter.com",
+        ]
         guard parts.count >= 6, hosts.contains(parts[2]), parts[4] == "status" else { return nil }
         let id = String(parts[5].prefix { $0 != "?" })
         return XID.isUsable(id) ? id : nil

@@ -43,7 +43,8 @@ package enum XID {
 
     /// The id of something `seconds` earlier; nil for ids that do not tell their time.
     package static func id(_ seconds: Int, secondsBefore id: String) -> String? {
-        guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000 else { return nil }
+        guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000
+        else { return nil }
         let distance = UInt64(seconds) * 1_000 << timeShift
         return number > distance ? String(number - distance) : nil
     }

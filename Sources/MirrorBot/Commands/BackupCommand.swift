@@ -26,7 +26,8 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many dated backups of this database stay in the folder, the new one among them.", valueName: "number"))
+            "How many dated backups of this database stay in the folder, the new one among them.",
+            valueName: "number"))
     var keep: Int?
 
     @OptionGroup var output: ChangeOutput
@@ -42,13 +43,16 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         let path = URL(fileURLWithPath: Console.current.path(file)).path
         try check(path)
-        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) { mirror in
+        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) {
+            mirror in
             let backup = try await make(of: mirror, at: path)
             if output.json { return try JSONOutput.print(backup) }
             print("copied the database to \(Printable.line(keep == nil ? file : backup.file))")
             for path in backup.removed ?? [] { print("removed \(Printable.line(path))") }
             if let key = backup.key {
-                print("keep \(Printable.line(key)) too, at another place: nothing else opens the logins in the copy")
+                print(
+                    "keep \(Printable.line(key)) too, at another place: nothing else opens the logins in the copy"
+                )
             }
         }
     }
@@ -58,14 +62,16 @@ struct BackupCommand: AsyncParsableCommand {
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         if keep != nil {
             guard exists, !isFolder.boolValue else { return }
-            throw CommandError(.usage, "\(Printable.line(file)) is a file; with --keep, name a folder")
+            throw CommandError(
+                .usage, "\(Printable.line(file)) is a file; with --keep, name a folder")
         }
         guard !exists else {
             throw CommandError(
                 .usage,
                 isFolder.boolValue
                     ? "\(Printable.line(file)) is a folder; name a file in it, or say with --keep how many backups stay there"
-                    : "\(Printable.line(file)) exists already, and is not overwritten; name another file")
+                    : "\(Printable.line(file)) exists already, and is not overwritten; name another file"
+            )
         }
     }
 
@@ -83,7 +89,8 @@ struct BackupCommand: AsyncParsableCommand {
     ) async throws -> HumanMirror {
         guard case .sqlite = configuration.process.storage else {
             throw ConfigurationError(
-                Setting.databaseURL.name, "names a server, whose data is copied with pg_dump and not with this")
+                Setting.databaseURL.name,
+                "names a server, whose data is copied with pg_dump and not with this")
         }
         return try await MirrorOptions.openWhicheverThereAre(configuration, making)
     }

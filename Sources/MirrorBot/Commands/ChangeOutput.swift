@@ -14,7 +14,8 @@ extension MirrorOptions {
     ///   - needsZone: Whether the change is about days, which without a time zone there are none.
     ///   - making: What may be made where it is not there yet.
     ///   - opening: How the mirror is opened.
-    ///   - ask: Asks the person first, and returns what they were shown; what it throws ends the command.
+    ///   - ask: Asks the person first, and returns what they were shown; what it throws ends the
+    ///     command.
     ///   - lines: What is told a person.
     /// - Throws: What the desk throws; as ``withZone``.
     func change<Operation: PersonOperation>(
@@ -31,7 +32,9 @@ extension MirrorOptions {
             return try await desk.perform(PersonRequest(operation, seen: output.digest ?? shown))
         }
         let outcome =
-            if needsZone { try await withZone(making: making) { try await perform(at: Desk($0, zone: $1)) } } else {
+            if needsZone {
+                try await withZone(making: making) { try await perform(at: Desk($0, zone: $1)) }
+            } else {
                 try await withRecord(making: making, opening: opening) { mirror, record in
                     try await perform(at: Desk(mirror, zone: mirror.knownTimeZone(record)))
                 }

@@ -14,7 +14,8 @@ struct ConfigCommand: AsyncParsableCommand {
             database, which holds the values of "set". Ends with 78 if a value cannot be used.
             """)
 
-    @Argument(help: ArgumentHelp("Only settings whose name or text contains it.", valueName: "word"))
+    @Argument(
+        help: ArgumentHelp("Only settings whose name or text contains it.", valueName: "word"))
     var word: String?
 
     @OptionGroup var options: MirrorOptions
@@ -35,18 +36,22 @@ struct ConfigCommand: AsyncParsableCommand {
             for line in ConfigView.lines(report, terminal: .output) { print(line) }
         }
         guard let last = problems.last else { return }
-        for problem in problems.dropLast() { StandardError.write("error: \(Printable.lines("\(problem)"))\n") }
+        for problem in problems.dropLast() {
+            StandardError.write("error: \(Printable.lines("\(problem)"))\n")
+        }
         throw last
     }
 
-    /// The values with what is set for the mirror; a database that cannot be read is no problem of any value.
+    /// The values with what is set for the mirror; a database that cannot be read is no problem of
+    /// any value.
     private func withSettings(_ values: SettingValues) async -> SettingValues {
         do {
             let configuration = try MirrorConfiguration(
                 values, environment: Console.current.environment, readsAccounts: false)
             return try await configuration.valuesWithSettings()
         } catch {
-            StandardError.write("warning: what is set for the mirror is not shown: \(Printable.line("\(error)"))\n")
+            StandardError.write(
+                "warning: what is set for the mirror is not shown: \(Printable.line("\(error)"))\n")
             return values
         }
     }

@@ -61,7 +61,9 @@ struct DoctorCommand: AsyncParsableCommand {
         } else {
             for line in report.lines(terminal: .output) { print(line) }
         }
-        if let failed = report.findings.first(where: { $0.verdict == .fail }) { throw ExitCode(failed.status.rawValue) }
+        if let failed = report.findings.first(where: { $0.verdict == .fail }) {
+            throw ExitCode(failed.status.rawValue)
+        }
     }
 
     private func showLast() async throws {
@@ -69,7 +71,8 @@ struct DoctorCommand: AsyncParsableCommand {
             (try await mirror.lastFindings(), try await mirror.knownTimeZone())
         }
         guard let (findings, at) = last.0 else {
-            throw CommandError(.configuration, "doctor never examined this mirror; run mirror-bot doctor")
+            throw CommandError(
+                .configuration, "doctor never examined this mirror; run mirror-bot doctor")
         }
         if !json { print("found \(LocalTime(at, in: last.1 ?? .gmt))") }
         try show(DoctorReport(findings: findings, at: at))
@@ -89,8 +92,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
 /// Work that a signal asks to put away what it has made before the process ends.
 ///
-/// The first signal begins a graceful shutdown, and ends the process when the work has ended. A second
-/// one ends it at once.
+/// The first signal begins a graceful shutdown, and ends the process when the work has ended. A
+/// second one ends it at once.
 private struct SignalledWork: Service {
     let work: @Sendable () async throws -> Void
 
@@ -100,11 +103,13 @@ private struct SignalledWork: Service {
     static func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
         guard Console.current.ownsProcess else { return try await work() }
         let service = ServiceGroupConfiguration.ServiceConfiguration(
-            service: SignalledWork(work: work), successTerminationBehavior: .gracefullyShutdownGroup,
+            service: SignalledWork(work: work),
+            successTerminationBehavior: .gracefullyShutdownGroup,
             failureTerminationBehavior: .cancelGroup)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [service], logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() }))
+                services: [service],
+                logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() }))
         let signals = await UnixSignalsSequence(trapping: EndingSignals.trapped)
         let received = ReceivedSignal()
         let listener = Task {
@@ -158,8 +163,12 @@ private struct DoctorReport: Encodable {
         let columns = max(20, terminal.columns - width - 4)
         return findings.flatMap { finding -> [String] in
             let text = Printable.wrapped(Printable.line(finding.text), columns: columns)
-            let fix = finding.fix.map { Printable.wrapped("→ " + Printable.line($0), columns: columns) } ?? []
-            let head = mark(finding.verdict, terminal) + " " + Printable.padded(finding.subject, to: width) + "  "
+            let fix =
+                finding.fix.map { Printable.wrapped("→ " + Printable.line($0), columns: columns) }
+                ?? []
+            let head =
+                mark(finding.verdict, terminal) + " " + Printable.padded(finding.subject, to: width)
+                + "  "
             let indent = String(repeating: " ", count: width + 4)
             return (text + fix).enumerated().map { $0 == 0 ? head + $1 : indent + $1 }
         }

@@ -35,7 +35,9 @@ struct ExplainCommand: AsyncParsableCommand {
             throw ValidationError("expected either an id or --text\(reason)")
         }
         if author != nil, text == nil { throw ValidationError("--author needs --text") }
-        if text?.contains(where: { !$0.isWhitespace }) == false { throw ValidationError("--text is empty") }
+        if text?.contains(where: { !$0.isWhitespace }) == false {
+            throw ValidationError("--text is empty")
+        }
     }
 
     func run() async throws {
@@ -45,7 +47,9 @@ struct ExplainCommand: AsyncParsableCommand {
             let report: ExplainReport
             if let text {
                 let author: (id: AccountID, handle: String)? =
-                    if let author { try await PeopleBook(mirror: mirror).author(author) } else { nil }
+                    if let author { try await PeopleBook(mirror: mirror).author(author) } else {
+                        nil
+                    }
                 report = try await reporter.report(onText: text, by: author, now: now)
             } else {
                 report = try await reporter.report(on: id ?? "", now: now)

@@ -31,21 +31,31 @@ struct ForgetCommand: AsyncParsableCommand {
 /// `mirror-bot forget text`.
 struct ForgetTextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "text", abstract: "Exclude a post, a word or a period; the word text can be left out.")
+        commandName: "text",
+        abstract: "Exclude a post, a word or a period; the word text can be left out.")
 
-    @Argument(help: "The address or id of an archived post; with --undo its id, or the digest that list shows.")
+    @Argument(
+        help:
+            "The address or id of an archived post; with --undo its id, or the digest that list shows."
+    )
     var post: String?
 
-    @Option(help: ArgumentHelp("A word or several; case, width and accents are ignored.", valueName: "word"))
+    @Option(
+        help: ArgumentHelp(
+            "A word or several; case, width and accents are ignored.", valueName: "word"))
     var word: String?
 
-    @Option(help: ArgumentHelp("A day of every year (MM-DD), or of one (YYYY-MM-DD).", valueName: "MM-DD"))
+    @Option(
+        help: ArgumentHelp(
+            "A day of every year (MM-DD), or of one (YYYY-MM-DD).", valueName: "MM-DD"))
     var day: String?
 
     @Option(help: ArgumentHelp("The first day of a period.", valueName: "YYYY-MM-DD"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Its last day; without it the period has no end.", valueName: "YYYY-MM-DD"))
+    @Option(
+        help: ArgumentHelp(
+            "Its last day; without it the period has no end.", valueName: "YYYY-MM-DD"))
     var to: String?
 
     @Flag(help: "Revert it; removed posts return when they are read again.")
@@ -106,7 +116,8 @@ struct ForgetTextCommand: AsyncParsableCommand {
         case .muted("word", let word):
             let number = try await forgetting.reach(of: subject)
             guard number > 0 else { return }
-            question = "Remove \(posts(number)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
+            question =
+                "Remove \(posts(number)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
         case .gonePost, .muted: return
         }
         try Confirmation.require(question, unless: yes, or: "nothing was forgotten")
@@ -125,7 +136,9 @@ struct ForgetTextCommand: AsyncParsableCommand {
         if case .muted("word", _) = subject { lines.append("removed: \(posts(report.removed))") }
         lines += report.slots.map(\.line)
         let replies = report.repliesLeftOut
-        if replies > 0 { lines.append("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
+        if replies > 0 {
+            lines.append("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out")
+        }
         return lines + report.left.map(\.line)
     }
 
@@ -151,7 +164,9 @@ struct ForgetListCommand: AsyncParsableCommand {
         guard !found.isEmpty else { return print("nothing is forgotten or muted") }
         for line in found {
             let kind = Printable.padded(line.kind, to: 6)
-            print("\(LocalTime(line.noted, in: zone).day)  \(kind)  \(shownMute(line.kind, line.value))")
+            print(
+                "\(LocalTime(line.noted, in: zone).day)  \(kind)  \(shownMute(line.kind, line.value))"
+            )
         }
     }
 }

@@ -27,35 +27,47 @@ struct HistoryCommand: AsyncParsableCommand {
             valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only changes of that day on the human's clock, as 2026-11-24.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp(
+            "Only changes of that day on the human's clock, as 2026-11-24.", valueName: "date"))
     var day: String?
 
     @Option(help: ArgumentHelp("Only post, reply or favorite; repeatable.", valueName: "kind"))
     var kind: [ActionKind] = []
 
     @Option(
-        help: ArgumentHelp("Only this state, such as done or skipped; repeatable.", valueName: "state")
+        help: ArgumentHelp(
+            "Only this state, such as done or skipped; repeatable.", valueName: "state")
     )
     var state: [ActionState] = []
 
-    @Option(help: ArgumentHelp("Only actions for this person, including linked accounts.", valueName: "account"))
+    @Option(
+        help: ArgumentHelp(
+            "Only actions for this person, including linked accounts.", valueName: "account"))
     var person: String?
 
     @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        if day != nil, since != nil { throw ValidationError("--day and --since do not go together") }
+        if day != nil, since != nil {
+            throw ValidationError("--day and --since do not go together")
+        }
     }
 
     func run() async throws {
         try await options.withRecord { mirror, record in
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            let found = try await ActionList(of: mirror, try search(in: zone, now: mirror.clock.now))
+            let found = try await ActionList(
+                of: mirror, try search(in: zone, now: mirror.clock.now))
             if list.json { return try JSONOutput.print(found) }
             guard !found.actions.isEmpty else { return print("nothing of the kind is stored") }
-            for line in found.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) { print(line) }
-            if let totals = found.totals, totals.total > found.actions.count { print(Self.line(totals)) }
+            for line in found.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) {
+                print(line)
+            }
+            if let totals = found.totals, totals.total > found.actions.count {
+                print(Self.line(totals))
+            }
             ListOptions.tell(next: found.next)
         }
     }
@@ -64,7 +76,8 @@ struct HistoryCommand: AsyncParsableCommand {
     private static func line(_ totals: ActionTotals) -> String {
         let counts = totals.counts.map { count in
             let plural = count.kind == .reply ? "replies" : "\(count.kind.rawValue)s"
-            return "\(count.count) \(count.count == 1 ? count.kind.rawValue : plural) \(count.state.rawValue)"
+            return
+                "\(count.count) \(count.count == 1 ? count.kind.rawValue : plural) \(count.state.rawValue)"
         }
         return "in all: \(counts.joined(separator: ", "))"
     }

@@ -8,7 +8,8 @@ extension LeftAction {
         let end =
             switch state {
             case .done: "is out; mirror-bot undo \(id) takes it back"
-            case .sending: "it is not known yet whether it arrived; mirror-bot undo \(id) takes it back if it did"
+            case .sending:
+                "it is not known yet whether it arrived; mirror-bot undo \(id) takes it back if it did"
             default: "did not arrive, and will not be sent"
             }
         let shown = text.map { ": \(Printable.line($0, columns: 50))" } ?? ""

@@ -5,7 +5,8 @@ import Foundation
 /// The options of commands that print a list page by page, but for its length.
 struct PageOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Continue here: the value of next in the JSON of the page before.", valueName: "place")
+        help: ArgumentHelp(
+            "Continue here: the value of next in the JSON of the page before.", valueName: "place")
     )
     var after: String?
 
@@ -49,7 +50,8 @@ extension PersonTime {
     func since(_ text: String, now: Date) throws -> Date {
         guard let start = pastInstant(text, now: now) else {
             throw ValidationError(
-                "--since is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
+                "--since is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
+            )
         }
         return start
     }

@@ -25,10 +25,13 @@ struct LoginCommand: AsyncParsableCommand {
     var network: NetworkName
 
     @Option(
-        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: RoleArgument.role)
+        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"),
+        transform: RoleArgument.role)
     var role: AccountRole
 
-    @Option(help: ArgumentHelp("Mastodon: the account's server, as https://host.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("Mastodon: the account's server, as https://host.", valueName: "address")
+    )
     var server: String?
 
     @Option(help: ArgumentHelp("Bluesky: the account's handle.", valueName: "handle"))
@@ -46,7 +49,9 @@ struct LoginCommand: AsyncParsableCommand {
     @Flag(help: "Bluesky: log the human in without an app password, which is enough.")
     var noPassword = false
 
-    @Option(help: ArgumentHelp("Where the network's interface is, if not at its usual host.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the network's interface is, if not at its usual host.", valueName: "address"))
     var apiBaseURL: String?
 
     @Flag(help: "Print the variables to set, and keep nothing.")
@@ -67,14 +72,18 @@ struct LoginCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard noPassword else { return }
-        if tokenFile != nil { throw ValidationError("--no-password and --token-file do not go together") }
+        if tokenFile != nil {
+            throw ValidationError("--no-password and --token-file do not go together")
+        }
         guard network.descriptor.required(by: role).allSatisfy({ !$0.isSecret }) else {
-            throw ValidationError("the \(role.rawValue) on \(network.displayName) needs more than --no-password")
+            throw ValidationError(
+                "the \(role.rawValue) on \(network.displayName) needs more than --no-password")
         }
     }
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) { mirror in
+        try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) {
+            mirror in
             // What is only printed changes nothing here, not even whose mirror this is.
             guard print else { return try await logIn(to: mirror) }
             try await mirror.scratch().closing(after: logIn)
@@ -93,7 +102,9 @@ struct LoginCommand: AsyncParsableCommand {
             throw error
         }
         try tell(outcome)
-        if !output.json { for line in outcome.rules { StandardError.write(Printable.line(line) + "\n") } }
+        if !output.json {
+            for line in outcome.rules { StandardError.write(Printable.line(line) + "\n") }
+        }
         if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
     }
 
@@ -120,7 +131,8 @@ struct LoginCommand: AsyncParsableCommand {
         let rules = await rules(of: network, verified, mirror)
         let outcome = LoggedIn(
             verified, openedBy: account, mirror: mirror.name, isKept: !print,
-            warnings: login.warnings + warnings(verified, network, account, mirror.configuration) + rules.warnings,
+            warnings: login.warnings + warnings(verified, network, account, mirror.configuration)
+                + rules.warnings,
             rules: rules.lines)
         for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
         if outcome.isKept {
@@ -137,10 +149,16 @@ struct LoginCommand: AsyncParsableCommand {
     ) async -> (lines: [String], warnings: [String]) {
         guard role == .bot else { return ([], []) }
         do {
-            let report = try await mirror.showServerRules(of: network, account: verified.id, now: mirror.clock.now)
+            let report = try await mirror.showServerRules(
+                of: network, account: verified.id, now: mirror.clock.now)
             return (report.lines, [])
         } catch {
-            return ([], ["the rules of \(network.host) for bots are not known here: \(error); read them there"])
+            return (
+                [],
+                [
+                    "the rules of \(network.host) for bots are not known here: \(error); read them there"
+                ]
+            )
         }
     }
 
@@ -201,7 +219,9 @@ struct LoginCommand: AsyncParsableCommand {
     private func tell(_ outcome: LoggedIn) throws {
         if output.json { return try JSONOutput.print(outcome) }
         let name = "@\(Printable.line(outcome.handle)) on \(outcome.network.displayName)"
-        guard !outcome.isKept else { return show("the \(role.rawValue) of mirror \(outcome.mirror) is \(name)") }
+        guard !outcome.isKept else {
+            return show("the \(role.rawValue) of mirror \(outcome.mirror) is \(name)")
+        }
         for variable in outcome.variables { show("\(variable.name)=\(variable.value)") }
         StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
     }
@@ -211,11 +231,14 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func conversation(_ mirror: HumanMirror) async throws -> LoginOutcome {
         let typed = try apiBaseURL.map { address in
-            try Question.checked(address) { try ServerURL.normalized($0, setting: "--api-base-url") }
+            try Question.checked(address) {
+                try ServerURL.normalized($0, setting: "--api-base-url")
+            }
         }
         let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
         let request = LoginRequest(
-            role: role, network: network, server: server, handle: handle, apiBaseURL: apiBaseURL, pastesToken: token,
+            role: role, network: network, server: server, handle: handle, apiBaseURL: apiBaseURL,
+            pastesToken: token,
             token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret), mirror: mirror)
         return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
     }
@@ -232,12 +255,14 @@ struct LoginCommand: AsyncParsableCommand {
         }
         if role == .human, (network as? XNetwork)?.canWrite == true {
             warnings.append(
-                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads")
+                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
+            )
         }
         // Where the interface has no such mark, another warning says so.
         if role == .bot, !verified.isBot, network.name.traits.tellsBots {
             warnings.append(
-                "the account does not say that it is automated; the first run marks it, where the network lets it")
+                "the account does not say that it is automated; the first run marks it, where the network lets it"
+            )
         }
         return warnings
     }
@@ -249,7 +274,8 @@ private enum TokenFile {
 
     /// The secret, without white space around it.
     ///
-    /// - Throws: ``CommandError`` for a file that cannot be read, or holds nothing or more than one line.
+    /// - Throws: ``CommandError`` for a file that cannot be read, or holds nothing or more than one
+    ///   line.
     static func secret(_ name: String) throws -> Secret {
         if name == "-" { return try Question.secret("") }
         let path = Console.current.path(name)
@@ -257,12 +283,19 @@ private enum TokenFile {
         do throws(FileTrust.Problem) {
             data = try FileTrust.contents(of: path, atMost: mostBytes, .none)
         } catch {
-            throw CommandError(.badData, "--token-file \(Printable.line(name)) \(error.text(behind: path))")
+            throw CommandError(
+                .badData, "--token-file \(Printable.line(name)) \(error.text(behind: path))")
         }
-        guard let data else { throw CommandError(.badData, "--token-file \(Printable.line(name)) does not exist") }
-        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw CommandError(.badData, "--token-file \(Printable.line(name)) is not a line with one secret")
+        guard let data else {
+            throw CommandError(.badData, "--token-file \(Printable.line(name)) does not exist")
+        }
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(
+            in: .whitespacesAndNewlines)
+        guard !text.isEmpty,
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw CommandError(
+                .badData, "--token-file \(Printable.line(name)) is not a line with one secret")
         }
         return Secret(text)
     }
@@ -275,7 +308,8 @@ struct LogoutCommand: AsyncParsableCommand {
         abstract: "Forget a login that was kept by mirror-bot login.")
 
     @Option(
-        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: RoleArgument.role)
+        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"),
+        transform: RoleArgument.role)
     var role: AccountRole
 
     @OptionGroup var output: ChangeOutput
@@ -286,7 +320,9 @@ struct LogoutCommand: AsyncParsableCommand {
             let outcome = try await mirror.logOut(role)
             if output.json { return try JSONOutput.print(outcome) }
             guard outcome.wasKept else {
-                return print("nothing to do: mirror \(outcome.mirror) keeps no login of the \(role.rawValue)")
+                return print(
+                    "nothing to do: mirror \(outcome.mirror) keeps no login of the \(role.rawValue)"
+                )
             }
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
         }

@@ -22,7 +22,8 @@ struct MirrorsCommand: AsyncParsableCommand {
             mirror-bot status --all shows how they are.
             """,
         subcommands: [
-            MirrorsListCommand.self, MirrorsAddCommand.self, MirrorsImportCommand.self, MirrorsExportCommand.self,
+            MirrorsListCommand.self, MirrorsAddCommand.self, MirrorsImportCommand.self,
+            MirrorsExportCommand.self,
             MirrorsPauseCommand.self, MirrorsResumeCommand.self, MirrorsRemoveCommand.self,
         ],
         defaultSubcommand: MirrorsListCommand.self)
@@ -43,7 +44,9 @@ struct MirrorsListCommand: AsyncParsableCommand {
             let list = try await MirrorList(in: installation.storage, now: installation.clock.now)
             if json { return try JSONOutput.print(list) }
             guard !list.mirrors.isEmpty else {
-                return print("there are no mirrors yet; mirror-bot login, train, set and mirrors add make one")
+                return print(
+                    "there are no mirrors yet; mirror-bot login, train, set and mirrors add make one"
+                )
             }
             let width = list.mirrors.map(\.name.count).max() ?? 0
             for mirror in list.mirrors { print(mirror.line(nameWidth: width)) }
@@ -53,9 +56,11 @@ struct MirrorsListCommand: AsyncParsableCommand {
 
 extension MirrorList.Mirror {
     fileprivate func line(nameWidth: Int) -> String {
-        let accounts = "\(human.map { "@" + $0 } ?? "unknown") → \(bot.map { "@" + $0 } ?? "unknown")"
+        let accounts =
+            "\(human.map { "@" + $0 } ?? "unknown") → \(bot.map { "@" + $0 } ?? "unknown")"
         let waits = suggestions > 0 ? ", \(suggestions) suggestions waiting" : ""
-        return Printable.padded(name, to: nameWidth) + "  " + Printable.padded(state.rawValue, to: 8) + "  "
+        return Printable.padded(name, to: nameWidth) + "  "
+            + Printable.padded(state.rawValue, to: 8) + "  "
             + Printable.line(accounts + waits)
     }
 }
@@ -79,11 +84,13 @@ struct MirrorsAddCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("\(MirrorSettings.nameForm).", valueName: "mirror"))
     var name: String
 
-    @Argument(help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
+    @Argument(
+        help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with the logins, as a JSON object; - is standard input.", valueName: "file"))
+        help: ArgumentHelp(
+            "A file with the logins, as a JSON object; - is standard input.", valueName: "file"))
     var credentials: String?
 
     @Flag(help: "Print JSON.")
@@ -100,15 +107,20 @@ struct MirrorsAddCommand: AsyncParsableCommand {
             do {
                 entry.logins = try MirrorEntry.logins(data)
             } catch {
-                throw CommandError(.badData, "--credentials \(Printable.line(credentials)): \(error)")
+                throw CommandError(
+                    .badData, "--credentials \(Printable.line(credentials)): \(error)")
             }
         }
         try await options.withInstallation(.made, readsAccounts: false) { installation in
             let added = try await MirrorRegister(installation).add(entry)
             if json { return try JSONOutput.print(added) }
-            let logins = added.logins.isEmpty ? "no logins" : "logins of \(added.logins.joined(separator: " and "))"
+            let logins =
+                added.logins.isEmpty
+                ? "no logins" : "logins of \(added.logins.joined(separator: " and "))"
             let count = added.settings.count
-            print("added mirror \(added.mirror) with \(count) \(count == 1 ? "setting" : "settings") and \(logins)")
+            print(
+                "added mirror \(added.mirror) with \(count) \(count == 1 ? "setting" : "settings") and \(logins)"
+            )
             for line in added.wayBackLines { print(line) }
         }
     }
@@ -150,9 +162,15 @@ struct MirrorsImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try InputFile.contents(of: file, atMost: MirrorRegister.maximumBytes)
-        try await options.withInstallation(dryRun ? .pretended : .made, readsAccounts: false) { installation in
-            let report = try await MirrorRegister(installation).importMirrors(data, isDryRun: dryRun)
-            if json { try JSONOutput.print(report) } else { for line in report.lines { print(line) } }
+        try await options.withInstallation(dryRun ? .pretended : .made, readsAccounts: false) {
+            installation in
+            let report = try await MirrorRegister(installation).importMirrors(
+                data, isDryRun: dryRun)
+            if json {
+                try JSONOutput.print(report)
+            } else {
+                for line in report.lines { print(line) }
+            }
             guard !report.problems.isEmpty else { return }
             try Console.current.output.flush()
             throw CommandError(.badData, report.refusal(isListed: !json))
@@ -174,13 +192,15 @@ extension ImportReport {
         let counts = "\(added.count) new, \(changed.count) changed, \(unchanged) as they were"
         let summary =
             isDryRun
-            ? "nothing was stored; of \(mirrors) mirrors: \(counts)" : "imported \(mirrors) mirrors: \(counts)"
+            ? "nothing was stored; of \(mirrors) mirrors: \(counts)"
+            : "imported \(mirrors) mirrors: \(counts)"
         return [summary, names("new", added), names("changed", changed)].compactMap(\.self)
     }
 
     fileprivate func refusal(isListed: Bool) -> String {
         let count = problems.count + moreProblems
-        let title = "nothing was imported, because of \(count) \(count == 1 ? "problem" : "problems")"
+        let title =
+            "nothing was imported, because of \(count) \(count == 1 ? "problem" : "problems")"
         guard isListed else { return title }
         let rest = moreProblems > 0 ? ["and \(moreProblems) more"] : []
         return ([title + ":"] + problems.map(\.description) + rest).joined(separator: "\n  ")
@@ -224,15 +244,21 @@ struct MirrorsExportCommand: AsyncParsableCommand {
         try await options.withInstallation(readsAccounts: false) { installation in
             var text = ""
             let isPrinted = name == OutputFile.standardOutput
-            let report = try await MirrorRegister(installation).export(withSecrets: withSecrets) { line in
-                if isPrinted { Console.current.output.write(JSONOutput.escaped(line)) } else { text += line }
+            let report = try await MirrorRegister(installation).export(withSecrets: withSecrets) {
+                line in
+                if isPrinted {
+                    Console.current.output.write(JSONOutput.escaped(line))
+                } else {
+                    text += line
+                }
             }
             if !isPrinted {
                 try output.write(text)
                 print("exported \(report.mirrors) mirrors to \(Printable.line(name))")
             }
             guard !report.lacking.isEmpty else { return }
-            StandardError.write("note: the secrets of \(report.lacking.count) mirrors are left out\n")
+            StandardError.write(
+                "note: the secrets of \(report.lacking.count) mirrors are left out\n")
         }
     }
 }

@@ -13,12 +13,15 @@ struct MirrorsPauseCommand: AsyncParsableCommand {
             All names are checked first. Exit code 78 if one is no mirror's; then none is paused.
             """)
 
-    @Argument(help: ArgumentHelp("The mirrors.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    @Argument(
+        help: ArgumentHelp("The mirrors.", valueName: "mirror"),
+        completion: .custom(MirrorNames.complete))
     var names: [String]
 
     @Option(
         help: ArgumentHelp(
-            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.", valueName: "time")
+            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.",
+            valueName: "time")
     )
     var until: String?
 
@@ -33,7 +36,8 @@ struct MirrorsPauseCommand: AsyncParsableCommand {
     func validate() throws { try MirrorArgument.check(names, options) }
 
     func run() async throws {
-        try await options.change(names, PauseMirror(until: until, reason: reason), json: json) { change in
+        try await options.change(names, PauseMirror(until: until, reason: reason), json: json) {
+            change in
             let words = change.untilLocal.map { "until \($0)" } ?? "until mirror-bot mirrors resume"
             return ["mirror \(change.mirror) pauses \(words)"] + change.left.map(\.line)
         }
@@ -43,9 +47,12 @@ struct MirrorsPauseCommand: AsyncParsableCommand {
 /// `mirror-bot mirrors resume`.
 struct MirrorsResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "End the pauses of mirrors, as mirror-bot resume does with one.")
+        commandName: "resume",
+        abstract: "End the pauses of mirrors, as mirror-bot resume does with one.")
 
-    @Argument(help: ArgumentHelp("The mirrors.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    @Argument(
+        help: ArgumentHelp("The mirrors.", valueName: "mirror"),
+        completion: .custom(MirrorNames.complete))
     var names: [String]
 
     @Flag(help: "Print JSON, one object on each line.")
@@ -72,7 +79,9 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
             mirror-bot mirrors pause, and wait for the worker to release it, or stop the worker.
             """)
 
-    @Argument(help: ArgumentHelp("The mirror.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    @Argument(
+        help: ArgumentHelp("The mirror.", valueName: "mirror"),
+        completion: .custom(MirrorNames.complete))
     var name: String
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -104,7 +113,8 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
                 "Remove mirror \(name), \(Printable.line(accounts)), with everything that is stored of it? [y/N] ",
                 unless: yes, or: "nothing was removed")
             let desk = Desk(mirror, zone: nil)
-            let removal = try await desk.perform(PersonRequest(RemoveMirror(), seen: yes ? nil : subject.seen))
+            let removal = try await desk.perform(
+                PersonRequest(RemoveMirror(), seen: yes ? nil : subject.seen))
             if json { return try JSONOutput.print(removal) }
             let rows = removal.rows.values.reduce(0, +)
             print("removed mirror \(removal.mirror), \(rows) rows of \(removal.rows.count) tables")
@@ -120,9 +130,12 @@ enum MirrorArgument {
     static func check(_ names: [String], _ options: MirrorOptions) throws {
         if options.mirror != nil { throw ValidationError("--mirror has no meaning here") }
         for name in names where !MirrorSettings.isName(name) {
-            throw ValidationError("\"\(Printable.line(name, columns: 40))\" is not \(MirrorSettings.nameForm)")
+            throw ValidationError(
+                "\"\(Printable.line(name, columns: 40))\" is not \(MirrorSettings.nameForm)")
         }
-        if let twice = Dictionary(grouping: names, by: \.self).first(where: { $0.value.count > 1 })?.key {
+        if let twice = Dictionary(grouping: names, by: \.self).first(where: { $0.value.count > 1 })?
+            .key
+        {
             throw ValidationError("\(twice) is given twice")
         }
     }
@@ -134,7 +147,8 @@ enum InputFile {
 
     /// The contents of a file, a pipe, or standard input for `-`.
     ///
-    /// - Throws: ``CommandError`` with the code for bad data if it cannot be read or is longer than `limit` bytes.
+    /// - Throws: ``CommandError`` with the code for bad data if it cannot be read or is longer than
+    ///   `limit` bytes.
     static func contents(of name: String, atMost limit: Int) throws -> Data {
         let path = Console.current.path(name)
         let shown = Printable.line(name)
@@ -163,11 +177,14 @@ enum InputFile {
 }
 
 extension MirrorOptions {
-    /// Asks the desks of several mirrors for the same change, one after the other, and tells what came of each.
+    /// Asks the desks of several mirrors for the same change, one after the other, and tells what
+    /// came of each.
     ///
-    /// - Throws: `ConfigurationError` if one of the names is no mirror's, before anything is changed; what the desks throw.
+    /// - Throws: `ConfigurationError` if one of the names is no mirror's, before anything is
+    ///   changed; what the desks throw.
     fileprivate func change<Operation: PersonOperation>(
-        _ names: [String], _ operation: Operation, json: Bool, _ lines: (Operation.Outcome) -> [String]
+        _ names: [String], _ operation: Operation, json: Bool,
+        _ lines: (Operation.Outcome) -> [String]
     ) async throws {
         try await withInstallation(readsAccounts: false) { installation in
             for desk in try await MirrorRegister(installation).desks(of: names) {

@@ -19,7 +19,8 @@ struct MoveCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A postgres:// URL, or a folder as for MIRROR_BOT_HOME; its tables are created.", valueName: "place"))
+            "A postgres:// URL, or a folder as for MIRROR_BOT_HOME; its tables are created.",
+            valueName: "place"))
     var to: String?
 
     @Flag(help: "Move every mirror of the database.")
@@ -38,17 +39,21 @@ struct MoveCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (to == nil) == stay else { throw ValidationError("give either --to or --stay") }
-        if all, options.mirror != nil { throw ValidationError("--all and --mirror do not go together") }
+        if all, options.mirror != nil {
+            throw ValidationError("--all and --mirror do not go together")
+        }
         if stay, all || json { throw ValidationError("--stay goes with neither --all nor --json") }
         if to?.isEmpty == true { throw ValidationError("--to is empty") }
     }
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: open) { mirror in
+        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: open) {
+            mirror in
             guard let to else { return try await stay(mirror) }
             let location = try Self.location(to)
             if case .sqlite = location, mirror.process.isDyno {
-                throw ConfigurationError("--to", "is a folder, and a dyno's disk is forgotten daily")
+                throw ConfigurationError(
+                    "--to", "is a folder, and a dyno's disk is forgotten daily")
             }
             let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
             try await Self.open(location).closing { target in
@@ -70,7 +75,8 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     private func move(
-        _ names: [String], from mirror: HumanMirror, to target: any StorageEngine, _ location: StorageLocation
+        _ names: [String], from mirror: HumanMirror, to target: any StorageEngine,
+        _ location: StorageLocation
     ) async throws {
         let progress = MoveProgress()
         var receipts: [MirrorMove.Receipt] = []
@@ -88,7 +94,8 @@ struct MoveCommand: AsyncParsableCommand {
             case .held:
                 throw CommandError(
                     .tryLater,
-                    "could not move mirror \(name): a worker holds it; stop it first. Nothing was changed")
+                    "could not move mirror \(name): a worker holds it; stop it first. Nothing was changed"
+                )
             case .restless:
                 throw CommandError(
                     .tryLater,
@@ -103,11 +110,14 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     /// Asks before an older copy is written over.
-    private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation) async throws {
+    private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation)
+        async throws
+    {
         guard let leftover = try await move.leftover(), !yes else { return }
         let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
         let kind = leftover.state == .left ? "as it was when it was moved away" : "not complete"
-        StandardError.write("\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
+        StandardError.write(
+            "\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
         try Confirmation.require("Overwrite it? [y/N] ", unless: yes)
     }
 
@@ -130,11 +140,15 @@ struct MoveCommand: AsyncParsableCommand {
 
     private static func location(_ text: String) throws -> StorageLocation {
         if text.contains("://") {
-            guard let problem = StorageLocation.problem(ofURL: text) else { return .postgres(url: text) }
+            guard let problem = StorageLocation.problem(ofURL: text) else {
+                return .postgres(url: text)
+            }
             throw ValidationError("--to \(problem)")
         }
-        let url = URL(fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath))
-            .standardizedFileURL
+        let url = URL(
+            fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath)
+        )
+        .standardizedFileURL
         let file = ProcessSettings.databaseFile
         return .sqlite(path: url.lastPathComponent == file ? url.path : url.path + "/" + file)
     }
@@ -159,9 +173,12 @@ struct MoveCommand: AsyncParsableCommand {
 
     private static func print(_ receipt: MirrorMove.Receipt) {
         let names = [
-            ("posts", "post"), ("people", "person"), ("examples", "example"), ("actions", "action"), ("plans", "plan"),
+            ("posts", "post"), ("people", "person"), ("examples", "example"), ("actions", "action"),
+            ("plans", "plan"),
         ]
-        let shown = names.compactMap { table, one in receipt.rows[table].map { "\($0) \($0 == 1 ? one : table)" } }
+        let shown = names.compactMap { table, one in
+            receipt.rows[table].map { "\($0) \($0 == 1 ? one : table)" }
+        }
         let total = receipt.rows.values.reduce(0, +)
         let list = shown.isEmpty ? "" : ": " + shown.joined(separator: ", ")
         print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")
@@ -172,19 +189,25 @@ struct MoveCommand: AsyncParsableCommand {
     private static func next(_ location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
-        case (Setting.secretKey.name?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
+        case (Setting.secretKey.name?, _):
+            lines.append("keep SECRET_KEY as it is: it opens the logins there too")
         case (let file?, .postgres):
-            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to its content:")
+            lines.append(
+                "set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to its content:")
             lines.append("  nothing else opens the logins")
         case (let file?, .sqlite(let path)):
-            lines.append("copy \(Printable.line(file)) to \(Printable.line(path)).key: nothing else opens the logins")
+            lines.append(
+                "copy \(Printable.line(file)) to \(Printable.line(path)).key: nothing else opens the logins"
+            )
         case (nil, _): break
         }
         switch location {
         case .postgres: lines.append("set DATABASE_URL to it, and start mirror-bot run")
         case .sqlite(let path):
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            lines.append("unset DATABASE_URL, set MIRROR_BOT_HOME=\(Printable.line(folder)), and start mirror-bot run")
+            lines.append(
+                "unset DATABASE_URL, set MIRROR_BOT_HOME=\(Printable.line(folder)), and start mirror-bot run"
+            )
         }
         return lines
     }

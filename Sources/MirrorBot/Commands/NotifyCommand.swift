@@ -43,7 +43,8 @@ struct NotifyCommand: AsyncParsableCommand {
         Console.current.log.follow(configuration)
         guard configuration.process.notices.tells else {
             throw ConfigurationError(
-                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")
+                Setting.notifyURL.name,
+                "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")
         }
         let sender = NoticeSender(configuration.process.notices)
         let receipts = await sender.send(.test(of: configuration.mirror.mirror, now: Date()))
@@ -51,11 +52,16 @@ struct NotifyCommand: AsyncParsableCommand {
         if json {
             try JSONOutput.print(NoticeTestReport(receipts: receipts))
         } else {
-            for receipt in receipts where receipt.problem == nil { print("sent: \(Printable.line(receipt.way))") }
+            for receipt in receipts where receipt.problem == nil {
+                print("sent: \(Printable.line(receipt.way))")
+            }
         }
-        let problems = receipts.compactMap { receipt in receipt.problem.map { "\(receipt.way): \($0)" } }
+        let problems = receipts.compactMap { receipt in
+            receipt.problem.map { "\(receipt.way): \($0)" }
+        }
         guard problems.isEmpty else {
-            throw CommandError(.unavailable, "could not send to \(problems.joined(separator: "; "))")
+            throw CommandError(
+                .unavailable, "could not send to \(problems.joined(separator: "; "))")
         }
     }
 }
@@ -84,7 +90,9 @@ private struct NoticeReport: Encodable {
 
     init(_ mirror: String, _ rows: [NoticeRow], _ told: [ToldNotice]) {
         (self.mirror, self.told) = (mirror, told)
-        notices = rows.map { Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts) }
+        notices = rows.map {
+            Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts)
+        }
     }
 
     func lines(in zone: TimeZone) -> [String] {
@@ -97,7 +105,8 @@ private struct NoticeReport: Encodable {
         } + (told.isEmpty ? [] : ["", "the last messages"])
             + told.map { notice in
                 let state = notice.state == .resolved ? "over: " : ""
-                return Printable.line("  \(LocalTime(notice.at, in: zone))  \(state)\(notice.title)")
+                return Printable.line(
+                    "  \(LocalTime(notice.at, in: zone))  \(state)\(notice.title)")
             }
     }
 }

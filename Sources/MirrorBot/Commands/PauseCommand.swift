@@ -17,7 +17,8 @@ struct PauseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.", valueName: "time")
+            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.",
+            valueName: "time")
     )
     var until: String?
 
@@ -30,7 +31,8 @@ struct PauseCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.change(PauseMirror(until: until, reason: reason), output) { change in
             let words = change.untilLocal.map { "until \($0); mirror-bot resume ends it sooner" }
-            return ["mirror \(change.mirror) pauses \(words ?? "until mirror-bot resume")"] + change.left.map(\.line)
+            return ["mirror \(change.mirror) pauses \(words ?? "until mirror-bot resume")"]
+                + change.left.map(\.line)
         }
     }
 }
@@ -44,7 +46,10 @@ struct ResumeCommand: AsyncParsableCommand {
             gone. That ends with --knowing, and for an account that was suspended also when it is active again.
             """)
 
-    @Flag(help: "Go on although the human's account is a memorial, suspended, switched off, moved or gone.")
+    @Flag(
+        help:
+            "Go on although the human's account is a memorial, suspended, switched off, moved or gone."
+    )
     var knowing = false
 
     @OptionGroup var output: ChangeOutput
@@ -60,10 +65,14 @@ extension PauseChange {
     var resumptionLines: [String] {
         guard let human else {
             let isDone = wasPaused == true
-            return [isDone ? "mirror \(mirror) continues" : "nothing to do: mirror \(mirror) is not paused"]
+            return [
+                isDone
+                    ? "mirror \(mirror) continues" : "nothing to do: mirror \(mirror) is not paused"
+            ]
         }
         guard isHeld else { return ["mirror \(mirror) continues, although \(human)"] }
-        let rest = "mirror \(mirror) sends nothing, because \(human): resume --knowing goes on all the same"
+        let rest =
+            "mirror \(mirror) sends nothing, because \(human): resume --knowing goes on all the same"
         return (wasPaused == true ? ["the pause of mirror \(mirror) has ended"] : []) + [rest]
     }
 }

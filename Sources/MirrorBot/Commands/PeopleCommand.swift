@@ -21,7 +21,8 @@ struct PeopleCommand: AsyncParsableCommand {
               mirror-bot people allow '*@social.example'
             """,
         subcommands: [
-            PeopleListCommand.self, PeopleLinkCommand.self, PeopleUnlinkCommand.self, PeopleAllowCommand.self,
+            PeopleListCommand.self, PeopleLinkCommand.self, PeopleUnlinkCommand.self,
+            PeopleAllowCommand.self,
             PeopleDenyCommand.self, PeopleForgetCommand.self, PeopleReportCommand.self,
         ])
 }
@@ -30,7 +31,8 @@ struct PeopleCommand: AsyncParsableCommand {
 struct PeopleListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show whom the human answered most, and everybody who is denied, allowed or linked.")
+        abstract:
+            "Show whom the human answered most, and everybody who is denied, allowed or linked.")
 
     @OptionGroup var options: MirrorOptions
 
@@ -38,7 +40,8 @@ struct PeopleListCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only people who are allowed, denied, none of it or forgotten; all by default.", valueName: "word"))
+            "Only people who are allowed, denied, none of it or forgotten; all by default.",
+            valueName: "word"))
     var stance = "all"
 
     @Option(help: ArgumentHelp("Maximum of people to show.", valueName: "number"))
@@ -68,7 +71,9 @@ struct PeopleListCommand: AsyncParsableCommand {
             let list = try await PeopleList(of: mirror, search)
             if page.json { return try JSONOutput.print(list) }
             guard !list.people.isEmpty || !list.servers.isEmpty else {
-                return print(words.isEmpty && stance == "all" ? "nobody yet: the archive holds no replies" : "nobody")
+                return print(
+                    words.isEmpty && stance == "all"
+                        ? "nobody yet: the archive holds no replies" : "nobody")
             }
             let rows = list.servers.map(\.row) + list.people.map(\.row)
             let width = rows.map { Printable.width($0.name) }.max() ?? 0
@@ -110,7 +115,8 @@ extension PeopleList.Server {
 struct PeopleLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
-        abstract: "Note that two accounts are one person, so that old replies to one may answer the other.",
+        abstract:
+            "Note that two accounts are one person, so that old replies to one may answer the other.",
         discussion: """
             X lets an account be matched to one elsewhere only with the person's express consent: ask them, and say so \
             with --consented.
@@ -123,9 +129,12 @@ struct PeopleLinkCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(LinkPeople(first: first, second: second, consented: consented), output) { change in
+        try await options.change(
+            LinkPeople(first: first, second: second, consented: consented), output
+        ) { change in
             let all = [change.account] + change.sameAs
-            return ["one person: \(all.map(shownAccount).joined(separator: ", "))"] + unlearnedLine(change.unlearned)
+            return ["one person: \(all.map(shownAccount).joined(separator: ", "))"]
+                + unlearnedLine(change.unlearned)
         }
     }
 }
@@ -141,9 +150,13 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(UnlinkPerson(account: account), output, making: .nothing) { change in
+        try await options.change(UnlinkPerson(account: account), output, making: .nothing) {
+            change in
             let shown = shownAccount(change.account)
-            return [change.wayBack == nil ? "nothing to do: \(shown) was not linked" : "not linked any more: \(shown)"]
+            return [
+                change.wayBack == nil
+                    ? "nothing to do: \(shown) was not linked" : "not linked any more: \(shown)"
+            ]
         }
     }
 }
@@ -171,15 +184,20 @@ struct PeopleAllowCommand: AsyncParsableCommand {
 struct PeopleDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deny",
-        abstract: "Never answer, favorite or learn from a person, and unlearn what was learned from them.",
-        discussion: "*@host denies everybody on that server and its subdomains, except people who are allowed.")
+        abstract:
+            "Never answer, favorite or learn from a person, and unlearn what was learned from them.",
+        discussion:
+            "*@host denies everybody on that server and its subdomains, except people who are allowed."
+    )
 
     @Argument(help: "The account, or *@host.") var account: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(DenyPeople(account: account), output) { $0.lines(after: .deny) + $0.wayBackLines }
+        try await options.change(DenyPeople(account: account), output) {
+            $0.lines(after: .deny) + $0.wayBackLines
+        }
     }
 }
 
@@ -203,10 +221,13 @@ extension PersonChange {
         let shown = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
         var lines = wasForgotten ? ["no longer forgotten: \(shown)"] : []
         lines.append("\(said == .deny ? "denied" : "allowed"): \(shown)")
-        if said == .allow, let onDenied { lines.append("this overrides the denial of \(Printable.line(onDenied))") }
+        if said == .allow, let onDenied {
+            lines.append("this overrides the denial of \(Printable.line(onDenied))")
+        }
         if said == .deny, unlearned == 0, !isKnown {
             lines.append(
-                "nobody known has this name; if they have written to the bot, compare with mirror-bot people list")
+                "nobody known has this name; if they have written to the bot, compare with mirror-bot people list"
+            )
         }
         return lines + unlearnedLine(unlearned) + left.map(\.line)
     }
@@ -224,7 +245,8 @@ extension ServerChange {
         if known > 0 {
             lines.append("known people on it: \(known)")
         } else if unlearned == 0 {
-            lines.append("nobody known is on it; compare the host with those of mirror-bot people list")
+            lines.append(
+                "nobody known is on it; compare the host with those of mirror-bot people list")
         }
         if !allowed.isEmpty {
             let names = allowed.map { Printable.line($0) }.joined(separator: ", ")

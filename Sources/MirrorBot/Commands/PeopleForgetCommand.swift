@@ -41,8 +41,12 @@ struct PeopleForgetCommand: AsyncParsableCommand {
                 (gone.dropped, "of the planned answers and favorites"),
                 (gone.ended, "of the notes of what was done or decided"),
             ]
-            var lines = ["forgotten: \(gone.accounts.map { Printable.line($0) }.joined(separator: ", "))"]
-            lines += counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" } + change.left.map { "  \($0.line)" }
+            var lines = [
+                "forgotten: \(gone.accounts.map { Printable.line($0) }.joined(separator: ", "))"
+            ]
+            lines +=
+                counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" }
+                + change.left.map { "  \($0.line)" }
             if gone.underWay > 0 {
                 lines.append(
                     """
@@ -55,7 +59,8 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     }
 
     private func confirm(_ mirror: HumanMirror) async throws {
-        let holding = try await PersonHolding(of: PeopleBook(mirror: mirror).account(account), in: mirror)
+        let holding = try await PersonHolding(
+            of: PeopleBook(mirror: mirror).account(account), in: mirror)
         let all = holding.accounts.map { Printable.line($0) }.joined(separator: ", ")
         let parts = holding.parts.isEmpty ? "" : " (\(holding.parts.joined(separator: ", ")))"
         try Confirmation.require(
@@ -112,7 +117,10 @@ private struct PersonView {
 
     var lines: [String] {
         accounts + [""] + section("said to them, or favorited", report.deeds.flatMap(deed)) + [""]
-            + section("posts of the human that answer or name them", report.mentions.flatMap(mention)) + [""]
+            + section(
+                "posts of the human that answer or name them", report.mentions.flatMap(mention)) + [
+                ""
+            ]
             + section("posts of theirs that are learned from", report.learned.flatMap(learned))
     }
 
@@ -135,7 +143,8 @@ private struct PersonView {
 
     private func deed(_ deed: PersonReport.Deed) -> [String] {
         let head = "  \(time(deed.at))  \(deed.kind), \(deed.state)  \(deed.about)"
-        return [Printable.line(head)] + said(deed.text) + (deed.why.map { ["    (\(Printable.line($0)))"] } ?? [])
+        return [Printable.line(head)] + said(deed.text)
+            + (deed.why.map { ["    (\(Printable.line($0)))"] } ?? [])
     }
 
     private func mention(_ mention: PersonReport.Mention) -> [String] {

@@ -18,7 +18,8 @@ struct PlanCommand: AsyncParsableCommand {
             today, as 2026-11-24#2 or tomorrow#2, by its time as 14:05, as next for the one that comes next, or by its id.
             """,
         subcommands: [
-            PlanShowCommand.self, PlanSkipCommand.self, PlanRestoreCommand.self, PlanMoveCommand.self,
+            PlanShowCommand.self, PlanSkipCommand.self, PlanRestoreCommand.self,
+            PlanMoveCommand.self,
             PlanPinCommand.self, PlanRerollCommand.self,
         ],
         defaultSubcommand: PlanShowCommand.self)
@@ -47,10 +48,14 @@ struct PlanShowCommand: AsyncParsableCommand {
         try await options.withZone { mirror, zone in
             let now = mirror.clock.now
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
-            guard let report = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now) else {
+            guard
+                let report = try await PlanReporter(mirror: mirror, zone: zone).report(
+                    on: day, now: now)
+            else {
                 guard try await mirror.table.record().past != nil else {
                     throw ConfigurationError(
-                        "the human's past", "has not been read; run mirror-bot train scheduler first", part: .posts)
+                        "the human's past",
+                        "has not been read; run mirror-bot train scheduler first", part: .posts)
                 }
                 throw CommandError(.badData, "could not plan \(day): no archived post is older")
             }
@@ -73,7 +78,9 @@ struct PlanSkipCommand: AsyncParsableCommand, TakesSlot {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(SkipSlot(slot: slot), output, needsZone: true) { $0.lines + $0.wayBackLines }
+        try await options.change(SkipSlot(slot: slot), output, needsZone: true) {
+            $0.lines + $0.wayBackLines
+        }
     }
 }
 
@@ -120,7 +127,9 @@ struct PlanPinCommand: AsyncParsableCommand, TakesSlot {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(PinSlot(slot: slot, post: post), output, needsZone: true) { $0.lines }
+        try await options.change(PinSlot(slot: slot, post: post), output, needsZone: true) {
+            $0.lines
+        }
     }
 }
 
@@ -131,7 +140,8 @@ struct PlanRerollCommand: AsyncParsableCommand {
         abstract: "Draw a day again; pinned and moved slots stay.",
         discussion: "Replaced slots stay in the plan, as skipped.")
 
-    @Argument(help: ArgumentHelp("The day; today by default.", valueName: "YYYY-MM-DD")) var day: String?
+    @Argument(help: ArgumentHelp("The day; today by default.", valueName: "YYYY-MM-DD")) var day:
+        String?
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -159,9 +169,12 @@ struct NeverCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "never",
         abstract: "Never send a text again, whichever post it came from.",
-        discussion: "Planned slots with that text get another one. Other posts with the same text are excluded too.")
+        discussion:
+            "Planned slots with that text get another one. Other posts with the same text are excluded too."
+    )
 
-    @Argument(help: "The address or id of an archived post, or a slot that has its text, as 4 or '#4'.")
+    @Argument(
+        help: "The address or id of an archived post, or a slot that has its text, as 4 or '#4'.")
     var post: String
     @Flag(help: "Revert that: the text may be sent again.") var undo = false
     @OptionGroup var output: ChangeOutput
@@ -169,7 +182,8 @@ struct NeverCommand: AsyncParsableCommand, TakesSlot {
 
     func run() async throws {
         guard undo else {
-            return try await options.change(NeverSend(post: post), output, needsZone: true) { change in
+            return try await options.change(NeverSend(post: post), output, needsZone: true) {
+                change in
                 change.lines(change.isNew ? "excluded" : "excluded already") + change.wayBackLines
             }
         }
@@ -184,7 +198,8 @@ struct PostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "post",
         abstract: "Send one of the human's old posts now.",
-        discussion: "A running worker sends it within a minute. Without a worker it expires after an hour.")
+        discussion:
+            "A running worker sends it within a minute. Without a worker it expires after an hour.")
 
     @Argument(help: "The address or id of an archived post.") var post: String
     @Flag(help: "Required, so that nothing is sent by mistake.") var now = false
@@ -192,11 +207,16 @@ struct PostCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        guard now else { throw ValidationError("give --now to send it, or give it to a slot with mirror-bot plan pin") }
+        guard now else {
+            throw ValidationError(
+                "give --now to send it, or give it to a slot with mirror-bot plan pin")
+        }
     }
 
     func run() async throws {
-        try await options.change(PublishPost(post: post), output, needsZone: true) { $0.lines + $0.wayBackLines }
+        try await options.change(PublishPost(post: post), output, needsZone: true) {
+            $0.lines + $0.wayBackLines
+        }
     }
 }
 
@@ -218,6 +238,7 @@ extension ChangedSlot {
         let state = isPinned && state == "planned" ? "pinned" : state
         let waits = isPinned && self.state == "planned" && text == nil
         let shown = waits ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
-        return "\(slot) at \(time) is \(state): \(waits ? shown : Printable.line(shown, columns: 50))"
+        return
+            "\(slot) at \(time) is \(state): \(waits ? shown : Printable.line(shown, columns: 50))"
     }
 }

@@ -44,10 +44,10 @@ struct ProfileOffer {
     /// Shows the proposal, and writes it if the person agrees.
     ///
     /// - Parameter agrees: Puts a question to the person, and returns whether the answer is yes.
-    /// - Returns: True if the profile says whose mirror it is, or the person was told what to put there; false if they
-    ///   declined.
-    /// - Throws: ``CommandError`` if somebody else changed the profile meanwhile; as `HumanMirror.profileProposal()`; what
-    ///   `agrees` throws.
+    /// - Returns: True if the profile says whose mirror it is, or the person was told what to put
+    ///   there; false if they declined.
+    /// - Throws: ``CommandError`` if somebody else changed the profile meanwhile; as
+    ///   `HumanMirror.profileProposal()`; what `agrees` throws.
     func make(if agrees: (String) throws -> Bool) async throws -> Bool {
         let proposal = try await mirror.profileProposal()
         try await mirror.dropProfileChanges()
@@ -56,7 +56,9 @@ struct ProfileOffer {
             try await mirror.settleProfile()
             return true
         }
-        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else { return false }
+        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else {
+            return false
+        }
         try await write(proposal)
         print("written")
         return true
@@ -74,7 +76,8 @@ struct ProfileOffer {
     private func write(_ proposal: ProfileProposal) async throws {
         guard try await mirror.writeProfile(proposal) else {
             throw CommandError(
-                .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")
+                .tryLater,
+                "could not write the profile: somebody changed it meanwhile; look at it again")
         }
     }
 
@@ -98,7 +101,9 @@ struct ProfileOffer {
 
     private static func lines(_ text: ProfileProposal.Text) -> [String] {
         let bio = text.bio.split(separator: "\n", omittingEmptySubsequences: false)
-        let rows = text.fields.map { "\($0.name): \($0.value)" + ($0.verified == nil ? "" : " (verified)") }
+        let rows = text.fields.map {
+            "\($0.name): \($0.value)" + ($0.verified == nil ? "" : " (verified)")
+        }
         return (bio.map(String.init) + rows).map { "  | " + Printable.line($0) }
     }
 }

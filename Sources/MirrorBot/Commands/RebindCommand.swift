@@ -17,7 +17,8 @@ struct RebindCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("human or bot; both by default.", valueName: "role"), transform: RoleArgument.role)
+        help: ArgumentHelp("human or bot; both by default.", valueName: "role"),
+        transform: RoleArgument.role)
     var role: AccountRole?
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -33,10 +34,12 @@ struct RebindCommand: AsyncParsableCommand {
             let outcome = Rebound(rebindings, of: name)
             guard !rebindings.isEmpty else {
                 if output.json { return try JSONOutput.print(outcome) }
-                return print("nothing to do: mirror \(name) belongs to the accounts that are logged in")
+                return print(
+                    "nothing to do: mirror \(name) belongs to the accounts that are logged in")
             }
             for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
-            try Confirmation.require("Accept these accounts for mirror \(name)? [y/N] ", unless: yes)
+            try Confirmation.require(
+                "Accept these accounts for mirror \(name)? [y/N] ", unless: yes)
             guard try await mirror.rebind(rebindings, now: mirror.clock.now) else {
                 throw CommandError(
                     .tryLater, "could not rebind mirror \(name): a worker holds it; stop it first")

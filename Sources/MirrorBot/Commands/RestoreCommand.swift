@@ -50,7 +50,9 @@ extension RestoreReport {
             let state = takenOver == .read ? "" : ", which cannot be used,"
             lines.append("the database that was there\(state) is kept as \(before)")
         }
-        let sealed = mirrors.flatMap { mirror in mirror.sealedLogins.map { (mirror.name, $0.rawValue) } }
+        let sealed = mirrors.flatMap { mirror in
+            mirror.sealedLogins.map { (mirror.name, $0.rawValue) }
+        }
         if sealed.isEmpty {
             if hasKey { lines.append("\(key) opens the stored logins") }
         } else {
@@ -58,7 +60,9 @@ extension RestoreReport {
             for (mirror, role) in sealed {
                 lines.append("\(key) \(cause) the login of the \(role) of mirror \(mirror)")
             }
-            lines.append("  put the key there that the backup was made with, or log in again: mirror-bot login")
+            lines.append(
+                "  put the key there that the backup was made with, or log in again: mirror-bot login"
+            )
         }
         lines.append("next: mirror-bot status, then mirror-bot resume, and start mirror-bot run")
         return lines
@@ -68,14 +72,22 @@ extension RestoreReport {
 extension RestoreReport.Mirror {
     fileprivate func lines(knowsPeople: Bool) -> [String] {
         let end = knownUntil.map { ", as of \($0.formatted(.iso8601))" } ?? ""
-        var lines = ["restored mirror \(name): \(posts) posts, \(actions) actions, \(people) people\(end)"]
+        var lines = [
+            "restored mirror \(name): \(posts) posts, \(actions) actions, \(people) people\(end)"
+        ]
         lines.append("  it pauses until mirror-bot resume")
-        if leftOut > 0 { lines.append("  \(leftOut) \(leftOut == 1 ? "action" : "actions") that waited left out") }
+        if leftOut > 0 {
+            lines.append("  \(leftOut) \(leftOut == 1 ? "action" : "actions") that waited left out")
+        }
         if !knowsRest {
-            lines.append("  what it did since then is not known here: its own posts are read with the next start")
+            lines.append(
+                "  what it did since then is not known here: its own posts are read with the next start"
+            )
         }
         if !knowsRest, !knowsPeople {
-            lines.append("  whom you denied and what it was to forget since then, say again before mirror-bot resume")
+            lines.append(
+                "  whom you denied and what it was to forget since then, say again before mirror-bot resume"
+            )
         }
         return lines
     }

@@ -20,11 +20,13 @@ struct RetireCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "When: 2026-12-31, \"2026-12-31 18:00\" or in 30d; now if it is left out.", valueName: "date"))
+            "When: 2026-12-31, \"2026-12-31 18:00\" or in 30d; now if it is left out.",
+            valueName: "date"))
     var on: String?
 
     @Option(
-        help: ArgumentHelp("The last post: a text, or the address or id of an archived post.", valueName: "text"))
+        help: ArgumentHelp(
+            "The last post: a text, or the address or id of an archived post.", valueName: "text"))
     var last: String?
 
     @Flag(help: "Leave what was posted where it is (as is usual).")
@@ -80,7 +82,8 @@ struct RetireCommand: AsyncParsableCommand {
                 : "  what was posted stays: \(count) posts, replies and favorites")
         lines.append("  then the logins are removed, which is for good")
         for line in lines { StandardError.write(Printable.line(line) + "\n") }
-        try Confirmation.require("Retire it \(on.map { "at \($0)" } ?? "now")? [y/N] ", unless: false)
+        try Confirmation.require(
+            "Retire it \(on.map { "at \($0)" } ?? "now")? [y/N] ", unless: false)
         return subject.seen
     }
 

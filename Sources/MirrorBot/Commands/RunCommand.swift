@@ -35,26 +35,38 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var page: WebOptions
 
     func validate() throws {
-        if web, once || dryRun { throw ValidationError("--web goes with neither --once nor --dry-run") }
-        if !web, page.listen != nil || page.readOnly { throw ValidationError("--listen and --read-only need --web") }
+        if web, once || dryRun {
+            throw ValidationError("--web goes with neither --once nor --dry-run")
+        }
+        if !web, page.listen != nil || page.readOnly {
+            throw ValidationError("--listen and --read-only need --web")
+        }
         guard all || mirrors != nil else { return }
         let flag = all ? "--all" : "--mirrors"
         if all, mirrors != nil { throw ValidationError("--all and --mirrors exclude each other") }
-        if once || dryRun { throw ValidationError("\(flag) goes with neither --once nor --dry-run") }
-        if options.mirror != nil { throw ValidationError("\(flag) and --mirror exclude each other") }
-        if named.isEmpty, !all { throw ValidationError("--mirrors is empty; expected names, as a,b") }
+        if once || dryRun {
+            throw ValidationError("\(flag) goes with neither --once nor --dry-run")
+        }
+        if options.mirror != nil {
+            throw ValidationError("\(flag) and --mirror exclude each other")
+        }
+        if named.isEmpty, !all {
+            throw ValidationError("--mirrors is empty; expected names, as a,b")
+        }
     }
 
     /// The names that `--mirrors` lists.
     private var named: [String] {
-        (mirrors ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        (mirrors ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter
+        { !$0.isEmpty }
     }
 
     func run() async throws {
         if all || mirrors != nil {
             let selection: MirrorFleet.Selection = all ? .all : .named(named)
             return try await ServiceProcess.run {
-                RunningFleet(options: options, selection: selection, manager: $0, page: web ? page : nil)
+                RunningFleet(
+                    options: options, selection: selection, manager: $0, page: web ? page : nil)
             }
         }
         guard once || dryRun else {

@@ -10,8 +10,8 @@ import UnixSignals
 
 /// A mirror that runs until it is told to stop.
 ///
-/// All of it is a service, the reading of settings and the waiting for a database included: who listens to signals does so
-/// from the first moment.
+/// All of it is a service, the reading of settings and the waiting for a database included: who
+/// listens to signals does so from the first moment.
 struct RunningMirror: Service {
     let options: MirrorOptions
     /// The service manager that is told how the process is; nil for none.
@@ -33,8 +33,12 @@ struct RunningMirror: Service {
         }
     }
 
-    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
-        try await StoppedBeforeItBegan.watching { try await HumanMirror.openWhenReachable(configuration) }
+    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws
+        -> HumanMirror
+    {
+        try await StoppedBeforeItBegan.watching {
+            try await HumanMirror.openWhenReachable(configuration)
+        }
     }
 }
 
@@ -53,7 +57,8 @@ struct RunningFleet: Service {
             try await options.withInstallation(opening: Self.open) { installation in
                 try await WebOptions.beside(page, installation) {
                     try await MirrorFleet(
-                        installation, selection, rehearsal: try installation.rehearsal(), manager: manager
+                        installation, selection, rehearsal: try installation.rehearsal(),
+                        manager: manager
                     ).run()
                 }
             }
@@ -62,7 +67,9 @@ struct RunningFleet: Service {
         }
     }
 
-    static func noteStop() { Logger(label: "mirror-bot").info("Stopped before the database was reached") }
+    static func noteStop() {
+        Logger(label: "mirror-bot").info("Stopped before the database was reached")
+    }
 
     static func open(_ configuration: MirrorConfiguration) async throws -> Installation {
         try await StoppedBeforeItBegan.watching {
@@ -74,7 +81,8 @@ struct RunningFleet: Service {
 /// Thrown when a process is told to stop while it waits for its database.
 struct StoppedBeforeItBegan: Error {
     /// Opens a database, waiting for its server; told to stop, it waits no longer.
-    static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value) async throws -> Value
+    static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value)
+        async throws -> Value
     {
         do {
             return try await cancelWhenGracefulShutdown(opening)
@@ -105,7 +113,8 @@ enum ServiceProcess {
                     failureTerminationBehavior: .cancelGroup)
             ],
             gracefulShutdownSignals: ownsProcess ? EndingSignals.trapped : [],
-            // The settings say how to log, and are not read yet. A group has nothing to tell but its own steps.
+            // The settings say how to log, and are not read yet. A group has nothing to tell but
+            // its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
         // Services are told to stop from the last to the first.
         if ownsProcess {
@@ -117,7 +126,8 @@ enum ServiceProcess {
         if let manager {
             configuration.services.append(
                 .init(
-                    service: manager, successTerminationBehavior: .ignore, failureTerminationBehavior: .ignore))
+                    service: manager, successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .ignore))
         }
         configuration.maximumGracefulShutdownDuration = .seconds(8)
         try await ServiceGroup(configuration: configuration).run()
@@ -133,8 +143,11 @@ extension HumanMirror {
     /// - Throws: What `body` throws.
     func withWorker(isAccompanied: Bool, _ body: (Worker) async throws -> Void) async throws {
         let worker = Worker(mirror: self)
-        guard isAccompanied, let herald = Herald(installation, clock: clock) else { return try await body(worker) }
-        try await herald.accompany({ [name] in Notifier.Watch(name, worker.pulse) }, endsFor: name) {
+        guard isAccompanied, let herald = Herald(installation, clock: clock) else {
+            return try await body(worker)
+        }
+        try await herald.accompany({ [name] in Notifier.Watch(name, worker.pulse) }, endsFor: name)
+        {
             try await body(worker)
         }
     }

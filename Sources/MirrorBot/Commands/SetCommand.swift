@@ -17,7 +17,8 @@ struct SetCommand: AsyncParsableCommand {
             \(Setting.storableNames)
             """)
 
-    @Argument(help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
+    @Argument(
+        help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
     @Flag(help: "Show what the values would change, and change nothing.")
@@ -43,12 +44,14 @@ struct SetCommand: AsyncParsableCommand {
     }
 
     private func foresee(_ values: [String: String]) async throws {
-        try await options.withRecord(making: .database, opening: openWithoutSettings) { mirror, record in
+        try await options.withRecord(making: .database, opening: openWithoutSettings) {
+            mirror, record in
             var forecasts: [SettingForecast] = []
             for (name, value) in values.sorted(by: { $0.key < $1.key }) {
                 forecasts.append(
                     try await SettingForecast(
-                        of: mirror, name, to: value, zone: mirror.knownTimeZone(record), now: mirror.clock.now))
+                        of: mirror, name, to: value, zone: mirror.knownTimeZone(record),
+                        now: mirror.clock.now))
             }
             if output.json { return try JSONOutput.print(forecasts) }
             for sentence in forecasts.flatMap(\.sentences) { print(Printable.line(sentence)) }
@@ -65,11 +68,15 @@ enum SettingWords {
         var values: [String: String] = [:]
         for word in words {
             guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {
-                throw ValidationError("\"\(word)\" is no NAME=VALUE; mirror-bot unset NAME forgets a value")
+                throw ValidationError(
+                    "\"\(word)\" is no NAME=VALUE; mirror-bot unset NAME forgets a value")
             }
-            let (name, value) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+            let (name, value) = (
+                String(word[..<equals]), String(word[word.index(after: equals)...])
+            )
             guard !value.isEmpty else {
-                throw ValidationError("\(name) has no value; mirror-bot unset \(name) forgets the one that is set")
+                throw ValidationError(
+                    "\(name) has no value; mirror-bot unset \(name) forgets the one that is set")
             }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw ValidationError("\(name) is given twice")
@@ -91,7 +98,8 @@ struct UnsetCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(UnsetValues(names), output, opening: openWithoutSettings) { change in
+        try await options.change(UnsetValues(names), output, opening: openWithoutSettings) {
+            change in
             names.map { name in
                 let name = Printable.line(name)
                 return change.changed.contains(name)

@@ -22,7 +22,9 @@ struct SetupCommand: AsyncParsableCommand {
             from the variables of mirror-bot config, such as BOT_ACCESS_TOKEN.
             """)
 
-    @Option(help: "The network of both accounts: mastodon, x or bluesky.", transform: NetworkArgument.network)
+    @Option(
+        help: "The network of both accounts: mastodon, x or bluesky.",
+        transform: NetworkArgument.network)
     var network: NetworkName?
 
     @Option(
@@ -35,13 +37,19 @@ struct SetupCommand: AsyncParsableCommand {
         transform: NetworkArgument.network)
     var bot: NetworkName?
 
-    @Option(help: ArgumentHelp("Mastodon: the server of both accounts, as https://host.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Mastodon: the server of both accounts, as https://host.", valueName: "address"))
     var server: String?
 
-    @Option(help: ArgumentHelp("Mastodon: the human's server, if it is another one.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Mastodon: the human's server, if it is another one.", valueName: "address"))
     var humanServer: String?
 
-    @Option(help: ArgumentHelp("Mastodon: the bot's server, if it is another one.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Mastodon: the bot's server, if it is another one.", valueName: "address"))
     var botServer: String?
 
     @Option(help: ArgumentHelp("Bluesky: the human's handle.", valueName: "handle"))
@@ -51,25 +59,34 @@ struct SetupCommand: AsyncParsableCommand {
     var botHandle: String?
 
     @Option(
-        help: ArgumentHelp("A file with the human's Mastodon access token or Bluesky app password.", valueName: "file"))
+        help: ArgumentHelp(
+            "A file with the human's Mastodon access token or Bluesky app password.",
+            valueName: "file"))
     var humanTokenFile: String?
 
     @Option(
-        help: ArgumentHelp("A file with the bot's Mastodon access token or Bluesky app password.", valueName: "file"))
+        help: ArgumentHelp(
+            "A file with the bot's Mastodon access token or Bluesky app password.",
+            valueName: "file"))
     var botTokenFile: String?
 
     @Flag(help: "Mastodon: ask for access tokens made in the server's settings.")
     var token = false
 
-    @Option(help: ArgumentHelp("Where the networks' interface is, if not at its usual host.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the networks' interface is, if not at its usual host.", valueName: "address"))
     var apiBaseURL: String?
 
-    @Option(help: ArgumentHelp("The human's downloaded archive, read for their posts.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The human's downloaded archive, read for their posts.", valueName: "path"))
     var archive: String?
 
     @Option(
         help: ArgumentHelp(
-            "Who agreed that the human is mirrored, without a login: \(HumanConsent.Ground.choices).", valueName: "who"),
+            "Who agreed that the human is mirrored, without a login: \(HumanConsent.Ground.choices).",
+            valueName: "who"),
         transform: ConsentArgument.ground)
     var consent: HumanConsent.Ground?
 
@@ -77,21 +94,31 @@ struct SetupCommand: AsyncParsableCommand {
     var acknowledgePolicy = false
 
     @Flag(
-        help: "Publish posts of the archive although nobody can be asked whether they are still there.")
+        help:
+            "Publish posts of the archive although nobody can be asked whether they are still there."
+    )
     var trustArchive = false
 
-    @Flag(inversion: .prefixedNo, help: "Learn what the human favorites, or let the bot favorite nothing.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Learn what the human favorites, or let the bot favorite nothing.")
     var favorites: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Write whose mirror it is into the bot's profile, or leave the profile alone.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Write whose mirror it is into the bot's profile, or leave the profile alone.")
     var profile: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Start the work at the end, as mirror-bot run does, or end there.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Start the work at the end, as mirror-bot run does, or end there.")
     var start: Bool?
 
     @Flag(
         name: .shortAndLong,
-        help: "Take what is offered without asking: the guess of the time zone, the profile, what reading costs.")
+        help:
+            "Take what is offered without asking: the guess of the time zone, the profile, what reading costs."
+    )
     var yes = false
 
     @OptionGroup var options: MirrorOptions
@@ -112,33 +139,46 @@ struct SetupCommand: AsyncParsableCommand {
 
     /// The options of `login` that were given for an account.
     ///
-    /// - Parameter isFirst: Whether to include the answers; after a first try the person is asked for them.
+    /// - Parameter isFirst: Whether to include the answers; after a first try the person is asked
+    ///   for them.
     func loginWords(of role: AccountRole, isFirst: Bool = true) -> [String] {
         var options: [(String, String?)] = [("--api-base-url", apiBaseURL)]
         if isFirst {
             options += [
-                ("--server", server(of: role)), ("--handle", handle(of: role)), ("--token-file", tokenFile(of: role)),
+                ("--server", server(of: role)), ("--handle", handle(of: role)),
+                ("--token-file", tokenFile(of: role)),
             ]
         }
-        return options.compactMap { name, value in value.map { "\(name)=\($0)" } } + (token ? ["--token"] : [])
+        return options.compactMap { name, value in value.map { "\(name)=\($0)" } }
+            + (token ? ["--token"] : [])
     }
 
     /// Whether an account on that network can be used without a secret, and the person gave none.
     func needsNoSecret(of role: AccountRole, on network: NetworkName) -> Bool {
-        tokenFile(of: role) == nil && network.descriptor.required(by: role).allSatisfy { !$0.isSecret }
+        tokenFile(of: role) == nil
+            && network.descriptor.required(by: role).allSatisfy { !$0.isSecret }
     }
 
-    private func server(of role: AccountRole) -> String? { (role == .human ? humanServer : botServer) ?? server }
+    private func server(of role: AccountRole) -> String? {
+        (role == .human ? humanServer : botServer) ?? server
+    }
 
-    private func handle(of role: AccountRole) -> String? { role == .human ? humanHandle : botHandle }
+    private func handle(of role: AccountRole) -> String? {
+        role == .human ? humanHandle : botHandle
+    }
 
-    private func tokenFile(of role: AccountRole) -> String? { role == .human ? humanTokenFile : botTokenFile }
+    private func tokenFile(of role: AccountRole) -> String? {
+        role == .human ? humanTokenFile : botTokenFile
+    }
 
     /// Whether a login to an account on that network needs no further answer.
     func isLoginComplete(of role: AccountRole, on network: NetworkName) -> Bool {
         let required = network.descriptor.required(by: role)
-        // One secret can be in a file; an account that is opened by several is logged in to by a person, or set.
-        guard required.count(where: \.isSecret) <= (tokenFile(of: role) == nil ? 0 : 1) else { return false }
+        // One secret can be in a file; an account that is opened by several is logged in to by a
+        // person, or set.
+        guard required.count(where: \.isSecret) <= (tokenFile(of: role) == nil ? 0 : 1) else {
+            return false
+        }
         return required.allSatisfy { field -> Bool in
             if field == .server { return server(of: role) != nil }
             if field == .handle { return handle(of: role) != nil }
@@ -150,9 +190,14 @@ struct SetupCommand: AsyncParsableCommand {
 /// Reads the operator's statement that the human agreed.
 enum ConsentArgument {
     static func ground(_ text: String) throws -> HumanConsent.Ground {
-        guard let ground = HumanConsent.Ground.statements.first(where: { $0.rawValue == text.lowercased() }) else {
+        guard
+            let ground = HumanConsent.Ground.statements.first(where: {
+                $0.rawValue == text.lowercased()
+            })
+        else {
             let names = HumanConsent.Ground.statements.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\"\(text.prefix(40))\" is no statement; expected one of \(names)")
+            throw ValidationError(
+                "\"\(text.prefix(40))\" is no statement; expected one of \(names)")
         }
         return ground
     }

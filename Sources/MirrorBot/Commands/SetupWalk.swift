@@ -12,8 +12,8 @@ import Settings
 
 /// One walk through the open steps of a setup.
 ///
-/// The open steps are read from the database before each step, and each is done by the command that a person would type
-/// for it. A walk that was interrupted therefore continues where it was.
+/// The open steps are read from the database before each step, and each is done by the command that
+/// a person would type for it. A walk that was interrupted therefore continues where it was.
 struct SetupWalk {
     /// The stored state on which the next step depends.
     private struct Position {
@@ -30,7 +30,9 @@ struct SetupWalk {
         /// Nil while the time zone is unknown.
         var tomorrow: LocalDay?
 
-        func isOpen(_ kind: SetupStep.Kind) -> Bool { steps.contains { $0.kind == kind && !$0.isDone } }
+        func isOpen(_ kind: SetupStep.Kind) -> Bool {
+            steps.contains { $0.kind == kind && !$0.isDone }
+        }
     }
 
     private enum Outcome {
@@ -45,7 +47,8 @@ struct SetupWalk {
     private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
 
     private let given: SetupCommand
-    /// The options that every command of the walk gets, without the time zone, which is an answer and stored.
+    /// The options that every command of the walk gets, without the time zone, which is an answer
+    /// and stored.
     private let options: MirrorOptions
     private let isAsking = Console.current.input.isInteractive
     /// Steps that stay open in this walk.
@@ -72,20 +75,30 @@ struct SetupWalk {
             let next = try? await position().steps.first { !$0.isDone }
             let place = next.map { "; \($0.next)" } ?? ""
             throw CommandError(
-                .configuration, "\(end.cause); the setup is not finished\(place); \(command("setup")) goes on there")
+                .configuration,
+                "\(end.cause); the setup is not finished\(place); \(command("setup")) goes on there"
+            )
         }
     }
 
     private mutating func walk() async throws {
         var position = try await position()
         guard !position.steps.isEmpty else {
-            return print("this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it")
+            return print(
+                "this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it"
+            )
         }
         if isAsking {
-            tell("These steps lead to the first post. Ctrl-C stops; the same command goes on where it was.")
-            for line in NextStep.overview(position.steps, terminal: .error) { StandardError.write(line + "\n") }
+            tell(
+                "These steps lead to the first post. Ctrl-C stops; the same command goes on where it was."
+            )
+            for line in NextStep.overview(position.steps, terminal: .error) {
+                StandardError.write(line + "\n")
+            }
         }
-        while let step = position.steps.first(where: { !$0.isDone && $0.kind != .start && !left.contains($0.kind) }) {
+        while let step = position.steps.first(where: {
+            !$0.isDone && $0.kind != .start && !left.contains($0.kind)
+        }) {
             if isAsking { tellHeading(of: step, among: position.steps) }
             let isDone = try await attempt(step, position)
             position = try await self.position()
@@ -134,8 +147,12 @@ struct SetupWalk {
     /// - Returns: Whether the step is done.
     private mutating func leave(_ step: SetupStep) async throws -> Bool {
         left.insert(step.kind)
-        tell("Another try would end in the same way. Do what the error says; then \(step.command) does this step.")
-        guard step.kind == .profile, try Question.confirm("Is it done by hand? [y/N] ", default: false) else {
+        tell(
+            "Another try would end in the same way. Do what the error says; then \(step.command) does this step."
+        )
+        guard step.kind == .profile,
+            try Question.confirm("Is it done by hand? [y/N] ", default: false)
+        else {
             return false
         }
         try await options.withMirror { try await $0.settleProfile() }
@@ -144,12 +161,16 @@ struct SetupWalk {
 
     /// Whether an answer or a second try may help.
     private static func isMendable(_ error: any Error) -> Bool {
-        error is CommandError || error is ConfigurationError || error is NetworkError || error is ImportError
-            || error is ArchiveError || error is FavoritesError || error is MeCabError || error is ValidationError
+        error is CommandError || error is ConfigurationError || error is NetworkError
+            || error is ImportError
+            || error is ArchiveError || error is FavoritesError || error is MeCabError
+            || error is ValidationError
             || error is ChangeRefusal
     }
 
-    private mutating func perform(_ kind: SetupStep.Kind, _ position: Position) async throws -> Outcome {
+    private mutating func perform(_ kind: SetupStep.Kind, _ position: Position) async throws
+        -> Outcome
+    {
         let isFirst = tried.insert(kind).inserted
         return switch kind {
         case .human: try await connectHuman(position, isFirst)
@@ -167,25 +188,34 @@ struct SetupWalk {
 
     // MARK: Accounts
 
-    private mutating func connectHuman(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+    private mutating func connectHuman(_ position: Position, _ isFirst: Bool) async throws
+        -> Outcome
+    {
         if isFirst, given.human == nil, let path = given.archive { return try await read(path) }
-        if isFirst, let network = given.network(of: .human) { return try await logIn(.human, on: network, isFirst) }
+        if isFirst, let network = given.network(of: .human) {
+            return try await logIn(.human, on: network, isFirst)
+        }
         guard isAsking else { return .left }
-        tell("Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs.")
+        tell(
+            "Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs."
+        )
         switch try Question.answer(
-            "Network or path [\(proposal(.human, position))]: ", default: proposal(.human, position), Place.init)
+            "Network or path [\(proposal(.human, position))]: ",
+            default: proposal(.human, position), Place.init)
         {
         case .network(let network): return try await logIn(.human, on: network, isFirst)
         case .archive(let path): return try await read(path)
         }
     }
 
-    /// Asks who agreed, where the human's account is not logged in; who does not answer says nothing.
+    /// Asks who agreed, where the human's account is not logged in; who does not answer says
+    /// nothing.
     private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
         if isFirst, let ground = given.consent { return try await state(ground) }
         guard isAsking else { return .left }
         let answer = try Question.answer(
-            "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later", ConsentArgument.answer)
+            "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later",
+            ConsentArgument.answer)
         guard let answer else {
             tell("Until somebody did, it learns and plans, and sends nothing.")
             return .left
@@ -196,7 +226,9 @@ struct SetupWalk {
     /// Stores who agreed, and asks heirs whether the mirror is a memorial.
     private func state(_ ground: HumanConsent.Ground) async throws -> Outcome {
         if ground == .heirs, isAsking {
-            tell("A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so.")
+            tell(
+                "A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so."
+            )
             if try Question.confirm("Is the mirror a memorial? [Y/n] ", default: true) {
                 _ = try await set(Setting.memorial.name, "yes")
                 tell("\(command("retire --on DATE")) gives it an end.")
@@ -206,7 +238,9 @@ struct SetupWalk {
     }
 
     private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
-        if isFirst, let network = given.network(of: .bot) { return try await logIn(.bot, on: network, isFirst) }
+        if isFirst, let network = given.network(of: .bot) {
+            return try await logIn(.bot, on: network, isFirst)
+        }
         guard isAsking else { return .left }
         let correction = position.replaceableHuman.map {
             " The human is @\(Printable.line($0)); if that is wrong, type human to log in again."
@@ -233,10 +267,16 @@ struct SetupWalk {
         (given.network(of: role) ?? position.networks[role] ?? .usual).rawValue
     }
 
-    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirst: Bool) async throws -> Outcome {
+    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirst: Bool) async throws
+        -> Outcome
+    {
         guard isAsking || given.isLoginComplete(of: role, on: network) else { return .left }
-        var words = [network.rawValue, "--as=\(role.rawValue)"] + given.loginWords(of: role, isFirst: isFirst)
-        if given.yes || !isAsking, given.needsNoSecret(of: role, on: network) { words.append("--no-password") }
+        var words =
+            [network.rawValue, "--as=\(role.rawValue)"]
+            + given.loginWords(of: role, isFirst: isFirst)
+        if given.yes || !isAsking, given.needsNoSecret(of: role, on: network) {
+            words.append("--no-password")
+        }
         if given.yes { words.append("--yes") }
         try await perform(LoginCommand.self, words)
         return .done
@@ -247,7 +287,8 @@ struct SetupWalk {
         if !(isFirst && given.acknowledgePolicy) {
             guard isAsking else { return .left }
             tell(policy.summary)
-            guard try Question.confirm("Do you know these rules, and agree? [y/N] ", default: false) else {
+            guard try Question.confirm("Do you know these rules, and agree? [y/N] ", default: false)
+            else {
                 tell("Until you do, the bot publishes nothing there.")
                 return .left
             }
@@ -257,7 +298,8 @@ struct SetupWalk {
 
     // MARK: Learning
 
-    private mutating func learnPosts(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+    private mutating func learnPosts(_ position: Position, _ isFirst: Bool) async throws -> Outcome
+    {
         if isFirst, let path = given.archive { return try await read(path) }
         guard position.hasHuman else {
             guard isAsking else { return .left }
@@ -273,7 +315,8 @@ struct SetupWalk {
     private func decideOnArchive(_ isFirst: Bool) async throws -> Outcome {
         let setting = Setting.trustArchive.name
         if isFirst, given.trustArchive { return try await set(setting, "yes") }
-        let question = "May the bot publish these posts although nobody can be asked whether they are still there?"
+        let question =
+            "May the bot publish these posts although nobody can be asked whether they are still there?"
         guard isAsking else {
             tell(
                 "\(setting) is set to no: nobody can be asked whether posts of the archive are still there; with "
@@ -284,7 +327,9 @@ struct SetupWalk {
             "Without the human's account mirror-bot cannot find out which posts of the archive were deleted since it was "
                 + "downloaded.")
         let agrees = try Question.confirm("\(question) [y/N] ", default: false)
-        if !agrees { tell("The bot publishes none of them until you log the human in or set \(setting)=yes.") }
+        if !agrees {
+            tell("The bot publishes none of them until you log the human in or set \(setting)=yes.")
+        }
         return try await set(setting, agrees ? "yes" : "no")
     }
 
@@ -294,8 +339,12 @@ struct SetupWalk {
         return .done
     }
 
-    private mutating func learnFavorites(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
-        if isFirst, given.favorites == false { return try await set(Setting.favoriteMode.name, "off") }
+    private mutating func learnFavorites(_ position: Position, _ isFirst: Bool) async throws
+        -> Outcome
+    {
+        if isFirst, given.favorites == false {
+            return try await set(Setting.favoriteMode.name, "off")
+        }
         if isFirst, let path = archive ?? given.archive {
             do {
                 try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
@@ -310,7 +359,9 @@ struct SetupWalk {
             return .done
         }
         guard isAsking else { return .left }
-        tell("Without the human's account, favorites are learned from an archive of X or mastodon-archive.")
+        tell(
+            "Without the human's account, favorites are learned from an archive of X or mastodon-archive."
+        )
         let path = try Question.optionalLine("Path of one (Enter: the bot favorites nothing): ")
         guard !path.isEmpty else { return try await set(Setting.favoriteMode.name, "off") }
         try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
@@ -319,7 +370,8 @@ struct SetupWalk {
 
     private func agreesToPay(_ position: Position) throws -> Bool {
         guard let budget = position.budget, !given.yes else { return true }
-        let what = "Reading the human's account costs money, at most half of the month's \(budget) in all."
+        let what =
+            "Reading the human's account costs money, at most half of the month's \(budget) in all."
         guard isAsking else {
             tell("\(what) With --yes it is read.")
             return false
@@ -339,12 +391,15 @@ struct SetupWalk {
             return try await set(setting, zone.name)
         }
         guard isAsking else { return .left }
-        tell("The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo.")
+        tell(
+            "The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo."
+        )
         guard let zone = proposed else {
             return try await set(setting, try Question.answer("Time zone: ") { $0 })
         }
         tell("A guess: \(zone.reason).")
-        return try await set(setting, try Question.answer("Time zone [\(zone.name)]: ", default: zone.name) { $0 })
+        return try await set(
+            setting, try Question.answer("Time zone [\(zone.name)]: ", default: zone.name) { $0 })
     }
 
     private func writeProfile(_ position: Position) async throws -> Outcome {
@@ -383,10 +438,14 @@ struct SetupWalk {
                 "the setup is not finished" + (open.first.map { "; \($0.next)" } ?? "")
                     + "; \(command("setup")) leads through all steps")
         }
-        guard isAsking else { return try await given.start == true ? startWorking() : tellHowToStart() }
+        guard isAsking else {
+            return try await given.start == true ? startWorking() : tellHowToStart()
+        }
         try await review()
         try await preview(position)
-        let starts = try given.start ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
+        let starts =
+            try given.start
+            ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
         guard starts else { return tellHowToStart() }
         try await offerFirstPost()
         try await startWorking()
@@ -437,12 +496,16 @@ struct SetupWalk {
             let review = try await TextReview(of: mirror, atMost: TextReview.first)
             let texts = Array(review.texts.prefix(review.leftOfFirst))
             guard !texts.isEmpty, review.labels + texts.count >= review.needed else { return }
-            tell("\nThe bot says what the human once said, and learns from you what they would not say again.")
-            let question = "Look at \(texts.count) of the texts, with one key each? It takes half a minute. [Y/n] "
+            tell(
+                "\nThe bot says what the human once said, and learns from you what they would not say again."
+            )
+            let question =
+                "Look at \(texts.count) of the texts, with one key each? It takes half a minute. [Y/n] "
             guard try Question.confirm(question, default: true) else {
                 return tell("\(command("texts review")) asks whenever you like.")
             }
-            tell(try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(texts).summary)
+            tell(
+                try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(texts).summary)
         }
     }
 
@@ -466,7 +529,9 @@ struct SetupWalk {
     // MARK: What they share
 
     /// Runs a command as if it was typed.
-    private func perform<Command: AsyncParsableCommand>(_ type: Command.Type, _ words: [String]) async throws {
+    private func perform<Command: AsyncParsableCommand>(_ type: Command.Type, _ words: [String])
+        async throws
+    {
         var command = try await type.asyncParse(words + options.words)
         try await command.run()
     }
@@ -478,7 +543,9 @@ struct SetupWalk {
 
     private func position() async throws -> Position {
         let named = Dictionary(
-            uniqueKeysWithValues: AccountRole.allCases.compactMap { role in given.network(of: role).map { (role, $0) } }
+            uniqueKeysWithValues: AccountRole.allCases.compactMap { role in
+                given.network(of: role).map { (role, $0) }
+            }
         )
         return try await options.withWhatIsThere { mirror in
             let accounts = try await FoundAccounts(in: mirror)

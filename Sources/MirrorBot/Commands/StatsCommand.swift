@@ -15,7 +15,9 @@ struct StatsCommand: AsyncParsableCommand {
     var json = false
 
     @Option(
-        help: ArgumentHelp("Draw the hours, the week and the days into an SVG file; - prints it.", valueName: "file"))
+        help: ArgumentHelp(
+            "Draw the hours, the week and the days into an SVG file; - prints it.",
+            valueName: "file"))
     var svg: String?
 
     @Flag(help: "With --svg: overwrite an existing file.")

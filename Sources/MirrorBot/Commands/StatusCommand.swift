@@ -46,10 +46,13 @@ struct StatusCommand: AsyncParsableCommand {
     var all = false
 
     @Option(
-        help: ArgumentHelp("With --all: only mirrors whose name or handles contain these words.", valueName: "words"))
+        help: ArgumentHelp(
+            "With --all: only mirrors whose name or handles contain these words.",
+            valueName: "words"))
     var search: String?
 
-    @Option(help: ArgumentHelp("With --all: which page of 50 mirrors, from 1.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("With --all: which page of 50 mirrors, from 1.", valueName: "number"))
     var page: Int?
 
     @Option(
@@ -63,12 +66,22 @@ struct StatusCommand: AsyncParsableCommand {
         if check, json { throw ValidationError("--check and --json do not go together") }
         if output != nil, !metrics { throw ValidationError("--output needs --metrics") }
         if output?.isEmpty == true { throw ValidationError("--output is empty") }
-        if !all, search != nil || page != nil { throw ValidationError("--search and --page need --all") }
+        if !all, search != nil || page != nil {
+            throw ValidationError("--search and --page need --all")
+        }
         if all, metrics { throw ValidationError("--metrics goes without --all") }
-        if all, options.mirror != nil { throw ValidationError("--all and --mirror do not go together") }
-        if all, check, page != nil { throw ValidationError("--check and --page do not go together") }
-        if let page, page < 1 { throw ValidationError("--page is \(page); expected a number from 1") }
-        if metrics, check || json { throw ValidationError("--metrics goes with neither --check nor --json") }
+        if all, options.mirror != nil {
+            throw ValidationError("--all and --mirror do not go together")
+        }
+        if all, check, page != nil {
+            throw ValidationError("--check and --page do not go together")
+        }
+        if let page, page < 1 {
+            throw ValidationError("--page is \(page); expected a number from 1")
+        }
+        if metrics, check || json {
+            throw ValidationError("--metrics goes with neither --check nor --json")
+        }
         if let maxAge, !(1...86_400).contains(maxAge) {
             throw ValidationError("--max-age is \(maxAge); expected seconds from 1 to 86400")
         }
@@ -79,7 +92,9 @@ struct StatusCommand: AsyncParsableCommand {
         if all { return try await showAll() }
         do {
             try await show()
-        } catch let error as ConfigurationError where !check && [.database, .mirror].contains(error.part) {
+        } catch let error as ConfigurationError
+            where !check && [.database, .mirror].contains(error.part)
+        {
             // There is nothing to show but the way to a mirror.
             let report = try await options.withWhatIsThere { mirror in
                 try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
@@ -110,7 +125,8 @@ struct StatusCommand: AsyncParsableCommand {
         try await options.withInstallation { installation in
             var query = MirrorsStatus.Query(words: search, page: page ?? 1)
             query.silence = maxAge.map(TimeInterval.init)
-            let status = try await MirrorsStatus(of: installation, query, now: installation.clock.now)
+            let status = try await MirrorsStatus(
+                of: installation, query, now: installation.clock.now)
             if check {
                 let line = Printable.line(status.check.text)
                 guard let cause = status.check.failure else { return print(line) }
@@ -121,7 +137,8 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Gives out the metrics, also where the database cannot be read; the error is told all the same.
+    /// Gives out the metrics, also where the database cannot be read; the error is told all the
+    /// same.
     private func measure() async throws {
         let file = OutputFile(output ?? OutputFile.standardOutput, isForced: true, mode: 0o644)
         try file.check()
@@ -130,10 +147,13 @@ struct StatusCommand: AsyncParsableCommand {
             let text =
                 try await options.configuration().mirror.isNamed
                 ? try await options.withMirror(looksOnly: true) { mirror in
-                    try await MetricsReport(of: mirror, build: build, now: mirror.clock.now).exposition.text
+                    try await MetricsReport(of: mirror, build: build, now: mirror.clock.now)
+                        .exposition.text
                 }
                 : try await options.withInstallation { installation in
-                    try await MetricsReport(of: installation, build: build, now: installation.clock.now).exposition.text
+                    try await MetricsReport(
+                        of: installation, build: build, now: installation.clock.now
+                    ).exposition.text
                 }
             try file.write(text)
         } catch let error where !(error is CommandError) && !(error is ValidationError) {
@@ -143,7 +163,8 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func checkUp(_ mirror: HumanMirror) async throws {
-        let health = try await mirror.health(now: mirror.clock.now, silence: maxAge.map(TimeInterval.init))
+        let health = try await mirror.health(
+            now: mirror.clock.now, silence: maxAge.map(TimeInterval.init))
         let line = Printable.line(health.checkLine(of: mirror.name))
         guard let cause = health.failure else { return print(line) }
         throw CommandError(ExitStatus(cause), line)

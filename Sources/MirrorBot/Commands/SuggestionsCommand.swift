@@ -15,7 +15,8 @@ struct SuggestionsCommand: AsyncParsableCommand {
             REVIEW says. Your decision about a favorite is learned.
             """,
         subcommands: [
-            SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self,
+            SuggestionsListCommand.self, SuggestionsApproveCommand.self,
+            SuggestionsDismissCommand.self,
             SuggestionsReopenCommand.self, SuggestionsDoneCommand.self,
         ],
         defaultSubcommand: SuggestionsListCommand.self)
@@ -53,7 +54,9 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 struct SuggestionsApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Let the worker do it; on X, favorite it yourself in the browser, then: suggestions done.")
+        abstract:
+            "Let the worker do it; on X, favorite it yourself in the browser, then: suggestions done."
+    )
 
     @OptionGroup var choice: SuggestionChoice
 
@@ -100,7 +103,9 @@ struct SuggestionChoice: ParsableArguments {
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        if output.seen != nil, ids.count != 1 { throw ValidationError("--seen goes with one suggestion") }
+        if output.seen != nil, ids.count != 1 {
+            throw ValidationError("--seen goes with one suggestion")
+        }
     }
 
     /// Decides about each; fails at the end if one of them was none.
@@ -111,14 +116,18 @@ struct SuggestionChoice: ParsableArguments {
             var unknown: [(id: String, refusal: ChangeRefusal)] = []
             for id in ids {
                 do {
-                    let decision = try await desk.perform(PersonRequest(Operation(id: id), seen: output.digest))
+                    let decision = try await desk.perform(
+                        PersonRequest(Operation(id: id), seen: output.digest))
                     decided.append(decision)
                     if !output.json { for line in decision.lines { print(line) } }
                 } catch let refusal as ChangeRefusal where refusal.code == .unknown {
                     unknown.append((id, refusal))
                 }
             }
-            if output.json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown.map(\.id))) }
+            if output.json {
+                try JSONOutput.print(
+                    SuggestionDecisions(decided: decided, unknown: unknown.map(\.id)))
+            }
             if let first = unknown.first { throw first.refusal }
         }
     }
@@ -134,7 +143,8 @@ private struct SuggestionDecisions: Encodable {
 
 extension SuggestionDecision {
     fileprivate var lines: [String] {
-        let unlearned = notLearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
+        let unlearned =
+            notLearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
         return ["\(isNew ? "" : "already ")\(decision.rawValue) \(id)\(unlearned)"]
             + (decision == .dismissed ? wayBackLines : [])
     }
@@ -148,16 +158,24 @@ extension SuggestionList.Suggestion {
         let age = Int(now.timeIntervalSince(created) / 60)
         let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
         let head = "\(id)  \(kind.rawValue)\(rate)\(time), waits for \(since)"
-        var lines = [(head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)]
+        var lines = [
+            (head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)
+        ]
         let name = person.map { Printable.line($0.name) }
-        if let about { lines.append("    \(name.map { "\($0): " } ?? "")“\(Printable.line(about, columns: 200))”") }
+        if let about {
+            lines.append(
+                "    \(name.map { "\($0): " } ?? "")“\(Printable.line(about, columns: 200))”")
+        }
         for text in [text].compactMap(\.self) + (rest ?? []) {
             lines.append("    \(kind == .reply ? "→ " : "")“\(Printable.line(text, columns: 200))”")
         }
-        let reason = [about == nil ? name : nil, why.map { Printable.line($0) }].compactMap(\.self).joined(
-            separator: ": ")
+        let reason = [about == nil ? name : nil, why.map { Printable.line($0) }].compactMap(\.self)
+            .joined(
+                separator: ": ")
         if !reason.isEmpty { lines.append("    \(reason)") }
-        if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
+        if !features.isEmpty {
+            lines.append("    \(Printable.line(features.joined(separator: ", ")))")
+        }
         return lines + ["    decide before \(LocalTime(expires, in: zone))\(price)"]
     }
 }

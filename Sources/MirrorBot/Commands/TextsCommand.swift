@@ -23,7 +23,8 @@ struct TextsCommand: AsyncParsableCommand {
 struct TextsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the archived texts, newest first, and which may be posted; the word list can be left out.",
+        abstract:
+            "Show the archived texts, newest first, and which may be posted; the word list can be left out.",
         discussion: """
             With words: only texts that contain all of them.
 
@@ -43,7 +44,8 @@ struct TextsListCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only those that one rule decides about, by its code, such as time-bound.", valueName: "code"))
+            "Only those that one rule decides about, by its code, such as time-bound.",
+            valueName: "code"))
     var reason: String?
 
     @OptionGroup var list: ListOptions
@@ -99,18 +101,22 @@ struct TextsKeepCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard undo else {
-            return try await options.change(KeepText(post: post), output, needsZone: true) { change in
+            return try await options.change(KeepText(post: post), output, needsZone: true) {
+                change in
                 change.lines(change.isNew ? "kept" : "kept already") + change.wayBackLines
             }
         }
         try await options.change(UnkeepText(post: post), output, needsZone: true) { change in
-            change.lines(change.isNew ? "not kept any more" : "nothing to do, it was not kept") + change.wayBackLines
+            change.lines(change.isNew ? "not kept any more" : "nothing to do, it was not kept")
+                + change.wayBackLines
         }
     }
 }
 
 extension KeepChange {
-    fileprivate func lines(_ outcome: String) -> [String] { ["\(outcome): \(Printable.line(text, columns: 60))"] }
+    fileprivate func lines(_ outcome: String) -> [String] {
+        ["\(outcome): \(Printable.line(text, columns: 60))"]
+    }
 }
 
 /// `mirror-bot texts review`.
@@ -145,7 +151,8 @@ struct TextsReviewCommand: AsyncParsableCommand {
             let review = try await TextReview(of: mirror, atMost: limit)
             if json { return try JSONOutput.print(review) }
             guard !review.texts.isEmpty else { return print("no text is left to ask for") }
-            let answers = try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(review.texts)
+            let answers = try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(
+                review.texts)
             print(answers.summary)
         }
     }
@@ -180,8 +187,11 @@ struct TextConversation {
         var answers = Answers()
         for (number, text) in texts.enumerated() {
             let time = LocalTime(text.created, in: zone)
-            StandardError.write("\n\(number + 1) of \(texts.count), \(time)\n  \(Printable.lines(text.text))\n")
-            switch try Question.key("k keep, n never, Enter later, q quit: ", among: ["k", "n", "", "q"]) {
+            StandardError.write(
+                "\n\(number + 1) of \(texts.count), \(time)\n  \(Printable.lines(text.text))\n")
+            switch try Question.key(
+                "k keep, n never, Enter later, q quit: ", among: ["k", "n", "", "q"])
+            {
             case "k":
                 if try await said(KeepText(post: text.post), text) { answers.kept += 1 }
             case "n":
@@ -196,7 +206,9 @@ struct TextConversation {
     }
 
     /// Stores an answer; one about a text that has changed or left meanwhile does not count.
-    private func said<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text) async throws -> Bool {
+    private func said<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text)
+        async throws -> Bool
+    {
         do {
             _ = try await desk.perform(PersonRequest(operation, seen: text.seen))
             return true

@@ -13,7 +13,9 @@ struct TrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "train",
         abstract: "Learn from the human's posts and favorites.",
-        subcommands: [TrainSchedulerCommand.self, TrainClassifierCommand.self, TrainClearCommand.self])
+        subcommands: [
+            TrainSchedulerCommand.self, TrainClassifierCommand.self, TrainClearCommand.self,
+        ])
 }
 
 /// `mirror-bot train scheduler`.
@@ -37,7 +39,8 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     @Option(
-        help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
+        help: ArgumentHelp(
+            "A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
     )
     var from: String?
 
@@ -68,7 +71,8 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             if let from {
                 let host = try await mirror.account(.human)?.host
                 summary = try await trainer.train(
-                    fromArchive: Console.current.path(from), localHost: host, includesCommunities: communities,
+                    fromArchive: Console.current.path(from), localHost: host,
+                    includesCommunities: communities,
                     again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
@@ -89,7 +93,9 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         if let zone = outcome.timeZone, let source = outcome.timeZoneSource {
             print("the time zone is \(zone), \(source.words); set TIME_ZONE if it is another")
         } else if outcome.timeZone == nil {
-            print("set TIME_ZONE before run: there are too few posts to guess the human's time zone from")
+            print(
+                "set TIME_ZONE before run: there are too few posts to guess the human's time zone from"
+            )
         }
     }
 }
@@ -109,7 +115,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     @Option(
-        help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
+        help: ArgumentHelp(
+            "A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
     )
     var from: String?
 
@@ -145,12 +152,14 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             let summary: TrainingSummary
             if let from {
                 summary = try await trainer.train(
-                    fromArchive: Console.current.path(from), localHost: try await mirror.account(.human)?.host,
+                    fromArchive: Console.current.path(from),
+                    localHost: try await mirror.account(.human)?.host,
                     limit: limit, again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, own in
                     try await trainer.train(
-                        from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize, again: again)
+                        from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize,
+                        again: again)
                 }
             }
             progress.finish()
@@ -164,12 +173,16 @@ struct TrainClassifierCommand: AsyncParsableCommand {
 
     private func tell(_ outcome: ClassifierTraining) throws {
         if let problem = outcome.countsProblem {
-            StandardError.write("warning: \(problem); favorites wait for it, but nothing learned is lost\n")
+            StandardError.write(
+                "warning: \(problem); favorites wait for it, but nothing learned is lost\n")
         }
         if output.json { return try JSONOutput.print(outcome) }
         outcome.reading.tell()
-        let wordless = outcome.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
-        print("learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordless)")
+        let wordless =
+            outcome.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
+        print(
+            "learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordless)"
+        )
         if let waiting = outcome.waiting { print("favorites wait until there is more: \(waiting)") }
     }
 }
@@ -179,7 +192,9 @@ struct TrainClearCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
         abstract: "Remove what this mirror has learned.",
-        discussion: "Removes posts and examples. The history, decisions about people and other mirrors stay.")
+        discussion:
+            "Removes posts and examples. The history, decisions about people and other mirrors stay."
+    )
 
     @OptionGroup var options: MirrorOptions
 
@@ -192,7 +207,8 @@ struct TrainClearCommand: AsyncParsableCommand {
         try await options.withMirror { mirror in
             let name = mirror.name
             let posts = try await mirror.archive.count()
-            let question = "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
+            let question =
+                "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
             try Confirmation.require(question, unless: yes, or: "nothing was removed")
             let outcome = try await mirror.forgetTraining()
             if output.json { return try JSONOutput.print(outcome) }
@@ -234,7 +250,9 @@ enum Confirmation {
     ///   - yes: Whether the command was told not to ask.
     ///   - outcome: What the command did otherwise, as "nothing was removed".
     /// - Throws: ``CommandError`` for usage.
-    static func require(_ question: String, unless yes: Bool, or outcome: String = "nothing was changed") throws {
+    static func require(
+        _ question: String, unless yes: Bool, or outcome: String = "nothing was changed"
+    ) throws {
         if yes || ask(question) { return }
         throw CommandError(.usage, "\(outcome); answer y, or pass --yes")
     }

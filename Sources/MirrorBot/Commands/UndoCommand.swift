@@ -42,7 +42,10 @@ struct UndoCommand: AsyncParsableCommand {
     @Flag(help: "With proposed: keep them for good.")
     var keep = false
 
-    @Flag(help: "Only posts, with last, everything, --since or --resume; may be combined with the other two.")
+    @Flag(
+        help:
+            "Only posts, with last, everything, --since or --resume; may be combined with the other two."
+    )
     var posts = false
 
     @Flag(help: "Only replies.")
@@ -55,7 +58,8 @@ struct UndoCommand: AsyncParsableCommand {
     var yes = false
 
     @Option(
-        help: ArgumentHelp("The bot's handle: the second confirmation of everything.", valueName: "handle"))
+        help: ArgumentHelp(
+            "The bot's handle: the second confirmation of everything.", valueName: "handle"))
     var bot: String?
 
     @Flag(help: "Print the receipt as JSON.")
@@ -67,7 +71,9 @@ struct UndoCommand: AsyncParsableCommand {
         let scopes = [!ids.isEmpty, since != nil, resume].count { $0 }
         guard scopes == 1 else {
             let reason = scopes == 0 ? "; \(SlotArgument.comment)" : ""
-            throw ValidationError("expected ids, last, everything, --since or --resume, and only one of these\(reason)")
+            throw ValidationError(
+                "expected ids, last, everything, --since or --resume, and only one of these\(reason)"
+            )
         }
         guard ids.count == 1 || !ids.contains(where: { Self.words.contains($0) }) else {
             throw ValidationError("last, everything and proposed stand alone")
@@ -76,7 +82,9 @@ struct UndoCommand: AsyncParsableCommand {
             throw ValidationError("--posts, --replies and --favorites do not go with ids")
         }
         if keep, ids != ["proposed"] { throw ValidationError("--keep is for undo proposed") }
-        if bot != nil, ids != ["everything"] { throw ValidationError("--bot is for undo everything") }
+        if bot != nil, ids != ["everything"] {
+            throw ValidationError("--bot is for undo everything")
+        }
     }
 
     private static let words = ["last", "everything", "proposed"]
@@ -84,7 +92,9 @@ struct UndoCommand: AsyncParsableCommand {
     private var isNamed: Bool { !ids.isEmpty && !Self.words.contains(ids[0]) }
 
     private var kinds: [ActionKind] {
-        let chosen = [(posts, ActionKind.post), (replies, .reply), (favorites, .favorite)].filter(\.0).map(\.1)
+        let chosen = [(posts, ActionKind.post), (replies, .reply), (favorites, .favorite)].filter(
+            \.0
+        ).map(\.1)
         return chosen.isEmpty ? ActionKind.allCases : chosen
     }
 
@@ -109,12 +119,17 @@ struct UndoCommand: AsyncParsableCommand {
             let hasEffects = [.wanted, .everything].contains(scope)
             let effects = hasEffects ? try await mirror.effects.all().count : 0
             let isLeft =
-                answers.values.contains { $0 == .asked || $0 == .remembered } || scope == .wanted && !ids.isEmpty
+                answers.values.contains { $0 == .asked || $0 == .remembered }
+                || scope == .wanted && !ids.isEmpty
                 || effects > 0
             let obstacle = isLeft ? try await carryOut(ids, withEffects: effects > 0, mirror) : nil
             var receipt = try await undoing.receipt(for: actions, answers: answers)
             if effects > 0 { receipt.add(effects: effects, left: try await mirror.effects.all()) }
-            if json { try JSONOutput.print(receipt) } else { UndoView.lines(receipt, scope).forEach { print($0) } }
+            if json {
+                try JSONOutput.print(receipt)
+            } else {
+                UndoView.lines(receipt, scope).forEach { print($0) }
+            }
             try await fail(receipt, obstacle, mirror)
         }
     }
@@ -126,7 +141,9 @@ struct UndoCommand: AsyncParsableCommand {
         if ids == ["proposed"] { return .proposed }
         guard let since else { return .named(ids) }
         let start = try PersonTime(zone: zone).since(since, now: now)
-        guard start <= now else { throw ValidationError("--since is \"\(since)\", which is still to come") }
+        guard start <= now else {
+            throw ValidationError("--since is \"\(since)\", which is still to come")
+        }
         return .since(start)
     }
 
@@ -136,8 +153,11 @@ struct UndoCommand: AsyncParsableCommand {
     private func confirm(
         _ actions: [Action], _ scope: Undoing.Scope, _ record: MirrorRecord, _ zone: TimeZone
     ) throws {
-        if !yes { UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") } }
-        try Confirmation.require("Take \(actions.count == 1 ? "it" : "them") back? [y/N] ", unless: yes)
+        if !yes {
+            UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") }
+        }
+        try Confirmation.require(
+            "Take \(actions.count == 1 ? "it" : "them") back? [y/N] ", unless: yes)
         guard scope == .everything else { return }
         let handle = record.botHandleToType
         let typed: String
@@ -146,10 +166,13 @@ struct UndoCommand: AsyncParsableCommand {
         } else {
             guard Console.current.input.isInteractive else {
                 throw CommandError(
-                    .usage, "nothing was changed; give the bot's handle too: --bot @\(Printable.line(handle))")
+                    .usage,
+                    "nothing was changed; give the bot's handle too: --bot @\(Printable.line(handle))"
+                )
             }
             typed = try Question.line(
-                "This takes back everything. Type the bot's handle, @\(Printable.line(handle)), to continue: ")
+                "This takes back everything. Type the bot's handle, @\(Printable.line(handle)), to continue: "
+            )
         }
         guard record.isBotHandle(typed) else {
             throw CommandError(
@@ -163,13 +186,14 @@ struct UndoCommand: AsyncParsableCommand {
 
     /// How many looks in a row may meet an obstacle before the rest is left for later.
     private static let failuresAtMost = 3
-    /// How long the next look may be away, in seconds: the longest of the networks' periods, and a little.
+    /// How long the next look may be away, in seconds: the longest of the networks' periods, and a
+    /// little.
     private static let longestWait: TimeInterval = 3_700
 
     /// Takes back what may be now, and goes on as the network allows.
     ///
-    /// Beside a running worker too: what one of them has begun, the other leaves alone. What has to wait is left to a
-    /// worker that runs.
+    /// Beside a running worker too: what one of them has begun, the other leaves alone. What has to
+    /// wait is left to a worker that runs.
     ///
     /// - Returns: Why some of it is still there; nil if nothing stood in the way.
     private func carryOut(
@@ -193,8 +217,12 @@ struct UndoCommand: AsyncParsableCommand {
             sought = []
             takesOver = false
             progress.add(round.tried.count { $0.undo?.next == nil })
-            failures = round.obstacle == nil || round.takenBack + round.effects > 0 ? 0 : failures + 1
-            if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost { return obstacle }
+            failures =
+                round.obstacle == nil || round.takenBack + round.effects > 0 ? 0 : failures + 1
+            if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost
+            {
+                return obstacle
+            }
             guard let next = try await recall.next() else { return nil }
             guard next > mirror.clock.now else { continue }
             let wait = next.timeIntervalSince(mirror.clock.now)
@@ -206,7 +234,9 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     /// Ends with an error where something is still there that nobody works on.
-    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ mirror: HumanMirror) async throws {
+    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ mirror: HumanMirror)
+        async throws
+    {
         if let error = obstacle as? NetworkError, error.stopsActor { throw error }
         if receipt.refused > 0 {
             throw CommandError(
@@ -223,7 +253,9 @@ struct UndoCommand: AsyncParsableCommand {
         guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
-            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker continues")
+            .tryLater,
+            "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker continues"
+        )
     }
 }
 
@@ -254,7 +286,8 @@ private final class UndoProgress {
 
     func wait(until time: Date) {
         guard !isQuiet, terminal.isInteractive else { return }
-        StandardError.write("\r\(done) of \(total), continues at \(LocalTime(time, in: .current))  ")
+        StandardError.write(
+            "\r\(done) of \(total), continues at \(LocalTime(time, in: .current))  ")
     }
 
     func finish() {
@@ -264,20 +297,24 @@ private final class UndoProgress {
 
 /// What `mirror-bot undo` says.
 private enum UndoView {
-    /// How many actions are shown before a question, and how many that could not be taken back after it.
+    /// How many actions are shown before a question, and how many that could not be taken back
+    /// after it.
     private static let shown = 5
 
     /// What is meant.
     static func announcement(_ actions: [Action], zone: TimeZone) -> [String] {
         let counts = ActionKind.allCases.compactMap { kind -> String? in
             let count = actions.count { $0.kind == kind }
-            let name = kind == .reply && count != 1 ? "replies" : kind.rawValue + (count == 1 ? "" : "s")
+            let name =
+                kind == .reply && count != 1 ? "replies" : kind.rawValue + (count == 1 ? "" : "s")
             return count == 0 ? nil : "\(count) \(name)"
         }
         let lines = actions.prefix(shown).map { action in
             let about = action.text.map { "“\($0)”" } ?? action.target.map { $0.post } ?? ""
-            return "  \(ActionID.short(action.id)) \(LocalTime(action.sending ?? action.due, in: zone)) "
-                + Printable.line("\(action.kind.rawValue), \(action.state.rawValue): \(about)", columns: 76)
+            return
+                "  \(ActionID.short(action.id)) \(LocalTime(action.sending ?? action.due, in: zone)) "
+                + Printable.line(
+                    "\(action.kind.rawValue), \(action.state.rawValue): \(about)", columns: 76)
         }
         let rest = actions.count > shown ? ["  and \(actions.count - shown) more"] : []
         return [counts.joined(separator: ", ")] + lines + rest
@@ -289,21 +326,33 @@ private enum UndoView {
             (receipt.takenBack, "taken back"),
             (receipt.stillShown, "deleted, but \(ExplainReport.TakingBack.stillShown)"),
             (receipt.alreadyGone, "gone already"),
-            (receipt.withheld, "cancelled before they happened"), (receipt.already, "taken back before"),
+            (receipt.withheld, "cancelled before they happened"),
+            (receipt.already, "taken back before"),
             (receipt.waiting, "waiting to be taken back"),
             (receipt.unknown, "may have arrived; taken back if so"),
-            (receipt.refused, "refused by the network"), (receipt.nothing, "did not happen, as far as known"),
+            (receipt.refused, "refused by the network"),
+            (receipt.nothing, "did not happen, as far as known"),
             (receipt.outOfReach, "done by another account of the bot, so out of reach"),
             (receipt.effects, "interrupted probes or changes of the profile, over now"),
-            (receipt.openEffects, "interrupted probes or changes of the profile, tried again later"),
-            (receipt.refusedEffects, "interrupted probes or changes of the profile, refused by the network"),
+            (
+                receipt.openEffects,
+                "interrupted probes or changes of the profile, tried again later"
+            ),
+            (
+                receipt.refusedEffects,
+                "interrupted probes or changes of the profile, refused by the network"
+            ),
         ]
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if lines.isEmpty { lines = ["nothing to take back"] }
         let failed = receipt.actions.filter { $0.cause != nil }
-        lines += failed.prefix(shown).map { "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "") }
+        lines += failed.prefix(shown).map {
+            "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "")
+        }
         if failed.count > shown { lines.append("  and \(failed.count - shown) more") }
-        if scope == .everything { lines.append("what the bot did before it had this database is not included") }
+        if scope == .everything {
+            lines.append("what the bot did before it had this database is not included")
+        }
         return lines
     }
 }

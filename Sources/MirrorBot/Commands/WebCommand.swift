@@ -85,12 +85,14 @@ struct RunningWeb: Service {
 extension WebOptions {
     /// Runs `work`, and beside it the web page, until the work ends or one of them fails.
     ///
-    /// A process that is told to stop waits for the work, which puts things away, longer than for the page.
+    /// A process that is told to stop waits for the work, which puts things away, longer than for
+    /// the page.
     ///
     /// - Parameter page: Nil for no page: then nothing of it is made.
     /// - Throws: What either throws.
     static func beside(
-        _ page: WebOptions?, _ installation: Installation, _ work: @escaping @Sendable () async throws -> Void
+        _ page: WebOptions?, _ installation: Installation,
+        _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
         guard let page else { return try await work() }
         let server = try page.server(installation)

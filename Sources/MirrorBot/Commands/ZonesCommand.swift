@@ -45,22 +45,27 @@ struct ZonesAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Note that the human lived in a zone for some time.")
 
-    @Argument(help: ArgumentHelp("An IANA time zone, such as Asia/Tokyo.", valueName: "zone")) var zone: String
+    @Argument(help: ArgumentHelp("An IANA time zone, such as Asia/Tokyo.", valueName: "zone"))
+    var zone: String
 
     @Option(
         help: ArgumentHelp(
-            "The first day, in that zone; without it the period has no beginning.", valueName: "YYYY-MM-DD"))
+            "The first day, in that zone; without it the period has no beginning.",
+            valueName: "YYYY-MM-DD"))
     var from: String?
 
     @Option(
-        help: ArgumentHelp("The last day, in that zone; without it the period has no end.", valueName: "YYYY-MM-DD"))
+        help: ArgumentHelp(
+            "The last day, in that zone; without it the period has no end.", valueName: "YYYY-MM-DD"
+        ))
     var to: String?
 
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(AddZone(zone: zone, from: from, to: to), output, needsZone: true) { change in
+        try await options.change(AddZone(zone: zone, from: from, to: to), output, needsZone: true) {
+            change in
             change.lines(change.isNew ? "noted" : "that was noted already") + change.wayBackLines
         }
     }
@@ -71,7 +76,9 @@ struct ZonesRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a period; its posts count by TIME_ZONE again.")
 
-    @Argument(help: ArgumentHelp("Any day of the period, or its zone if that has only one.", valueName: "day or zone"))
+    @Argument(
+        help: ArgumentHelp(
+            "Any day of the period, or its zone if that has only one.", valueName: "day or zone"))
     var time: String
 
     @OptionGroup var output: ChangeOutput
@@ -87,9 +94,12 @@ struct ZonesRemoveCommand: AsyncParsableCommand {
 /// What `mirror-bot zones` and `status` say about the human's clocks.
 enum ZonesView {
     static func lines(_ report: ZonesReport) -> [String] {
-        let width = ([report.timeZone] + report.zones.map(\.timeZone)).map(Printable.width).max() ?? 0
+        let width =
+            ([report.timeZone] + report.zones.map(\.timeZone)).map(Printable.width).max() ?? 0
         let rest = report.zones.isEmpty ? "at all times" : "at all other times, and for the bot"
-        return report.zones.map { Printable.padded(Printable.line($0.timeZone), to: width) + "  " + $0.days }
+        return report.zones.map {
+            Printable.padded(Printable.line($0.timeZone), to: width) + "  " + $0.days
+        }
             + [Printable.padded(Printable.line(report.timeZone), to: width) + "  " + rest]
     }
 }

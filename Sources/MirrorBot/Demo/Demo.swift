@@ -28,7 +28,8 @@ struct Demo {
     private static let mirror = "demo"
     /// For how many days people go on talking on the network of a mirror that is kept.
     private static let daysToTry = 7
-    /// The least number of posts still to come on the day on which a mirror is tried: enough for the tour.
+    /// The least number of posts still to come on the day on which a mirror is tried: enough for
+    /// the tour.
     private static let slotsToTry = 5
 
     /// Where the human and the bot live.
@@ -49,13 +50,15 @@ struct Demo {
     let say: @Sendable (String) -> Void
     /// Receives the progress of reading.
     let report: @Sendable (TrainingProgress) -> Void
-    /// Told some times a second what time it is there and what happened so far; nil where nobody looks.
+    /// Told some times a second what time it is there and what happened so far; nil where nobody
+    /// looks.
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
 
     /// Runs the demo to its end; one with a page until it is cancelled.
     ///
     /// - Parameter show: Given what came of its days, while its network is still there.
-    /// - Throws: What `show` throws; ``CommandError`` for an archive or a folder that cannot be used.
+    /// - Throws: What `show` throws; ``CommandError`` for an archive or a folder that cannot be
+    ///   used.
     func run(_ show: @escaping @Sendable (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let watch = Task { await folder.removeOnSignal() }
@@ -63,29 +66,34 @@ struct Demo {
             watch.cancel()
             folder.remove()
         }
-        let home = try keep.map(Self.made) ?? folder.path + (network == .usual ? "" : "/\(network.rawValue)")
+        let home =
+            try keep.map(Self.made) ?? folder.path
+            + (network == .usual ? "" : "/\(network.rawValue)")
         // A folder without settings is of no use, and would be in the way of the next try.
         var isKept = keep == nil
         defer { if !isKept { try? FileManager.default.removeItem(atPath: home) } }
         say("learning posting times and texts from \(from ?? "the sample archive") …")
         let sample = try from == nil ? sample(in: folder.path) : nil
-        let past = try await learnPosts(sample, home: network == .usual ? home : folder.path, on: .usual)
+        let past = try await learnPosts(
+            sample, home: network == .usual ? home : folder.path, on: .usual)
         if network != .usual {
-            // The sandbox's world is written in its own server's names; the mirror learns the same past in the
-            // network's.
+            // The sandbox's world is written in its own server's names; the mirror learns the same
+            // past in the network's.
             _ = try await learnPosts(sample, home: home, on: network)
         }
         let clock = VirtualClock(startingAt: past.origin, rate: page == nil ? 1 : DemoPage.rate)
         let time = Mutex<any WallClock>(clock)
         let sandbox = try await Sandbox.start(
-            world: past.world(seed: seed, days: keep == nil ? days : days + Self.daysToTry, network: network),
+            world: past.world(
+                seed: seed, days: keep == nil ? days : days + Self.daysToTry, network: network),
             now: { time.withLock { $0.now } })
         try await afterwards(sandbox.stop) {
             if let page { return try await live(past, sandbox, clock, home: home, on: page, show) }
             let result = try await live(past, sandbox, clock, home: home)
             time.withLock { $0 = self.clock }
             if keep != nil {
-                try writeSettings(variables(home: home, zone: past.zone.zone, sandbox: sandbox), in: home)
+                try writeSettings(
+                    variables(home: home, zone: past.zone.zone, sandbox: sandbox), in: home)
                 isKept = true
             }
             try await show(result)
@@ -98,8 +106,11 @@ struct Demo {
     private static func made(_ name: String) throws -> String {
         let path = URL(fileURLWithPath: Console.current.path(name)).path
         guard mkdir(path, 0o700) == 0 else {
-            let cause = errno == EEXIST ? "it is there already; name a new one" : "\(FileFault(errno, at: path))"
-            throw CommandError(.usage, "could not make the folder \(Printable.line(name)): \(cause)")
+            let cause =
+                errno == EEXIST
+                ? "it is there already; name a new one" : "\(FileFault(errno, at: path))"
+            throw CommandError(
+                .usage, "could not make the folder \(Printable.line(name)): \(cause)")
         }
         return path
     }
@@ -113,9 +124,12 @@ struct Demo {
     // MARK: Learning
 
     /// Archives the human's past, which needs no network.
-    private func learnPosts(_ sample: String?, home: String, on network: NetworkName) async throws -> DemoPast {
+    private func learnPosts(_ sample: String?, home: String, on network: NetworkName) async throws
+        -> DemoPast
+    {
         let first = zone ?? (from == nil ? Self.sampleZone : .current)
-        return try await HumanMirror.open(try configuration(home: home, zone: first)).closing { mirror in
+        return try await HumanMirror.open(try configuration(home: home, zone: first)).closing {
+            mirror in
             let isSample = sample != nil
             let adopt: @Sendable (Post) -> Post = { post in
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
@@ -132,7 +146,9 @@ struct Demo {
 
     /// The zone that was given, else the archive's, else one that is assumed.
     private func settledZone(named name: String?, _ archive: Archive) async throws -> DemoZone {
-        if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) { return DemoZone(zone: given) }
+        if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) {
+            return DemoZone(zone: given)
+        }
         return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
 
@@ -155,21 +171,26 @@ struct Demo {
         return path
     }
 
-    /// Learns what the human favorites: the sample's from the human's account, somebody's own from the download.
+    /// Learns what the human favorites: the sample's from the human's account, somebody's own from
+    /// the download.
     ///
-    /// A download's likes are compared with the posts that are on the bot's home timeline. One without likes teaches
-    /// nothing, and the bot then gives no favorites.
-    private func learnFavorites(_ mirror: HumanMirror) async throws -> (favorites: Int, normals: Int) {
+    /// A download's likes are compared with the posts that are on the bot's home timeline. One
+    /// without likes teaches nothing, and the bot then gives no favorites.
+    private func learnFavorites(_ mirror: HumanMirror) async throws -> (
+        favorites: Int, normals: Int
+    ) {
         say("learning favorites from \(from ?? "the human's account") …")
         let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
         let own = try await reader.verifyAccount().id
         let favorites = try mirror.favorites()
         // What it costs is told with what the days have cost.
         let trainer = ClassifierTrainer(
-            mirror: mirror, favorites: favorites, report: { if $0.announcement == nil { report($0) } })
+            mirror: mirror, favorites: favorites,
+            report: { if $0.announcement == nil { report($0) } })
         if let from {
             do {
-                _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
+                _ = try await trainer.train(
+                    fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
             } catch let error as ImportError where error.code == .nothingToRead {}
         }
         _ = try await trainer.train(from: reader, own: [own], limit: ClassifierTrainer.seedSize)
@@ -205,11 +226,13 @@ struct Demo {
         }
     }
 
-    /// Learns the favorites, lives through the days on a page at its pace, shows what came of them, and goes on.
+    /// Learns the favorites, lives through the days on a page at its pace, shows what came of them,
+    /// and goes on.
     ///
     /// - Throws: `CommandError` for a page that cannot be served; `CancellationError`.
     private func live(
-        _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String, on page: DemoPage,
+        _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String,
+        on page: DemoPage,
         _ show: @escaping @Sendable (DemoResult) async throws -> Void
     ) async throws {
         let origin = past.origin
@@ -235,7 +258,8 @@ struct Demo {
                             watching.cancel()
                             await watching.value
                             let result = try await DemoResult(
-                                past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
+                                past: past, from: from, days: days, sandbox: sandbox,
+                                mirror: mirror,
                                 learned: learned, bookedBefore: booked)
                             try await show(result)
                         }
@@ -256,34 +280,43 @@ struct Demo {
     private func measure(_ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let now = mirror.clock.now
         let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
-        if let scores = report.classifier.scores { try await mirror.keep(ClassifierMeasure(scores, at: now)) }
+        if let scores = report.classifier.scores {
+            try await mirror.keep(ClassifierMeasure(scores, at: now))
+        }
         if let choices = report.replies.scores?.choices { try await mirror.keep(choices) }
     }
 
     private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }
 
-    /// Fixes a plan for the day on which a mirror is tried from `now` on, with posts that are still to come.
+    /// Fixes a plan for the day on which a mirror is tried from `now` on, with posts that are still
+    /// to come.
     private func planDay(at now: Date, _ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let planner = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil))
         try await planner.make(
-            LocalTime(now, in: zone).day, atLeast: Self.slotsToTry, after: now + 60, now: mirror.clock.now)
+            LocalTime(now, in: zone).day, atLeast: Self.slotsToTry, after: now + 60,
+            now: mirror.clock.now)
     }
 
     /// Tells whoever looks what time it is, until it is cancelled.
-    private func watching(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<Void, Never> {
+    private func watching(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<
+        Void, Never
+    > {
         Task {
             guard let watch else { return }
             while !Task.isCancelled {
                 let received = await sandbox.ledger.summary
                 watch(
                     LocalTime(clock.now, in: zone),
-                    .init(posts: received.posted, replies: received.replies, favorites: received.favorites))
+                    .init(
+                        posts: received.posted, replies: received.replies,
+                        favorites: received.favorites))
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
     }
 
-    /// Calmer than a worker in earnest, for people who are not there: each look costs the demo time.
+    /// Calmer than a worker in earnest, for people who are not there: each look costs the demo
+    /// time.
     private var cadence: Cadence {
         var cadence = Cadence(poll: .seconds(60), human: network, bot: network)
         cadence.mentions = max(cadence.mentions, .seconds(300))
@@ -296,9 +329,12 @@ struct Demo {
         return cadence
     }
 
-    private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws -> MirrorConfiguration {
+    private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws
+        -> MirrorConfiguration
+    {
         let variables = variables(home: home, zone: zone, sandbox: sandbox)
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }
 
@@ -307,7 +343,8 @@ struct Demo {
     /// Who brought an archive has no account in the sandbox: only the bot has.
     private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
         var variables = [
-            Setting.mirror.name: Self.mirror, Setting.home.name: home, Setting.timeZone.name: zone.identifier,
+            Setting.mirror.name: Self.mirror, Setting.home.name: home,
+            Setting.timeZone.name: zone.identifier,
         ]
         if let dictionary = Console.current.environment[Setting.dictionary.name] {
             variables[Setting.dictionary.name] = dictionary

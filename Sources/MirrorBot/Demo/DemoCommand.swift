@@ -31,19 +31,23 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another seed makes other days.", valueName: "number"))
     var seed: UInt64 = 2026
 
-    @Option(help: ArgumentHelp("Time zone of your own archive, or of the sample person.", valueName: "zone"))
+    @Option(
+        help: ArgumentHelp(
+            "Time zone of your own archive, or of the sample person.", valueName: "zone"))
     var timeZone: String?
 
     @Option(
         help: ArgumentHelp(
-            "Make this folder and keep the mirror in it, to try the other commands on.", valueName: "folder"))
+            "Make this folder and keep the mirror in it, to try the other commands on.",
+            valueName: "folder"))
     var keep: String?
 
     @Flag(help: "Show it in a browser too, a day in 20 seconds, and keep that open.")
     var web = false
 
     @Option(
-        help: ArgumentHelp("With --web: where to listen, 127.0.0.1:8080 unless given.", valueName: "address:port"))
+        help: ArgumentHelp(
+            "With --web: where to listen, 127.0.0.1:8080 unless given.", valueName: "address:port"))
     var listen: String?
 
     @Flag(help: "End with one JSON object on a line of its own.")
@@ -51,7 +55,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         if web, keep != nil {
-            throw ValidationError("--web and --keep exclude each other; a kept folder has mirror-bot web")
+            throw ValidationError(
+                "--web and --keep exclude each other; a kept folder has mirror-bot web")
         }
         if !web, listen != nil { throw ValidationError("--listen needs --web") }
         _ = try listening
@@ -59,14 +64,17 @@ struct DemoCommand: AsyncParsableCommand {
             throw ValidationError("--days is \(days); expected a number from 1 to 60")
         }
         if let timeZone, TimeZone(identifier: timeZone) == nil {
-            throw ValidationError("--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
+            throw ValidationError(
+                "--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
         }
         if let from, !Self.isReadTwice(from) {
-            throw ValidationError("--from is read more than once; expected a file or a folder, not a stream")
+            throw ValidationError(
+                "--from is read more than once; expected a file or a folder, not a stream")
         }
     }
 
-    /// Where the page listens: on this machine only, for it shows the person's own posts and asks for no password.
+    /// Where the page listens: on this machine only, for it shows the person's own posts and asks
+    /// for no password.
     private var listening: WebSettings.Listening {
         get throws {
             let text = listen ?? "127.0.0.1:8080"
@@ -83,7 +91,8 @@ struct DemoCommand: AsyncParsableCommand {
     private static func isReadTwice(_ path: String) -> Bool {
         var status = stat()
         guard path != "-" else { return false }
-        return stat(Console.current.path(path), &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        return stat(Console.current.path(path), &status) != 0
+            || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     func run() async throws {
@@ -98,7 +107,9 @@ struct DemoCommand: AsyncParsableCommand {
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
             zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? young,
-            keep: keep, page: try page(line, opened: { opened in address.withLock { $0 = opened } }), clock: clock,
+            keep: keep,
+            page: try page(line, opened: { opened in address.withLock { $0 = opened } }),
+            clock: clock,
             say: line.say, report: line.show, watch: line.isShown ? line.show : nil)
         line.begin()
         defer { line.end() }
@@ -124,12 +135,16 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// The page to show; nil unless one is wanted.
-    private func page(_ line: DemoLine, opened: @escaping @Sendable (_ address: String) -> Void) throws -> DemoPage? {
+    private func page(_ line: DemoLine, opened: @escaping @Sendable (_ address: String) -> Void)
+        throws -> DemoPage?
+    {
         guard web else { return nil }
         let days = days == 1 ? "a day" : "\(days) days, each"
         return DemoPage(listening: try listening, timer: DemoPage.realTime) { address in
             opened(address)
-            line.say("Open \(address) in a browser: \(days) in \(DemoPage.daySeconds) s. Ctrl-C ends it.")
+            line.say(
+                "Open \(address) in a browser: \(days) in \(DemoPage.daySeconds) s. Ctrl-C ends it."
+            )
         }
     }
 

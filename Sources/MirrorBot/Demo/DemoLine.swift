@@ -2,7 +2,8 @@ import Foundation
 import Mirroring
 import Posts
 
-/// The line of a terminal that is written again and again while a demo works, so that nobody takes it for dead.
+/// The line of a terminal that is written again and again while a demo works, so that nobody takes
+/// it for dead.
 ///
 /// A thread of its own draws it: the demo keeps all others busy.
 final class DemoLine: @unchecked Sendable {
@@ -56,10 +57,14 @@ final class DemoLine: @unchecked Sendable {
     }
 
     /// Shows what time it is there and what happened so far.
-    @Sendable func show(_ time: LocalTime, _ counts: Counts) { show { Self.text(time, counts, columns: $0) } }
+    @Sendable func show(_ time: LocalTime, _ counts: Counts) {
+        show { Self.text(time, counts, columns: $0) }
+    }
 
     /// Shows how far the reading is.
-    @Sendable func show(_ progress: TrainingProgress) { show { ProgressView.line(progress, columns: $0) } }
+    @Sendable func show(_ progress: TrainingProgress) {
+        show { ProgressView.line(progress, columns: $0) }
+    }
 
     /// Takes the line back, for good.
     func end() {
@@ -94,7 +99,8 @@ final class DemoLine: @unchecked Sendable {
     /// The time there and what happened so far, in words if they fit.
     static func text(_ time: LocalTime, _ counts: Counts, columns: Int) -> String {
         let signs = [
-            ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"), ("★", counts.favorites, "favorites"),
+            ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"),
+            ("★", counts.favorites, "favorites"),
         ]
         let line =
             "\(time)  " + signs.map { "\($0.0) \($0.1) \($0.2)" }.joined(separator: "  ")

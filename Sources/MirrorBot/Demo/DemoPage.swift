@@ -53,7 +53,8 @@ struct DemoPage: Sendable {
         let (ports, told) = AsyncStream.makeStream(of: Int.self)
         let server = try WebServer(
             installation, settings, isReadOnly: false,
-            build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name), demo: moment
+            build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name),
+            demo: moment
         ) { told.yield($0) }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -77,16 +78,19 @@ struct DemoPage: Sendable {
         }
     }
 
-    /// Lets a clock go on, from `origin` to `end` by ``rate`` and then in real time, until it is cancelled.
+    /// Lets a clock go on, from `origin` to `end` by ``rate`` and then in real time, until it is
+    /// cancelled.
     ///
     /// This is one more loop of the clock, which therefore stands still while it really waits.
     ///
     /// - Parameters:
-    ///   - turn: The loop's, which has joined the clock before all others: it goes on first when the end comes.
+    ///   - turn: The loop's, which has joined the clock before all others: it goes on first when
+    ///     the end comes.
     ///   - atEnd: Called at the end, while the clock stands still.
     /// - Throws: `CancellationError`; what `atEnd` throws.
     func pace(
-        _ clock: VirtualClock, from origin: Date, until end: Date, turn: Int, atEnd: () async throws -> Void
+        _ clock: VirtualClock, from origin: Date, until end: Date, turn: Int,
+        atEnd: () async throws -> Void
     ) async throws {
         let wait = timer()
         try await wait(Self.beginning)

@@ -15,7 +15,8 @@ struct DemoPast {
     let origin: Date
     /// The handles of those whom the human has answered most.
     let friends: [String]
-    /// The human's own posts where they are not the sample's: the language of the people is taken from them.
+    /// The human's own posts where they are not the sample's: the language of the people is taken
+    /// from them.
     let humanPosts: [Post]?
 }
 
@@ -29,10 +30,12 @@ extension DemoPast {
     ///   - friendsAtMost: How many people live in the sandbox because of the archive.
     /// - Throws: ``CommandError`` for an archive without public posts; the store's error.
     init(
-        archive: Archive, posts: Int, zone: DemoZone, isSample: Bool, origin: Date?, friendsAtMost: Int
+        archive: Archive, posts: Int, zone: DemoZone, isSample: Bool, origin: Date?,
+        friendsAtMost: Int
     ) async throws {
         guard let span = try await archive.span() else {
-            throw CommandError(.badData, "could not run the demo: the archive holds no public posts")
+            throw CommandError(
+                .badData, "could not run the demo: the archive holds no public posts")
         }
         self.posts = posts
         self.zone = zone
@@ -46,11 +49,12 @@ extension DemoPast {
 
     /// The people to live among.
     ///
-    /// The sample's human is one of them; who brought an archive is not, for what the script would have them say and
-    /// like is not theirs.
+    /// The sample's human is one of them; who brought an archive is not, for what the script would
+    /// have them say and like is not theirs.
     func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
-            seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends, humanPosts: humanPosts)
+            seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends,
+            humanPosts: humanPosts)
         configuration.botNetwork = network
         configuration.sampleOffset = zone.zone.offset(at: origin)
         configuration.isHumanPresent = humanPosts == nil
@@ -60,13 +64,16 @@ extension DemoPast {
     /// What names the human where the past is a download; nobody of the sandbox is called so.
     private static let ownName = "you@\(SamplePeople.host)"
 
-    /// Moves a post of a downloaded archive into the sandbox, its people under names made of their ids.
+    /// Moves a post of a downloaded archive into the sandbox, its people under names made of their
+    /// ids.
     @Sendable static func adopt(_ post: Post) -> Post {
         var adopted = post
-        adopted.id = PostID(network: .usual, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
+        adopted.id = PostID(
+            network: .usual, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
         adopted.author = AccountID(network: .usual, value: ownName)
         adopted.replyTo = post.replyTo.map { target in
-            ReplyTarget(author: target.author.map { author in Self.adopt(author, human: post.author) })
+            ReplyTarget(
+                author: target.author.map { author in Self.adopt(author, human: post.author) })
         }
         adopted.mentions = []
         adopted.address = nil
@@ -76,7 +83,9 @@ extension DemoPast {
     private static func adopt(_ author: AccountID, human: AccountID) -> AccountID {
         guard author != human else { return AccountID(network: .usual, value: ownName) }
         let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
-        let plain = name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        let plain = name.lowercased().filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
+        }
         return AccountID(network: .usual, value: "friend_\(plain)@\(SamplePeople.host)")
     }
 }
@@ -89,9 +98,12 @@ struct DemoZone {
 
     /// Zones without daylight saving time, from 11 hours west to 12 hours east.
     private static let zones = [
-        "Pacific/Pago_Pago", "Pacific/Honolulu", "Pacific/Gambier", "Pacific/Pitcairn", "America/Phoenix",
-        "America/Costa_Rica", "America/Panama", "America/Puerto_Rico", "America/Sao_Paulo", "Atlantic/South_Georgia",
-        "Atlantic/Cape_Verde", "Atlantic/Reykjavik", "Africa/Lagos", "Africa/Johannesburg", "Africa/Nairobi",
+        "Pacific/Pago_Pago", "Pacific/Honolulu", "Pacific/Gambier", "Pacific/Pitcairn",
+        "America/Phoenix",
+        "America/Costa_Rica", "America/Panama", "America/Puerto_Rico", "America/Sao_Paulo",
+        "Atlantic/South_Georgia",
+        "Atlantic/Cape_Verde", "Atlantic/Reykjavik", "Africa/Lagos", "Africa/Johannesburg",
+        "Africa/Nairobi",
         "Asia/Dubai", "Asia/Karachi", "Asia/Dhaka", "Asia/Bangkok", "Asia/Singapore", "Asia/Tokyo",
         "Australia/Brisbane", "Pacific/Noumea", "Pacific/Tarawa",
     ]
@@ -110,7 +122,8 @@ struct DemoZone {
     ///
     /// - Throws: The store's error.
     static func assumed(from archive: Archive) async throws -> DemoZone {
-        let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess())?.candidates.first
+        let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess())?.candidates
+            .first
         guard let example = guess?.example, let zone = TimeZone(identifier: example) else {
             return DemoZone(zone: .current, assumption: "this machine's")
         }

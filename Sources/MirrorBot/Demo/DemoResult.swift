@@ -28,7 +28,8 @@ struct DemoSummary: Encodable {
     var cost: Double?
 
     enum CodingKeys: String, CodingKey {
-        case schema, days, planned, posted, skipped, replies, favorites, suggested, unsolicited, errors
+        case schema, days, planned, posted, skipped, replies, favorites, suggested, unsolicited,
+            errors
         case expectedReplies = "expected_replies"
         case favoritePrecision = "favorite_precision"
         case baseRate = "base_rate"
@@ -81,7 +82,8 @@ struct DemoResult {
     var texts: [String: String]
     /// When the human first wrote what the bot sent.
     var written: [PostID: Date]
-    /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil where calls are free.
+    /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil where
+    /// calls are free.
     var costs: (assumptions: [String], home: Double)?
     /// What the network holds against the bot, a line each; empty when all went well.
     var complaints: [String]
@@ -102,7 +104,9 @@ extension DemoResult {
         network = world.configuration.botNetwork
         (favoritesLearned, normalsLearned) = learned
         let all = try await mirror.outbox(lease: nil).recent(100_000)
-        actions = all.filter { $0.due < mirror.clock.now }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+        actions = all.filter { $0.due < mirror.clock.now }.sorted {
+            ($0.due, $0.id) < ($1.due, $1.id)
+        }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
         let booked = try await mirror.spending.booked()
@@ -111,8 +115,10 @@ extension DemoResult {
         }
         // Whether the human would favorite a post is known of the sample's alone.
         summary = DemoSummary(
-            days: days, planned: slots.count, posted: received.posted, skipped: slots.count { $0.state != .done },
-            replies: received.replies, expectedReplies: received.expectedReplies, favorites: received.favorites,
+            days: days, planned: slots.count, posted: received.posted,
+            skipped: slots.count { $0.state != .done },
+            replies: received.replies, expectedReplies: received.expectedReplies,
+            favorites: received.favorites,
             suggested: actions.count(where: \.isSuggestion),
             favoritePrecision: from == nil ? received.favoritePrecision : nil,
             baseRate: from == nil ? received.baseRate : nil, unsolicited: received.unsolicited,
@@ -166,7 +172,9 @@ extension DemoResult {
             + ledger.favorites.compactMap { favorite in
                 favorite.objection.map { "favorited a post by \(favorite.author): \($0)" }
             }
-            + ledger.rejections.filter { !$0.isExpected }.map { "\($0.method) \($0.path): \($0.status), \($0.reason)" }
+            + ledger.rejections.filter { !$0.isExpected }.map {
+                "\($0.method) \($0.path): \($0.status), \($0.reason)"
+            }
             + ledger.duplicates.map { "sent a \($0.kind) twice" }
     }
 }

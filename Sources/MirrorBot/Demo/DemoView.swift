@@ -17,7 +17,9 @@ struct DemoView {
     let result: DemoResult
     let terminal: Terminal
 
-    var lines: [String] { Array([learned, timeline, hours, figures, next].joined(separator: [""])) }
+    var lines: [String] {
+        Array([learned, timeline, hours, figures, next].joined(separator: [""]))
+    }
 
     private var zone: TimeZone { result.past.zone.zone }
 
@@ -25,7 +27,8 @@ struct DemoView {
 
     private var learned: [String] {
         let past = result.past
-        let span = "\(LocalTime(past.oldest, in: zone).day) to \(LocalTime(past.newest, in: zone).day)"
+        let span =
+            "\(LocalTime(past.oldest, in: zone).day) to \(LocalTime(past.newest, in: zone).day)"
         var facts = [
             "\(past.posts) posts, \(span), clock of \(zone.identifier)",
             result.favoritesLearned > 0
@@ -45,7 +48,8 @@ struct DemoView {
     private static func simulated(besides friends: Int) -> String {
         let people = "simulated: the network, its clock, and everybody in it with what they write"
         guard friends > 0 else { return people }
-        return people + "; \(friends) of them stand for the people whom you answered most, as friend_ and their id"
+        return people
+            + "; \(friends) of them stand for the people whom you answered most, as friend_ and their id"
     }
 
     // MARK: What happened
@@ -55,7 +59,10 @@ struct DemoView {
         let days = Dictionary(grouping: result.actions) { LocalTime($0.due, in: zone).day }
         let first = LocalTime(result.past.origin, in: zone).day
         let others = (1..<max(1, result.summary.days)).map { first.advanced(by: $0) }
-        return [terminal.bold("what it did") + terminal.dim(isWide ? " (a date: when the text was first written)" : "")]
+        return [
+            terminal.bold("what it did")
+                + terminal.dim(isWide ? " (a date: when the text was first written)" : "")
+        ]
             + whole(first, days[first] ?? []) + others.flatMap { summed($0, days[$0] ?? []) }
     }
 
@@ -83,11 +90,14 @@ struct DemoView {
     /// `3 replies`; nil for none.
     private static func count(_ number: Int, _ name: String) -> String? {
         guard number != 1 else { return "1 \(name)" }
-        return number == 0 ? nil : "\(number) " + (name.hasSuffix("y") ? "\(name.dropLast())ies" : "\(name)s")
+        return number == 0
+            ? nil : "\(number) " + (name.hasSuffix("y") ? "\(name.dropLast())ies" : "\(name)s")
     }
 
     /// Whether somebody was told of it, or is to decide about it.
-    private static func isDone(_ action: Action) -> Bool { action.state == .done || action.isSuggestion }
+    private static func isDone(_ action: Action) -> Bool {
+        action.state == .done || action.isSuggestion
+    }
 
     private static func name(of day: LocalDay) -> String { "\(weekdays[day.weekday - 1]) \(day)" }
 
@@ -102,33 +112,50 @@ struct DemoView {
             case .post: ("●", "post", terminal.blue)
             case .reply: ("↩", "reply", terminal.green)
             case .favorite:
-                action.isSuggestion ? ("☆", "suggests", terminal.yellow) : ("★", "favorite", terminal.yellow)
+                action.isSuggestion
+                    ? ("☆", "suggests", terminal.yellow) : ("★", "favorite", terminal.yellow)
             }
-        let head = isWide ? "    \(minute) \(sign) \(Printable.padded(verb, to: 10))" : "  \(minute) \(sign) "
+        let head =
+            isWide
+            ? "    \(minute) \(sign) \(Printable.padded(verb, to: 10))" : "  \(minute) \(sign) "
         let room = terminal.columns - Printable.width(head)
         let texts = texts(of: action, room: room)
-        let rest = texts.dropFirst().map { String(repeating: " ", count: Printable.width(head)) + $0 }
-        return [head.replacing(sign, with: color(sign), maxReplacements: 1) + (texts.first ?? "")] + rest
+        let rest = texts.dropFirst().map {
+            String(repeating: " ", count: Printable.width(head)) + $0
+        }
+        return [head.replacing(sign, with: color(sign), maxReplacements: 1) + (texts.first ?? "")]
+            + rest
     }
 
     private func texts(of action: Action, room: Int) -> [String] {
         let author = (action.target?.author).map(name) ?? ""
         let subject = action.target.flatMap { result.texts[$0.post] }.map(Self.withoutAddress)
         let about = subject.map { "\(author): \($0)" } ?? author
-        let date = action.wording.flatMap { result.written[$0.source] }.map { LocalTime($0, in: zone).day.description }
+        let date = action.wording.flatMap { result.written[$0.source] }.map {
+            LocalTime($0, in: zone).day.description
+        }
         switch action.kind {
         case .post:
             return [clipped(action.text ?? "", date, room)]
         case .reply:
-            return [clipped(about, nil, room), clipped("→ " + Self.withoutAddress(action.text ?? ""), date, room)]
+            return [
+                clipped(about, nil, room),
+                clipped("→ " + Self.withoutAddress(action.text ?? ""), date, room),
+            ]
         case .favorite:
-            return [clipped(about, why(action).map { Printable.line($0, columns: max(12, room / 3)) }, room)]
+            return [
+                clipped(
+                    about, why(action).map { Printable.line($0, columns: max(12, room / 3)) }, room)
+            ]
         }
     }
 
-    /// The text, and behind it the note in brackets, in so many columns; both where there is room for both.
+    /// The text, and behind it the note in brackets, in so many columns; both where there is room
+    /// for both.
     private func clipped(_ text: String, _ note: String?, _ room: Int) -> String {
-        guard let note, Printable.width(note) + 3 <= room / 2 else { return Printable.line(text, columns: room) }
+        guard let note, Printable.width(note) + 3 <= room / 2 else {
+            return Printable.line(text, columns: room)
+        }
         let shown = Printable.line(text, columns: room - Printable.width(note) - 3)
         return shown + terminal.dim(" (\(Printable.line(note)))")
     }
@@ -169,15 +196,18 @@ struct DemoView {
         let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
             [action.kind.rawValue, action.state.rawValue, action.reason ?? ""]
         }
-        return groups.sorted { ($1.value.count, $0.key.joined()) < ($0.value.count, $1.key.joined()) }
-            .compactMap { $0.value.first.map { [count = $0.value.count] in silence($0, count) } }
+        return groups.sorted {
+            ($1.value.count, $0.key.joined()) < ($0.value.count, $1.key.joined())
+        }
+        .compactMap { $0.value.first.map { [count = $0.value.count] in silence($0, count) } }
     }
 
     private func silence(_ action: Action, _ count: Int) -> String {
         let summary = action.explanation?.summary ?? action.reason ?? ""
         guard action.kind == .reply, action.state == .skipped else {
             let what = Self.count(count, action.kind.rawValue) ?? ""
-            return "\(what) \(action.state.rawValue)" + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
+            return "\(what) \(action.state.rawValue)"
+                + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
         }
         let mentions = count == 1 ? "1 mention" : "\(count) mentions"
         guard let kind = Self.unanswered[action.reason ?? ""] else {
@@ -212,7 +242,10 @@ struct DemoView {
     private var figures: [String] {
         let summary = result.summary
         var rows = [
-            ("posts", "\(summary.posted) of \(summary.planned) planned, \(summary.skipped) skipped"),
+            (
+                "posts",
+                "\(summary.posted) of \(summary.planned) planned, \(summary.skipped) skipped"
+            ),
             ("replies", "\(summary.replies) of \(summary.expectedReplies) expected"),
             summary.suggested > 0
                 ? ("suggested", "\(summary.suggested) favorites, for the human to give")
@@ -225,9 +258,13 @@ struct DemoView {
             let days = summary.days == 1 ? "this day" : "these \(summary.days) days"
             let month = cost / Double(summary.days) * 30
             rows.append(
-                ("cost on X", "\(dollars(cost)) for \(days), at this pace \(dollars(month)) a month; here nothing"))
+                (
+                    "cost on X",
+                    "\(dollars(cost)) for \(days), at this pace \(dollars(month)) a month; here nothing"
+                ))
         }
-        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) } + notes
+        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) }
+            + notes
             + result.complaints.map { "  ! " + Printable.line($0) }
     }
 
@@ -237,12 +274,15 @@ struct DemoView {
         if let costs = result.costs {
             let month = costs.home / Double(result.summary.days) * 30
             let home =
-                month > 0 ? "; \(dollars(month)) a month is for home timelines, which are not read by default" : ""
+                month > 0
+                ? "; \(dollars(month)) a month is for home timelines, which are not read by default"
+                : ""
             notes.append("the cost assumes " + costs.assumptions.joined(separator: ", ") + home)
         }
         if !result.network.traits.tellsBots {
             notes.append(
-                "\(result.network.displayName) does not tell which accounts are bots: they are taken for people")
+                "\(result.network.displayName) does not tell which accounts are bots: they are taken for people"
+            )
         }
         return notes.flatMap { wrapped($0) }
     }
@@ -257,7 +297,9 @@ struct DemoView {
             + "(by chance: \(percent(base)))"
     }
 
-    private func percent(_ share: Double) -> String { share.formatted(.percent.precision(.fractionLength(0))) }
+    private func percent(_ share: Double) -> String {
+        share.formatted(.percent.precision(.fractionLength(0)))
+    }
 
     private func row(_ name: String, _ value: String) -> [String] {
         Printable.wrapped(value, columns: terminal.columns - 15).enumerated().map { index, part in
@@ -269,9 +311,15 @@ struct DemoView {
 
     private var next: [String] {
         guard let from = result.from else {
-            return [terminal.bold("next, with your own download"), "  mirror-bot demo --from archive.zip"]
+            return [
+                terminal.bold("next, with your own download"),
+                "  mirror-bot demo --from archive.zip",
+            ]
         }
-        return [terminal.bold("next, for real"), "  mirror-bot train scheduler --from \(Self.quoted(from))"]
+        return [
+            terminal.bold("next, for real"),
+            "  mirror-bot train scheduler --from \(Self.quoted(from))",
+        ]
     }
 
     /// The path as a shell reads it.

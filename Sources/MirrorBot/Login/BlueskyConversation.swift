@@ -22,7 +22,8 @@ struct BlueskyConversation {
         while true {
             let login = AccountConfiguration(
                 role: role,
-                credentials: .bluesky(identifier: handle, appPassword: password.isEmpty ? nil : password),
+                credentials: .bluesky(
+                    identifier: handle, appPassword: password.isEmpty ? nil : password),
                 apiBaseURL: apiBaseURL, origin: .login)
             do {
                 let verified = try await VerifiedLogin(login, for: mirror)

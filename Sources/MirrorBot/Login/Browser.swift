@@ -4,21 +4,25 @@ import Settings
 
 /// The browser of the person at the terminal.
 ///
-/// No shell sees an address: the program gets it as one argument, and only if it is a plain web address.
+/// No shell sees an address: the program gets it as one argument, and only if it is a plain web
+/// address.
 struct Browser {
     /// The longest address that is opened, in bytes.
     private static let longestAddress = 4_096
-    /// The signs of an address besides letters and digits: those that no program interprets in another way.
+    /// The signs of an address besides letters and digits: those that no program interprets in
+    /// another way.
     private static let plainSigns = Set("-._~:/?#[]@&=%+,".utf8)
 
     /// The program's path and its arguments.
     private let words: [String]
     private let environment: [String: String]
 
-    /// Nil where no browser can appear before the person: without a terminal, without a screen, or where there is none.
+    /// Nil where no browser can appear before the person: without a terminal, without a screen, or
+    /// where there is none.
     ///
-    /// `BROWSER` names programs as other software understands it: separated by colons, each with arguments and perhaps
-    /// `%s` for the address. Without it, it is what the system opens addresses with.
+    /// `BROWSER` names programs as other software understands it: separated by colons, each with
+    /// arguments and perhaps `%s` for the address. Without it, it is what the system opens
+    /// addresses with.
     ///
     /// - Parameter console: The console of the command.
     init?(_ console: Console) {
@@ -28,7 +32,9 @@ struct Browser {
         let found = (named + [Self.usual]).lazy
             .map { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
             .compactMap { words -> [String]? in
-                guard let name = words.first, let path = Self.path(of: name, environment) else { return nil }
+                guard let name = words.first, let path = Self.path(of: name, environment) else {
+                    return nil
+                }
                 return [path] + words.dropFirst()
             }
         guard let words = found.first else { return nil }
@@ -60,7 +66,8 @@ struct Browser {
 
     private static func isProgram(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && !isFolder.boolValue
             && FileManager.default.isExecutableFile(atPath: path)
     }
 
@@ -78,7 +85,8 @@ struct Browser {
     func open(_ address: String) -> Bool {
         guard Self.isPlain(address) else { return false }
         let hasPlace = words.contains { $0.contains("%s") }
-        let arguments = words.map { $0.replacing("%s", with: address) } + (hasPlace ? [] : [address])
+        let arguments =
+            words.map { $0.replacing("%s", with: address) } + (hasPlace ? [] : [address])
         guard let process = start(arguments) else { return false }
         // It may stay for as long as its window.
         Thread.detachNewThread {
@@ -88,13 +96,16 @@ struct Browser {
         return true
     }
 
-    /// Starts the program in a group of its own, which Ctrl-C at our terminal does not end, and without our streams.
+    /// Starts the program in a group of its own, which Ctrl-C at our terminal does not end, and
+    /// without our streams.
     private func start(_ arguments: [String]) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        for stream: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0) }
+        for stream: Int32 in [1, 2] {
+            posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -104,7 +115,8 @@ struct Browser {
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for case let text? in argv + variables { free(text) } }
         var process: pid_t = 0
-        guard posix_spawn(&process, arguments[0], &actions, &attributes, &argv, &variables) == 0 else { return nil }
+        guard posix_spawn(&process, arguments[0], &actions, &attributes, &argv, &variables) == 0
+        else { return nil }
         return process
     }
 }

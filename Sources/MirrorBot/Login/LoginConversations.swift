@@ -92,17 +92,22 @@ enum LoginConversations {
     static let own: [NetworkName: Conversation] = [
         .mastodon: { asked in
             try await MastodonConversation(
-                role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL, pastesToken: asked.pastesToken,
+                role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL,
+                pastesToken: asked.pastesToken,
                 token: asked.token, mirror: asked.mirror
             ).outcome()
         },
         .x: { asked in
             guard asked.token == nil else {
                 throw CommandError(
-                    .usage, "--token-file is of no use on X, where four keys open an account; log in without it")
+                    .usage,
+                    "--token-file is of no use on X, where four keys open an account; log in without it"
+                )
             }
-            return try await XConversation(role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror)
-                .outcome()
+            return try await XConversation(
+                role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror
+            )
+            .outcome()
         },
         .bluesky: { asked in
             try await BlueskyConversation(

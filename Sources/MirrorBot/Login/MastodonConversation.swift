@@ -54,7 +54,8 @@ struct MastodonConversation {
 
     private func authorized(_ first: String) async throws -> LoginOutcome {
         let (server, login, request) = try await registered(first)
-        LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the code")
+        LoginPage(address: request.authorizeURL, role: role).show(
+            "allow the access, and copy the code")
         let grant = try await granted(request, login)
         var outcome = outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: [])
         outcome.revoke = { try await login.revoke(grant.credentials) }
@@ -107,7 +108,9 @@ struct MastodonConversation {
     /// What the bot will not do with the token, a sentence each.
     ///
     /// - Throws: ``CommandError`` with the code for a refusal where it could not work at all.
-    private func lacks(_ token: Secret, granted: [String]?, _ login: MastodonLogin) async throws -> [String] {
+    private func lacks(_ token: Secret, granted: [String]?, _ login: MastodonLogin) async throws
+        -> [String]
+    {
         guard role == .bot else { return [] }
         let missing = try await login.missingBotScopes(of: token, granted: granted)
         let advice =
@@ -118,10 +121,14 @@ struct MastodonConversation {
         let vital = missing.filter { $0.consequence == nil }.map(\.rawValue)
         guard vital.isEmpty else {
             throw CommandError(
-                .refused, "the bot's token lacks \(vital.joined(separator: ", ")); nothing was changed; \(advice)")
+                .refused,
+                "the bot's token lacks \(vital.joined(separator: ", ")); nothing was changed; \(advice)"
+            )
         }
         return missing.compactMap { scope in
-            scope.consequence.map { "the bot's token lacks \(scope.rawValue), so that \($0); \(advice)" }
+            scope.consequence.map {
+                "the bot's token lacks \(scope.rawValue), so that \($0); \(advice)"
+            }
         }
     }
 

@@ -59,14 +59,16 @@ struct XConversation {
     /// The developer app: the one of the other account if the person wants that.
     private func app() async throws -> (key: String, secret: Secret) {
         if let known = try await otherLogin()?.credentials, let consumerKey = known[.consumerKey] {
-            let key = try Question.optionalLine("API key of your app (Enter for the other account's app): ")
+            let key = try Question.optionalLine(
+                "API key of your app (Enter for the other account's app): ")
             if key.isEmpty { return (consumerKey.reveal(), known.secret(.consumerSecret)) }
             return (key, try secret())
         }
         return (try Question.answer("API key of your app: ") { $0 }, try secret())
     }
 
-    /// The stored login of the other account; one that cannot be opened is of no use here, and no hindrance.
+    /// The stored login of the other account; one that cannot be opened is of no use here, and no
+    /// hindrance.
     private func otherLogin() async throws -> StoredLogin? {
         do {
             return try await mirror.vault.login(of: role == .human ? .bot : .human)

@@ -9,35 +9,52 @@ enum ClassifierReportView {
     static func lines(_ report: ClassifierReport, terminal: Terminal) -> [String] {
         let scores = report.scores
         return [
-            terminal.bold("classifier") + "  \(scores.training.distinctFeatures) features of \(words(report.words))",
+            terminal.bold("classifier")
+                + "  \(scores.training.distinctFeatures) features of \(words(report.words))",
             row("learned", learned(report)),
-            row("base rate", share(scores.training.baseRate, report.baseRateFile.map { "at the end of \($0)" })),
+            row(
+                "base rate",
+                share(scores.training.baseRate, report.baseRateFile.map { "at the end of \($0)" })),
             row("predicted", share(scores.testing, order(report))), "",
-        ] + FavoriteScoresView(scores: scores, terminal: terminal).lines + comparison(report, terminal)
+        ] + FavoriteScoresView(scores: scores, terminal: terminal).lines
+            + comparison(report, terminal)
     }
 
-    /// Plain and learned weights side by side, and learned ones of words alone where others are features; nothing where too
-    /// little was learned for any.
+    /// Plain and learned weights side by side, and learned ones of words alone where others are
+    /// features; nothing where too little was learned for any.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
         guard let weights = comparison.weights else { return [] }
         let figures: [(String, KeyPath<WeightComparison.Side, Double?>)] = [
-            ("average precision", \.averagePrecision), ("ROC AUC", \.rocAUC), ("log loss", \.logLoss),
-            ("calibration error", \.calibrationError), ("precision", \.precision), ("recall", \.recall),
+            ("average precision", \.averagePrecision), ("ROC AUC", \.rocAUC),
+            ("log loss", \.logLoss),
+            ("calibration error", \.calibrationError), ("precision", \.precision),
+            ("recall", \.recall),
         ]
         let wordsAlone = report.wordsAlone.map { [$0.weighted] } ?? []
         let sides = [comparison.plain, comparison.weighted] + wordsAlone
         let rows = figures.map { name, figure in
-            "  " + Printable.padded(name, to: 19) + sides.map { column($0[keyPath: figure]) }.joined()
+            "  " + Printable.padded(name, to: 19)
+                + sides.map { column($0[keyPath: figure]) }.joined()
         }
         let fired = sides.map { column("\($0.fired)") }.joined()
-        let names = ["plain", "learned"] + wordsAlone.map { _ in report.words == .pairs ? "no pairs" : "words" }
-        return ["", terminal.bold("weights") + Printable.padded("", to: 14) + names.map { column($0) }.joined()]
-            + rows + ["  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)"]
+        let names =
+            ["plain", "learned"]
+            + wordsAlone.map { _ in report.words == .pairs ? "no pairs" : "words" }
+        return [
+            "",
+            terminal.bold("weights") + Printable.padded("", to: 14)
+                + names.map { column($0) }.joined(),
+        ]
+            + rows + [
+                "  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)",
+            ]
             + equal(report).map { "  " + $0 }
     }
 
-    private static func column(_ value: Double?) -> String { column(value.map { String(format: "%.3f", $0) } ?? "-") }
+    private static func column(_ value: Double?) -> String {
+        column(value.map { String(format: "%.3f", $0) } ?? "-")
+    }
 
     private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
 
@@ -54,11 +71,17 @@ enum ClassifierReportView {
     static func warnings(_ report: ClassifierReport) -> [String] {
         var lines: [String] = []
         for file in [report.training, report.testing].compactMap(\.self) where file.leftOut > 0 {
-            let problems = file.summary.problems.prefix(3) + file.summary.leftOut.map { "\($1) \($0)" }.sorted()
-            lines.append("\(file.leftOut) lines of \(file.path) are left out: \(problems.joined(separator: "; "))")
+            let problems =
+                file.summary.problems.prefix(3)
+                + file.summary.leftOut.map { "\($1) \($0)" }.sorted()
+            lines.append(
+                "\(file.leftOut) lines of \(file.path) are left out: \(problems.joined(separator: "; "))"
+            )
         }
         if report.repeated > 0 {
-            lines.append("\(report.repeated) of the predicted posts were also learned, which makes them easy")
+            lines.append(
+                "\(report.repeated) of the predicted posts were also learned, which makes them easy"
+            )
         }
         return lines.map(Printable.line)
     }
@@ -81,7 +104,8 @@ enum ClassifierReportView {
 
     private static func order(_ report: ClassifierReport) -> String? {
         guard report.isPrequential else { return nil }
-        return report.isInTimeOrder ? "in the order of time" : "in the order of the file, which lacks times"
+        return report.isInTimeOrder
+            ? "in the order of time" : "in the order of the file, which lacks times"
     }
 
     private static func share(_ rate: BaseRate, _ note: String?) -> String {
@@ -90,5 +114,7 @@ enum ClassifierReportView {
         return note.map { "\(text), \(Printable.line($0))" } ?? text
     }
 
-    private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
+    private static func row(_ name: String, _ value: String) -> String {
+        Printable.padded(name, to: 12) + value
+    }
 }

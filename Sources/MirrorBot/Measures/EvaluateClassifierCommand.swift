@@ -30,7 +30,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
     var train: String?
 
-    @Option(help: ArgumentHelp("Labelled posts to predict; - is standard input.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Labelled posts to predict; - is standard input.", valueName: "path"))
     var test: String
 
     @Flag(
@@ -41,24 +42,33 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     var prequential = false
 
     @Option(
-        help: ArgumentHelp("full, spelling, pairs, content or nouns; overrides FEATURES.", valueName: "words"),
+        help: ArgumentHelp(
+            "full, spelling, pairs, content or nouns; overrides FEATURES.", valueName: "words"),
         transform: Self.words)
     var features: FeatureWords?
 
-    @Option(help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"), transform: Self.weighting)
+    @Option(
+        help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"),
+        transform: Self.weighting)
     var weights: Weighting?
 
-    @Option(help: ArgumentHelp("The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
     var threshold: Double?
 
-    @Option(help: ArgumentHelp("Take the base rate from the last so many posts only.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Take the base rate from the last so many posts only.", valueName: "number"))
     var baseRateTail: Int?
 
-    @Option(help: ArgumentHelp("Take the base rate from the posts of another file.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Take the base rate from the posts of another file.", valueName: "path"))
     var baseRateFrom: String?
 
     @Option(
-        help: ArgumentHelp("Write the id and the logarithm of the favorite rate of each post.", valueName: "path"))
+        help: ArgumentHelp(
+            "Write the id and the logarithm of the favorite rate of each post.", valueName: "path"))
     var predictions: String?
 
     @Flag(help: "Print JSON.")
@@ -70,7 +80,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         }
         let inputs = [train, baseRateFrom, test].compactMap(\.self)
         guard inputs.count(where: { $0 == "-" }) < 2 else {
-            throw ValidationError("standard input can be only one of --train, --test and --base-rate-from")
+            throw ValidationError(
+                "standard input can be only one of --train, --test and --base-rate-from")
         }
         if let threshold, !(threshold.isFinite && threshold > 0) {
             throw ValidationError("--threshold is \(threshold); expected a number above 0")
@@ -81,7 +92,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         if baseRateTail != nil, train == nil, baseRateFrom == nil {
             throw ValidationError("--base-rate-tail needs --train or --base-rate-from")
         }
-        if predictions == "-" { throw ValidationError("--predictions needs a file; the report is on standard output") }
+        if predictions == "-" {
+            throw ValidationError("--predictions needs a file; the report is on standard output")
+        }
         if let predictions, inputs.contains(where: { Self.isSameFile($0, predictions) }) {
             throw ValidationError("--predictions would overwrite a file that is read")
         }
@@ -89,10 +102,13 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     func run() async throws {
         let console = Console.current
-        let values = try SettingValues.load(environment: console.environment, folder: console.folder)
-        let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
+        let values = try SettingValues.load(
+            environment: console.environment, folder: console.folder)
+        let settings = try MirrorConfiguration(
+            values, environment: console.environment, readsAccounts: false)
         let evaluator = ClassifierEvaluator(
-            words: features ?? settings.mirror.featureWords, dictionary: settings.process.dictionary,
+            words: features ?? settings.mirror.featureWords,
+            dictionary: settings.process.dictionary,
             configuration: try FavoriteConfiguration(
                 threshold: threshold ?? settings.mirror.favorites.threshold,
                 weighting: weights ?? settings.mirror.favorites.weighting))
@@ -100,7 +116,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             training: train.map(console.path), testing: console.path(test),
             baseRate: .init(path: baseRateFrom.map(console.path), tail: baseRateTail),
             isPrequential: prequential)
-        for line in ClassifierReportView.warnings(report) { StandardError.write("warning: \(line)\n") }
+        for line in ClassifierReportView.warnings(report) {
+            StandardError.write("warning: \(line)\n")
+        }
         if let predictions { try write(report, to: predictions) }
         if json { return try JSONOutput.print(report) }
         for line in ClassifierReportView.lines(report, terminal: .output) { print(line) }
@@ -118,7 +136,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(
                 .unavailable,
-                "could not write the predictions to \(Printable.line(path)): \(Printable.line("\(error)"))")
+                "could not write the predictions to \(Printable.line(path)): \(Printable.line("\(error)"))"
+            )
         }
     }
 
@@ -128,12 +147,14 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     }
 
     private static func canonical(_ path: String) -> String {
-        URL(fileURLWithPath: Console.current.path(path)).resolvingSymlinksInPath().standardizedFileURL.path
+        URL(fileURLWithPath: Console.current.path(path)).resolvingSymlinksInPath()
+            .standardizedFileURL.path
     }
 
     private static func words(_ text: String) throws -> FeatureWords {
         guard let words = FeatureWords(rawValue: text) else {
-            throw ValidationError("--features is \"\(text)\"; expected full, spelling, pairs, content or nouns")
+            throw ValidationError(
+                "--features is \"\(text)\"; expected full, spelling, pairs, content or nouns")
         }
         return words
     }

@@ -6,5 +6,8 @@ struct EvaluateCommand: AsyncParsableCommand {
         commandName: "evaluate",
         abstract: "Measure the models and the rules on files.",
         discussion: "Needs no account and no database, and changes nothing.",
-        subcommands: [EvaluateSchedulerCommand.self, EvaluateClassifierCommand.self, EvaluateTextsCommand.self])
+        subcommands: [
+            EvaluateSchedulerCommand.self, EvaluateClassifierCommand.self,
+            EvaluateTextsCommand.self,
+        ])
 }

@@ -28,11 +28,13 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Tables of events, or folders of them; - is standard input.", valueName: "path"))
+        help: ArgumentHelp(
+            "Tables of events, or folders of them; - is standard input.", valueName: "path"))
     var events: [String] = []
 
     @Option(
-        help: ArgumentHelp("A downloaded archive or JSON Lines instead; - is standard input.", valueName: "path"))
+        help: ArgumentHelp(
+            "A downloaded archive or JSON Lines instead; - is standard input.", valueName: "path"))
     var from: String?
 
     @Option(
@@ -53,7 +55,8 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
             throw ValidationError("--events names standard input twice")
         }
         if let timeZone, TimeZone(identifier: timeZone) == nil {
-            throw ValidationError("--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
+            throw ValidationError(
+                "--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
         }
     }
 
@@ -76,7 +79,8 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
         if let model { configuration.model = model }
         guard let from else {
             return try await ScheduleReport(
-                on: try await reader.tables(at: events.map(Console.current.path)), configuration: configuration,
+                on: try await reader.tables(at: events.map(Console.current.path)),
+                configuration: configuration,
                 zone: zone)
         }
         let (past, used) = try await reader.archive(at: Console.current.path(from))

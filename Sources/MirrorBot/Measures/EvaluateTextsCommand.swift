@@ -21,19 +21,25 @@ struct EvaluateTextsCommand: AsyncParsableCommand {
             wrongly, and the others show what a mirror learns from them.
             """)
 
-    @Option(help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "A downloaded archive or JSON Lines; - is standard input.", valueName: "path"))
     var from: String
 
-    @Option(help: ArgumentHelp("A person's judgement of its texts, as JSON Lines.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("A person's judgement of its texts, as JSON Lines.", valueName: "path"))
     var labels: String?
 
     @Option(help: ArgumentHelp("Texts to show for each rule.", valueName: "number"))
     var samples = 3
 
-    @Option(help: ArgumentHelp("Simulated persons from whose labels texts are learned.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Simulated persons from whose labels texts are learned.", valueName: "number"))
     var persons = 0
 
-    @Option(help: ArgumentHelp("The IANA time zone in which days and years begin.", valueName: "zone"))
+    @Option(
+        help: ArgumentHelp("The IANA time zone in which days and years begin.", valueName: "zone"))
     var timeZone: String?
 
     @Flag(help: "Print JSON.")
@@ -46,22 +52,33 @@ struct EvaluateTextsCommand: AsyncParsableCommand {
         guard (0...1_000).contains(persons) else {
             throw ValidationError("--persons is \(persons); expected a number from 0 to 1000")
         }
-        guard persons == 0 || labels != nil else { throw ValidationError("--persons needs --labels") }
-        if from == "-", labels == "-" { throw ValidationError("standard input can be only one of --from and --labels") }
+        guard persons == 0 || labels != nil else {
+            throw ValidationError("--persons needs --labels")
+        }
+        if from == "-", labels == "-" {
+            throw ValidationError("standard input can be only one of --from and --labels")
+        }
         if let timeZone, TimeZone(identifier: timeZone) == nil {
-            throw ValidationError("--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
+            throw ValidationError(
+                "--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
         }
     }
 
     func run() async throws {
         let console = Console.current
-        let values = try SettingValues.load(environment: console.environment, folder: console.folder)
-        let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
+        let values = try SettingValues.load(
+            environment: console.environment, folder: console.folder)
+        let settings = try MirrorConfiguration(
+            values, environment: console.environment, readsAccounts: false)
         let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.mirror.timeZone
         let evaluator = TextEvaluator(
-            settings.mirror, dictionary: settings.process.dictionary, zone: zone, samples: samples, persons: persons)
-        let report = try await evaluator.evaluate(console.path(from), labels: labels.map(console.path))
-        if report.problems > 0 { StandardError.write("warning: \(report.problems) posts cannot be read\n") }
+            settings.mirror, dictionary: settings.process.dictionary, zone: zone, samples: samples,
+            persons: persons)
+        let report = try await evaluator.evaluate(
+            console.path(from), labels: labels.map(console.path))
+        if report.problems > 0 {
+            StandardError.write("warning: \(report.problems) posts cannot be read\n")
+        }
         if json { return try JSONOutput.print(report) }
         for line in TextReportView.lines(report, terminal: .output) { print(line) }
     }

@@ -10,7 +10,8 @@ struct FavoriteScoresView {
     /// The figures in four groups.
     var lines: [String] {
         var lines = group("order of the posts", ranking)
-        lines += [""] + group("favorites above a rate of \(Self.short(scores.threshold))", decisions)
+        lines +=
+            [""] + group("favorites above a rate of \(Self.short(scores.threshold))", decisions)
         lines += [""] + group("probabilities", probabilities) + bins
         return lines + [""] + group("speed", [speed])
     }
@@ -20,13 +21,18 @@ struct FavoriteScoresView {
         let pairs = scores.rocAUC.map {
             "a favorite ranks above another post in \(Self.percent($0, digits: 1)) of pairs"
         }
-        let best = scores.bestF1Rate.map { "if every rate from \(Self.short($0)) up counted as a favorite" }
+        let best = scores.bestF1Rate.map {
+            "if every rate from \(Self.short($0)) up counted as a favorite"
+        }
         return [
-            Figure("ROC AUC", scores.rocAUC, pairs.map { $0 + "; by chance 50%" } ?? "needs favorites and other posts"),
+            Figure(
+                "ROC AUC", scores.rocAUC,
+                pairs.map { $0 + "; by chance 50%" } ?? "needs favorites and other posts"),
             Figure(
                 "average precision", scores.averagePrecision,
                 scores.averagePrecision == nil
-                    ? "needs favorites" : "precision from the top down; by chance \(Self.decimals(chance))"),
+                    ? "needs favorites"
+                    : "precision from the top down; by chance \(Self.decimals(chance))"),
             Figure("best F1", scores.bestF1, best ?? "needs favorites"),
         ]
     }
@@ -44,7 +50,8 @@ struct FavoriteScoresView {
                 "recall", counts.recall,
                 counts.favorites == 0
                     ? "the human favorited nothing"
-                    : "\(counts.hits) of the human's \(counts.favorites) favorites are the bot's too"),
+                    : "\(counts.hits) of the human's \(counts.favorites) favorites are the bot's too"
+            ),
             Figure("F1", counts.f1, "both in one figure, their harmonic mean"),
         ]
     }
@@ -72,15 +79,20 @@ struct FavoriteScoresView {
             + bins.map { index, bin in
                 let observed = bin.observed ?? 0
                 let cells = Int((observed * Double(Self.barWidth)).rounded())
-                let bar = String(repeating: "█", count: cells) + String(repeating: "░", count: Self.barWidth - cells)
+                let bar =
+                    String(repeating: "█", count: cells)
+                    + String(repeating: "░", count: Self.barWidth - cells)
                 let range = "\(index * 10)–\(index * 10 + 10)%"
                 return "  " + Printable.padded(range, to: 10) + terminal.blue(bar) + " "
-                    + FigureGroup.aligned(Self.percent(observed), to: 4) + terminal.dim(" of \(bin.posts)")
+                    + FigureGroup.aligned(Self.percent(observed), to: 4)
+                    + terminal.dim(" of \(bin.posts)")
             }
     }
 
     private var speed: Figure {
-        Figure("posts a second", scores.postsPerSecond, "one thread finds the words and the rate", digits: 0)
+        Figure(
+            "posts a second", scores.postsPerSecond, "one thread finds the words and the rate",
+            digits: 0)
     }
 
     private static let barWidth = 20
@@ -89,9 +101,13 @@ struct FavoriteScoresView {
         FigureGroup(title, figures, terminal: terminal).lines
     }
 
-    static func percent(_ share: Double, digits: Int = 0) -> String { String(format: "%.\(digits)f%%", 100 * share) }
+    static func percent(_ share: Double, digits: Int = 0) -> String {
+        String(format: "%.\(digits)f%%", 100 * share)
+    }
 
-    private static func decimals(_ value: Double?) -> String { value.map { String(format: "%.3f", $0) } ?? "-" }
+    private static func decimals(_ value: Double?) -> String {
+        value.map { String(format: "%.3f", $0) } ?? "-"
+    }
 
     private static func short(_ value: Double) -> String { String(format: "%.3g", value) }
 }

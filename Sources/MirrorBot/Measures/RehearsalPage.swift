@@ -3,10 +3,11 @@ import Foundation
 import Posts
 import Web
 
-/// A rehearsed year on one page that a person can open and send on: one file, no script, nothing from elsewhere.
+/// A rehearsed year on one page that a person can open and send on: one file, no script, nothing
+/// from elsewhere.
 ///
-/// Both years are strips: a column for each day, on which each post stands at its time. Below them are some weeks with
-/// their texts, side by side.
+/// Both years are strips: a column for each day, on which each post stands at its time. Below them
+/// are some weeks with their texts, side by side.
 struct RehearsalPage {
     /// A page should not be larger, in bytes.
     private static let largest = 60_000
@@ -56,7 +57,8 @@ struct RehearsalPage {
                 It began with \(report.postsBefore) older posts and learned each day once it was over.
                 """,
             sections: [
-                Page.section("words", "In words", words), Page.section("year", "Both years", year(detail)),
+                Page.section("words", "In words", words),
+                Page.section("year", "Both years", year(detail)),
                 Page.section("weeks", "Some weeks, side by side", weeks(detail)),
                 Page.section("replies", "Replies", replies(detail)),
                 Page.section("favorites", "Favorites", favorites(detail)),
@@ -80,11 +82,14 @@ struct RehearsalPage {
             let human = days.reduce(0) { $0 + $1.human.count }
             let bot = days.reduce(0) { $0 + $1.bot.count }
             return [
-                "\(YearStrips.months[month - 1])", "\(human)", "\(bot)", "\(days.count { !$0.human.isEmpty })",
+                "\(YearStrips.months[month - 1])", "\(human)", "\(bot)",
+                "\(days.count { !$0.human.isEmpty })",
                 "\(days.count { !$0.bot.isEmpty })",
             ]
         }
-        let headings = ["month", "posts, human", "posts, bot", "days with posts, human", "days with posts, bot"]
+        let headings = [
+            "month", "posts, human", "posts, bot", "days with posts, human", "days with posts, bot",
+        ]
         return [
             """
             <figure>\(strips)
@@ -103,7 +108,9 @@ struct RehearsalPage {
 
     private func weeks(_ detail: Detail) -> [Markup] {
         let weeks = chosenWeeks(detail.weeks)
-        guard !weeks.isEmpty else { return ["<p>There is no whole week in which both have posts.</p>"] }
+        guard !weeks.isEmpty else {
+            return ["<p>There is no whole week in which both have posts.</p>"]
+        }
         return ["<p>Weeks spread evenly over the year, and not chosen for what they show.</p>"]
             + weeks.map { days in
                 let rows = days.map { day -> [Markup] in
@@ -113,7 +120,8 @@ struct RehearsalPage {
                     ]
                 }
                 return Page.table(
-                    "From \(days[0].day) to \(days[days.count - 1].day)", ["day", "the human", "the bot"], rows,
+                    "From \(days[0].day) to \(days[days.count - 1].day)",
+                    ["day", "the human", "the bot"], rows,
                     isText: true)
             }
     }
@@ -122,17 +130,24 @@ struct RehearsalPage {
 
     /// Weeks from Monday on in which both have posts, the nearest to even places of the year.
     private func chosenWeeks(_ count: Int) -> [[RehearsedYear.Day]] {
-        let mondays = report.days.indices.filter { report.days[$0].day.weekday == 1 && $0 + 7 <= report.days.count }
+        let mondays = report.days.indices.filter {
+            report.days[$0].day.weekday == 1 && $0 + 7 <= report.days.count
+        }
         let weeks = mondays.map { Array(report.days[$0..<$0 + 7]) }
-            .filter { week in week.contains { !$0.human.isEmpty } && week.contains { !$0.bot.isEmpty } }
+            .filter { week in
+                week.contains { !$0.human.isEmpty } && week.contains { !$0.bot.isEmpty }
+            }
         guard weeks.count > count else { return weeks }
         return (0..<count).map { weeks[(2 * $0 + 1) * weeks.count / (2 * count)] }
     }
 
     private func entries(_ entries: [RehearsedYear.Entry], _ detail: Detail) -> Markup {
         let shown = entries.prefix(detail.postsPerDay).map { entry -> Markup in
-            let text = entry.text.map { Self.cut($0, to: detail.characters) } ?? "(a text that is never to be sent)"
-            let tag: Markup = entry.language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
+            let text =
+                entry.text.map { Self.cut($0, to: detail.characters) }
+                ?? "(a text that is never to be sent)"
+            let tag: Markup =
+                entry.language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
             return "<p class=\"said\">\(entry.minute.description) <bdi\(tag)>\(text)</bdi></p>"
         }
         let rest = entries.count - shown.count
@@ -160,7 +175,8 @@ struct RehearsalPage {
         return [
             Page.table(
                 "\(rows.count) of \(replies.looked.count) mentions, spread evenly over the year",
-                ["somebody said", "the human answered", "the bot would have answered"], rows, isText: true)
+                ["somebody said", "the human answered", "the bot would have answered"], rows,
+                isText: true)
         ]
     }
 
@@ -191,9 +207,12 @@ struct RehearsalPage {
     }
 }
 
-/// A year of the human and a year of the bot, one above the other: the days from left to right, midnight at the top.
+/// A year of the human and a year of the bot, one above the other: the days from left to right,
+/// midnight at the top.
 private struct YearStrips {
-    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
     /// In units of the drawing.
     private static let left = 34
     private static let dayWidth = 2
@@ -237,7 +256,8 @@ private struct YearStrips {
 
     private var summary: String {
         let (human, bot) = (report.human, report.bot)
-        return "Each day is a column. The human posted \(human.posts) times on \(human.daysWithPosts) days"
+        return
+            "Each day is a column. The human posted \(human.posts) times on \(human.daysWithPosts) days"
             + "\(peak(report.days.map(\.human))); the bot \(bot.posts) times on \(bot.daysWithPosts) days"
             + "\(peak(report.days.map(\.bot)))."
     }
@@ -246,7 +266,9 @@ private struct YearStrips {
     private func peak(_ days: [[RehearsedYear.Entry]]) -> String {
         var hours = [Int](repeating: 0, count: 24)
         for entry in days.joined() { hours[entry.minute.value / 60] += 1 }
-        guard let most = hours.max(), most > 0, let hour = hours.firstIndex(of: most) else { return "" }
+        guard let most = hours.max(), most > 0, let hour = hours.firstIndex(of: most) else {
+            return ""
+        }
         return ", most of them from \(hour):00 on"
     }
 
@@ -267,7 +289,8 @@ private struct YearStrips {
         }
         let hours: [Markup] = [Self.humanTop, Self.botTop].flatMap { top in
             [0, 6, 12, 18].map { hour in
-                "<text x=\"0\" y=\"\(top + hour * 60 / Self.minutesPerUnit + 11)\">\(hour)</text>" as Markup
+                "<text x=\"0\" y=\"\(top + hour * 60 / Self.minutesPerUnit + 11)\">\(hour)</text>"
+                    as Markup
             }
         }
         return sides + months + hours
@@ -277,8 +300,12 @@ private struct YearStrips {
     private var grid: String {
         let right = Self.dayWidth * report.days.count
         return [Self.humanTop, Self.botTop].map { top in
-            let hours = [0, 6, 12, 18, 24].map { "M\(Self.left) \(top + $0 * 60 / Self.minutesPerUnit)h\(right)" }
-            let months = firstsOfMonths.map { "M\(x($0.index) - Self.dayWidth / 2) \(top)v\(Self.height)" }
+            let hours = [0, 6, 12, 18, 24].map {
+                "M\(Self.left) \(top + $0 * 60 / Self.minutesPerUnit)h\(right)"
+            }
+            let months = firstsOfMonths.map {
+                "M\(x($0.index) - Self.dayWidth / 2) \(top)v\(Self.height)"
+            }
             return (hours + months).joined()
         }.joined()
     }
@@ -290,7 +317,9 @@ private struct YearStrips {
             runs = days.enumerated().map { ($0, Self.runs($1, markHeight)) }
             if runs.reduce(0, { $0 + $1.runs.count }) <= marks { break }
         }
-        return runs.flatMap { day, runs in runs.map { "M\(x(day)) \(top + $0.lowerBound)v\($0.count)" } }.joined()
+        return runs.flatMap { day, runs in
+            runs.map { "M\(x(day)) \(top + $0.lowerBound)v\($0.count)" }
+        }.joined()
     }
 
     /// The stretches of a day with posts, in units from the top.

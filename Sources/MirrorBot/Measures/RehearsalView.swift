@@ -8,15 +8,21 @@ enum RehearsalView {
     ///   - terminal: Where the lines are shown.
     ///   - page: The file with the page that is written as well; nil for none.
     static func lines(_ report: RehearsedYear, terminal: Terminal, page: String?) -> [String] {
-        let span = report.days.count >= 365 ? "\(report.year)" : "the first \(report.days.count) days of \(report.year)"
-        let head = terminal.bold("mirror \(report.mirror)") + "  \(span) as the human and the bot lived it"
+        let span =
+            report.days.count >= 365
+            ? "\(report.year)" : "the first \(report.days.count) days of \(report.year)"
+        let head =
+            terminal.bold("mirror \(report.mirror)") + "  \(span) as the human and the bot lived it"
         let columns = max(20, terminal.columns - 4)
         let sentences = RehearsalWords.sentences(report).flatMap { sentence in
-            Printable.wrapped(Printable.line(sentence), columns: columns).enumerated().map { index, line in
+            Printable.wrapped(Printable.line(sentence), columns: columns).enumerated().map {
+                index, line in
                 (index == 0 ? "  " : "    ") + line
             }
         }
-        let end = page.map { "both years are drawn in \(Printable.line($0))" } ?? "--html FILE draws both years"
+        let end =
+            page.map { "both years are drawn in \(Printable.line($0))" }
+            ?? "--html FILE draws both years"
         return [head] + sentences + ["", terminal.dim(end)]
     }
 }
@@ -28,7 +34,8 @@ enum RehearsalWords {
 
     /// A sentence for each part, in lower case and without a full stop.
     static func sentences(_ report: RehearsedYear) -> [String] {
-        [posts(report), alike(report), judge(report), replies(report), favorites(report)].compactMap(\.self)
+        [posts(report), alike(report), judge(report), replies(report), favorites(report)]
+            .compactMap(\.self)
     }
 
     private static func posts(_ report: RehearsedYear) -> String {
@@ -36,7 +43,9 @@ enum RehearsalWords {
             "the human posted \(times(report.human.posts)) on \(report.human.daysWithPosts) of \(report.days.count) days; "
             + "the bot, which had learned from \(report.postsBefore) posts before, would have posted "
             + "\(times(report.bot.posts)) on \(report.bot.daysWithPosts)"
-        if report.withoutText > 0 { words += " (and had no text for \(times(report.withoutText)) more)" }
+        if report.withoutText > 0 {
+            words += " (and had no text for \(times(report.withoutText)) more)"
+        }
         return words
     }
 
@@ -63,7 +72,8 @@ enum RehearsalWords {
         guard let judge = report.judge else {
             return "a stranger cannot judge so few weeks; \(WeekJudge.fewestWeeks) are needed"
         }
-        return "a stranger who sees a week guesses right \(ofTen(judge.right)) times in 10 whose it is (95 % certain: "
+        return
+            "a stranger who sees a week guesses right \(ofTen(judge.right)) times in 10 whose it is (95 % certain: "
             + "\(ofTen(judge.interval.lowerBound)) to \(ofTen(judge.interval.upperBound)); 5 is guessing)"
     }
 
@@ -85,7 +95,9 @@ enum RehearsalWords {
         if replies.withKind > 0 {
             words += " and \(replies.ofKind) of \(replies.withKind) with a reply of the same kind"
         }
-        if replies.doubtful > 0 { words += "; to \(replies.doubtful) the best old reply hardly fitted" }
+        if replies.doubtful > 0 {
+            words += "; to \(replies.doubtful) the best old reply hardly fitted"
+        }
         return words
     }
 
@@ -106,7 +118,8 @@ enum RehearsalWords {
                 "; \(decisions.hits) of the bot's were the human's too"
             }
         let ranking = favorites.scores.averagePrecision.map { precision in
-            let chance = favorites.scores.testing.share.map { ", by chance \(Self.short($0))" } ?? ""
+            let chance =
+                favorites.scores.testing.share.map { ", by chance \(Self.short($0))" } ?? ""
             return " (average precision \(Self.short(precision))\(chance))"
         }
         return count + share + (ranking ?? "")

@@ -29,15 +29,20 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The year, in the human's time zone.", valueName: "year"))
     var year: Int
 
-    @Option(help: ArgumentHelp("Draw another life of the bot's, always the same for a number.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Draw another life of the bot's, always the same for a number.", valueName: "number"))
     var seed: UInt64?
 
     @Option(
-        help: ArgumentHelp("Posts of the home timeline as JSON Lines that say which were favorited.", valueName: "path")
+        help: ArgumentHelp(
+            "Posts of the home timeline as JSON Lines that say which were favorited.",
+            valueName: "path")
     )
     var favorites: String?
 
-    @Option(help: ArgumentHelp("Draw both years into a page; - prints it alone.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Draw both years into a page; - prints it alone.", valueName: "file"))
     var html: String?
 
     @Flag(help: "Print JSON instead of a summary.")
@@ -61,18 +66,24 @@ struct RehearseCommand: AsyncParsableCommand {
         try file?.check()
         let labels = favorites.map(Console.current.path)
         try await options.withZone { mirror, zone in
-            let rehearsal = YearRehearsal(mirror: mirror, zone: zone, year: year, seed: seed, labels: labels)
+            let rehearsal = YearRehearsal(
+                mirror: mirror, zone: zone, year: year, seed: seed, labels: labels)
             let progress = DayProgress()
             let report: RehearsedYear
             do {
-                report = try await rehearsal.run(now: mirror.clock.now) { progress.show($0, of: $1) }
+                report = try await rehearsal.run(now: mirror.clock.now) {
+                    progress.show($0, of: $1)
+                }
             } catch let problem as YearProblem {
                 throw CommandError(
-                    problem.code == .future ? .usage : .badData, "could not rehearse \(year): \(problem)")
+                    problem.code == .future ? .usage : .badData,
+                    "could not rehearse \(year): \(problem)")
             }
             if json { return try JSONOutput.print(report) }
             if file?.path != OutputFile.standardOutput {
-                for line in RehearsalView.lines(report, terminal: .output, page: file?.path) { print(line) }
+                for line in RehearsalView.lines(report, terminal: .output, page: file?.path) {
+                    print(line)
+                }
             }
             try file?.write(RehearsalPage(report).html)
         }

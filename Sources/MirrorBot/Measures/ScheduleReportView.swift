@@ -4,7 +4,8 @@ import Foundation
 import Mirroring
 import Schedule
 
-/// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the columns mean.
+/// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the
+/// columns mean.
 enum ScheduleReportView {
     /// Columns that belong together, below a title.
     private struct Group {
@@ -17,24 +18,38 @@ enum ScheduleReportView {
     }
 
     private static let groups = [
-        Group(title: "posts", columns: [("learn", .trainingPosts), ("test", .testedPosts)], width: 6, digits: 0),
+        Group(
+            title: "posts", columns: [("learn", .trainingPosts), ("test", .testedPosts)], width: 6,
+            digits: 0),
         Group(
             title: "log-likelihood",
             columns: [
-                ("model", .logLikelihood), ("hist", .histogramLogLikelihood), ("kernel", .kernelLogLikelihood),
+                ("model", .logLikelihood), ("hist", .histogramLogLikelihood),
+                ("kernel", .kernelLogLikelihood),
             ], width: 7),
-        Group(title: "posts a day", columns: [("bot", .dailyCounts), ("human", .humanDailyCounts)], width: 6),
+        Group(
+            title: "posts a day", columns: [("bot", .dailyCounts), ("human", .humanDailyCounts)],
+            width: 6),
         Group(title: "gaps", columns: [("bot", .gaps), ("human", .humanGaps)], width: 6),
-        Group(title: "first post", columns: [("bot", .firstPost), ("human", .humanFirstPost)], width: 6),
+        Group(
+            title: "first post", columns: [("bot", .firstPost), ("human", .humanFirstPost)],
+            width: 6),
     ]
 
     /// What days in a row are like, in a table of its own: one line has no room for it.
     private static let spells = [
         Group(
-            title: "neighbours", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
-        Group(title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)], width: 6),
-        Group(title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)], width: 7),
-        Group(title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)], width: 7),
+            title: "neighbours",
+            columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
+        Group(
+            title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)],
+            width: 6),
+        Group(
+            title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)],
+            width: 7),
+        Group(
+            title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)],
+            width: 7),
     ]
 
     /// Authors that were left out and are named.
@@ -43,16 +58,24 @@ enum ScheduleReportView {
     private static let leastNameWidth = 8
 
     static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
-        table(groups, report, terminal) + [""] + table(spells, report, terminal) + ["", gain(report)]
-            + toldApart(report).flatMap { Printable.wrapped($0, columns: max(20, terminal.columns)) } + [""]
+        table(groups, report, terminal) + [""] + table(spells, report, terminal) + [
+            "", gain(report),
+        ]
+            + toldApart(report).flatMap {
+                Printable.wrapped($0, columns: max(20, terminal.columns))
+            } + [""]
             + legend.map(terminal.dim) + leftOut(report)
     }
 
-    private static func table(_ groups: [Group], _ report: ScheduleReport, _ terminal: Terminal) -> [String] {
+    private static func table(_ groups: [Group], _ report: ScheduleReport, _ terminal: Terminal)
+        -> [String]
+    {
         let table = Table(groups, report, terminal)
         var lines = [table.titles, table.header].map(terminal.bold)
         lines += report.authors.map { table.row($0.author, $0.scores) }
-        if report.authors.count > 1 { lines.append(terminal.bold(table.row(medianName(report), report.median))) }
+        if report.authors.count > 1 {
+            lines.append(terminal.bold(table.row(medianName(report), report.median)))
+        }
         return lines
     }
 
@@ -60,12 +83,18 @@ enum ScheduleReportView {
     static func leftOut(_ report: ScheduleReport) -> [String] {
         guard !report.leftOut.isEmpty else { return [] }
         var lines = ["", "left out \(report.leftOut.count):"]
-        lines += report.leftOut.prefix(named).map { "  \(Printable.line($0.author, columns: 40)): \($0.reason)" }
-        if report.leftOut.count > named { lines.append("  and \(report.leftOut.count - named) more") }
+        lines += report.leftOut.prefix(named).map {
+            "  \(Printable.line($0.author, columns: 40)): \($0.reason)"
+        }
+        if report.leftOut.count > named {
+            lines.append("  and \(report.leftOut.count - named) more")
+        }
         return lines
     }
 
-    private static func medianName(_ report: ScheduleReport) -> String { "median of \(report.authors.count)" }
+    private static func medianName(_ report: ScheduleReport) -> String {
+        "median of \(report.authors.count)"
+    }
 
     /// What the model is worth, in a sentence.
     private static func gain(_ report: ScheduleReport) -> String {
@@ -87,7 +116,9 @@ enum ScheduleReportView {
         .compactMap { area, what in area.map { "\(figure($0, 3)) \(what)" } }
         guard !parts.isEmpty else { return [] }
         let known = told.people > 1 ? "the days of other authors" : "other days of the author's"
-        return ["bot or human, told by what is known of \(known): AUC " + parts.joined(separator: ", ")]
+        return [
+            "bot or human, told by what is known of \(known): AUC " + parts.joined(separator: ", ")
+        ]
     }
 
     private static func figure(_ value: Double, _ digits: Int) -> String {
@@ -120,7 +151,9 @@ enum ScheduleReportView {
         var header: String {
             Printable.padded("author", to: nameWidth)
                 + groups.map { group in
-                    gap + group.columns.map { FigureGroup.aligned($0.title, to: group.width) }.joined()
+                    gap
+                        + group.columns.map { FigureGroup.aligned($0.title, to: group.width) }
+                        .joined()
                 }.joined()
         }
 
@@ -129,7 +162,8 @@ enum ScheduleReportView {
                 + groups.map { group in
                     gap
                         + group.columns.map { column in
-                            let text = scores[column.measure].map { figure($0, group.digits) } ?? "–"
+                            let text =
+                                scores[column.measure].map { figure($0, group.digits) } ?? "–"
                             return " " + FigureGroup.aligned(text, to: group.width - 1)
                         }.joined()
                 }.joined()

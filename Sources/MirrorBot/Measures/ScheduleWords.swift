@@ -15,13 +15,18 @@ enum ScheduleWords {
             return "how much its days are like the human's cannot be told from "
                 + (tested == 1 ? "1 later post" : "\(tested) later posts") + " yet"
         }
-        let days = busyness(scores).map { [$0, spells(scores)].compactMap(\.self).joined(separator: ", ") }
+        let days = busyness(scores).map {
+            [$0, spells(scores)].compactMap(\.self).joined(separator: ", ")
+        }
         return [days, minutes(scores), toldApart(scores)].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// The number of posts of a day, beside how much the human's own days differ from one time to the next.
+    /// The number of posts of a day, beside how much the human's own days differ from one time to
+    /// the next.
     private static func busyness(_ scores: ScheduleScores) -> String? {
-        guard let bot = scores[.dailyCounts], let human = scores[.humanDailyCounts] else { return nil }
+        guard let bot = scores[.dailyCounts], let human = scores[.humanDailyCounts] else {
+            return nil
+        }
         switch bot - human {
         case ..<0.03: return "its days are as busy as the human's"
         case ..<0.1: return "its days are nearly as busy as the human's"
@@ -31,11 +36,14 @@ enum ScheduleWords {
 
     /// Whether busy and quiet days follow one another as the human's do, where theirs do at all.
     private static func spells(_ scores: ScheduleScores) -> String? {
-        guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation], human >= 0.1 else {
+        guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation],
+            human >= 0.1
+        else {
             return nil
         }
         return bot >= human / 2
-            ? "with busy and quiet spells like theirs" : "but busy and quiet spells are shorter than theirs"
+            ? "with busy and quiet spells like theirs"
+            : "but busy and quiet spells are shorter than theirs"
     }
 
     /// How often a day of the bot's can be told from one of the human's.
@@ -44,16 +52,22 @@ enum ScheduleWords {
             scores[.severalToldApart].map { ($0, "its days of several posts") }
             ?? (scores[.toldApart] ?? -1, "its days")
         guard area >= 0 else { return nil }
-        guard area >= 0.55 else { return "\(which) cannot be told from the human's better than by guessing" }
+        guard area >= 0.55 else {
+            return "\(which) cannot be told from the human's better than by guessing"
+        }
         let hits = Int((100 * area).rounded())
-        return "\(which) can be told from the human's in \(hits) of 100 tries, where guessing tells 50"
+        return
+            "\(which) can be told from the human's in \(hits) of 100 tries, where guessing tells 50"
     }
 
     private static func minutes(_ scores: ScheduleScores) -> String? {
         guard let likelihood = scores[.logLikelihood] else { return nil }
-        guard likelihood.isFinite else { return "some of the human's times of day it would never choose" }
+        guard likelihood.isFinite else {
+            return "some of the human's times of day it would never choose"
+        }
         let ratio = exp(likelihood - ignorance)
         guard ratio >= 1.05 else { return "the human's times of day cannot be told from chance" }
-        return "its times of day are the human's \(String(format: "%.1f", ratio)) times as often as by chance"
+        return
+            "its times of day are the human's \(String(format: "%.1f", ratio)) times as often as by chance"
     }
 }

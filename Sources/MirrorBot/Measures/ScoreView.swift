@@ -8,7 +8,10 @@ import Schedule
 /// The answer of `mirror-bot score`: each figure with what it means.
 enum ScoreView {
     static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
-        var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
+        var lines = [
+            terminal.bold("mirror \(report.mirror)")
+                + "  on a part of its own past that it had not seen"
+        ]
         let sentences = [
             favoritesInWords(report.classifier.scores), textsInWords(report.texts),
             repliesInWords(report.replies.scores), report.replies.scores.map(choicesInWords),
@@ -16,7 +19,9 @@ enum ScoreView {
         ]
         lines +=
             sentences.compactMap(\.self)
-            .flatMap { Printable.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2)) }
+            .flatMap {
+                Printable.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2))
+            }
             .map { "  " + $0 } + [""]
         switch report.scheduler {
         case .measured(let scores): lines += schedule(scores, terminal)
@@ -27,20 +32,28 @@ enum ScoreView {
         case .measured(let scores):
             let (trained, tested) = (scores.training, scores.testing)
             lines.append(
-                terminal.bold("favorites") + "  learned from \(trained.posts) posts, \(trained.favorites) of them "
-                    + "favorites; tested on \(tested.posts) later ones, \(tested.favorites) of them favorites")
+                terminal.bold("favorites")
+                    + "  learned from \(trained.posts) posts, \(trained.favorites) of them "
+                    + "favorites; tested on \(tested.posts) later ones, \(tested.favorites) of them favorites"
+            )
             if let weights = scores.weights { lines.append("  " + weights.inWords) }
             lines += FavoriteScoresView(scores: scores, terminal: terminal).lines
         case .missing(let reason): lines += missing("favorites", reason, terminal)
         }
-        return lines + ["", terminal.dim("mirror-bot rehearse --year YEAR shows a whole past year beside the bot's")]
+        return lines + [
+            "",
+            terminal.dim(
+                "mirror-bot rehearse --year YEAR shows a whole past year beside the bot's"),
+        ]
     }
 
     // MARK: In plain words
 
-    /// How many of the bot's favorites are right, as one would say it; nil where nothing was measured.
+    /// How many of the bot's favorites are right, as one would say it; nil where nothing was
+    /// measured.
     ///
-    /// "About" is meant: a share is told by the nearest one that people use, and one of few favorites is not.
+    /// "About" is meant: a share is told by the nearest one that people use, and one of few
+    /// favorites is not.
     static func favoritesInWords(_ scores: FavoriteScores?) -> String? {
         guard let scores else { return nil }
         if let waiting = scores.training.waiting, scores.decisions.fired == 0 {
@@ -51,10 +64,12 @@ enum ScoreView {
             guard decisions.fired > 0 else {
                 return "no post was sure enough to be favorited, so none was right or wrong"
             }
-            return "too few favorites to say how many are right: \(decisions.hits) of \(decisions.fired) were"
+            return
+                "too few favorites to say how many are right: \(decisions.hits) of \(decisions.fired) were"
         }
         guard decisions.favorites > 0 else {
-            return "the human favorited none of the tested posts, so nothing can be said of the bot's favorites"
+            return
+                "the human favorited none of the tested posts, so nothing can be said of the bot's favorites"
         }
         guard share < 0.97 else { return "nearly all favorites are right" }
         guard share > 0.03 else { return "hardly any favorite is right" }
@@ -62,18 +77,24 @@ enum ScoreView {
         return "about \(nearest?.words ?? "some") favorites are right"
     }
 
-    /// On how many days a text would look out of place, as one would say it, and what that is told by.
+    /// On how many days a text would look out of place, as one would say it, and what that is told
+    /// by.
     static func textsInWords(_ part: ScoreReport.Part<TextScores>) -> String? {
-        guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else { return nil }
+        guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else {
+            return nil
+        }
         if let plain = scores.plain, scores.arePlain {
-            return "posts are chosen from \(plain) plain texts, of which about one in ten would look out of place"
+            return
+                "posts are chosen from \(plain) plain texts, of which about one in ten would look out of place"
         }
         if let plain = scores.plain, scores.outOfPlace == 0 {
-            return "only \(plain) texts are plain, so all \(scores.texts) that stand for themselves are used, of which "
+            return
+                "only \(plain) texts are plain, so all \(scores.texts) that stand for themselves are used, of which "
                 + "about one in four would look out of place"
         }
         guard share > 0.000_5 else {
-            return "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
+            return
+                "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
         }
         guard share < 0.5 else {
             return "the texts of most days would look out of place: FITNESS=plain keeps them out"
@@ -86,7 +107,8 @@ enum ScoreView {
         guard let scores else { return nil }
         let people = scores.people == 1 ? "1 person" : "\(scores.people) people"
         let share = Int((100 * Double(scores.plain) / Double(max(1, scores.replies))).rounded())
-        let known = Int((100 * Double(scores.answersKnown) / Double(max(1, scores.replies))).rounded())
+        let known = Int(
+            (100 * Double(scores.answersKnown) / Double(max(1, scores.replies))).rounded())
         let first =
             "\(people) can be answered, \(scores.peopleWithPlain) of them with a short reply that asks nothing and names "
             + "nobody (\(share) % of \(scores.replies) replies)"
@@ -105,18 +127,25 @@ enum ScoreView {
 
     private static let shares: [(share: Double, words: String)] = [
         (0.1, "one of ten"), (0.2, "one of five"), (0.25, "one of four"), (1.0 / 3, "one of three"),
-        (0.5, "half of the"), (2.0 / 3, "two of three"), (0.75, "three of four"), (0.8, "four of five"),
+        (0.5, "half of the"), (2.0 / 3, "two of three"), (0.75, "three of four"),
+        (0.8, "four of five"),
         (0.9, "nine of ten"),
     ]
 
     // MARK: In figures
 
-    private static func missing(_ title: String, _ reason: String, _ terminal: Terminal) -> [String] {
-        [terminal.bold(title), "  " + terminal.yellow("!") + " nothing to say: " + Printable.line(reason)]
+    private static func missing(_ title: String, _ reason: String, _ terminal: Terminal) -> [String]
+    {
+        [
+            terminal.bold(title),
+            "  " + terminal.yellow("!") + " nothing to say: " + Printable.line(reason),
+        ]
     }
 
     private static func schedule(_ scores: ScheduleScores, _ terminal: Terminal) -> [String] {
-        func posts(_ measure: ScheduleMeasure) -> String { scores[measure].map { String(format: "%.0f", $0) } ?? "0" }
+        func posts(_ measure: ScheduleMeasure) -> String {
+            scores[measure].map { String(format: "%.0f", $0) } ?? "0"
+        }
         let head =
             terminal.bold("posting times")
             + "  learned from \(posts(.trainingPosts)) posts, tested on the \(posts(.testedPosts)) after them"
@@ -134,7 +163,10 @@ enum ScoreView {
                 "what all of it adds to counting minutes: \(chance(scores[.histogramGain]))"),
         ]
         return [head] + FigureGroup("when posts come", chances, terminal: terminal).lines + [""]
-            + FigureGroup("how days of the bot differ from days of the human", days(scores), terminal: terminal).lines
+            + FigureGroup(
+                "how days of the bot differ from days of the human", days(scores),
+                terminal: terminal
+            ).lines
             + [""] + FigureGroup("bot or human", toldApart(scores), terminal: terminal).lines
     }
 
@@ -148,7 +180,9 @@ enum ScoreView {
             (.shapeToldApart, "their shape", "the same of those by gaps and hours alone"),
         ].map { measure, name, what in
             guard let area = scores[measure] else {
-                return Figure(name, nil, "there are fewer than \(BotOrHuman.fewestDays) such days to tell apart")
+                return Figure(
+                    name, nil,
+                    "there are fewer than \(BotOrHuman.fewestDays) such days to tell apart")
             }
             return Figure(name, area, "\(what): 0.5 is guessing, 1 is always")
         }
@@ -156,7 +190,10 @@ enum ScoreView {
 
     private static func days(_ scores: ScheduleScores) -> [Figure] {
         [
-            (ScheduleMeasure.dailyCounts, ScheduleMeasure.humanDailyCounts, "posts a day", "in the number of posts"),
+            (
+                ScheduleMeasure.dailyCounts, ScheduleMeasure.humanDailyCounts, "posts a day",
+                "in the number of posts"
+            ),
             (.gaps, .humanGaps, "gaps", "in the minutes from a post to the day's next"),
             (.firstPost, .humanFirstPost, "first post", "in the time of the day's first post"),
             (.hours, .humanHours, "hours", "in the hours of the posts"),
@@ -165,8 +202,11 @@ enum ScoreView {
             guard let distance = scores[measure] else {
                 return Figure(name, nil, "there is nothing to compare \(what)")
             }
-            let human = scores[floor].map { "; the human's own days before differ by \(String(format: "%.3f", $0))" }
-            return Figure(name, distance, "\(what), from 0 for none to 1 for everything\(human ?? "")")
+            let human = scores[floor].map {
+                "; the human's own days before differ by \(String(format: "%.3f", $0))"
+            }
+            return Figure(
+                name, distance, "\(what), from 0 for none to 1 for everything\(human ?? "")")
         }
     }
 

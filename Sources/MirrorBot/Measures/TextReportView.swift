@@ -8,8 +8,13 @@ enum TextReportView {
     static func lines(_ report: TextReport, terminal: Terminal) -> [String] {
         var lines = [terminal.bold("texts") + "  \(report.posts) posts that answer nobody"]
         lines.append(row("fit", report.fit, of: report.posts, "stand for themselves"))
-        lines.append(row("plain", report.plain, of: report.posts, "of these are plain: nothing in them dates them"))
-        lines.append(row("sometimes", report.sometimes, of: report.posts, "do on some days or at some hours"))
+        lines.append(
+            row(
+                "plain", report.plain, of: report.posts,
+                "of these are plain: nothing in them dates them"))
+        lines.append(
+            row("sometimes", report.sometimes, of: report.posts, "do on some days or at some hours")
+        )
         lines.append(row("unfit", report.unfit - report.sometimes, of: report.posts, "do not"))
         if let share = report.poolShare, !report.otherRules.isEmpty {
             let others = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -22,16 +27,19 @@ enum TextReportView {
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
         if let learning = report.learning { lines += [""] + Self.learning(learning, terminal) }
         lines += costs(report, terminal)
-        for (reason, count) in first(report).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+        for (reason, count) in first(report).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })
+        {
             lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
             lines += (report.samples[reason] ?? []).map { sample($0, terminal) }
         }
         return lines
     }
 
-    private static func row(_ name: String, _ count: Int, of all: Int, _ meaning: String) -> String {
+    private static func row(_ name: String, _ count: Int, of all: Int, _ meaning: String) -> String
+    {
         "  " + Printable.padded(name, to: 10) + FigureGroup.aligned("\(count)", to: 8)
-            + FigureGroup.aligned(all > 0 ? percent(Double(count) / Double(all)) : "", to: 7) + "  " + meaning
+            + FigureGroup.aligned(all > 0 ? percent(Double(count) / Double(all)) : "", to: 7) + "  "
+            + meaning
     }
 
     /// How many texts each code is the first to speak against.
@@ -42,54 +50,70 @@ enum TextReportView {
     private static func costs(_ report: TextReport, _ terminal: Terminal) -> [String] {
         guard !report.costs.isEmpty else { return [] }
         func line(_ name: String, _ figures: [String]) -> String {
-            "  " + Printable.padded(name, to: 16) + figures.map { FigureGroup.aligned($0, to: 11) }.joined()
+            "  " + Printable.padded(name, to: 16)
+                + figures.map { FigureGroup.aligned($0, to: 11) }.joined()
         }
-        let title = terminal.bold("what each rule costs") + "  alone: nothing else speaks against the text"
+        let title =
+            terminal.bold("what each rule costs") + "  alone: nothing else speaks against the text"
         let head = line("", ["never", "sometimes", "later", "alone"])
         return ["", title, terminal.dim(head)]
             + report.costs.map { cost in
-                line(cost.reason, [cost.refuses, cost.restricts, cost.demotes, cost.alone].map { "\($0)" })
+                line(
+                    cost.reason,
+                    [cost.refuses, cost.restricts, cost.demotes, cost.alone].map { "\($0)" })
             }
     }
 
-    private static func percent(_ share: Double) -> String { String(format: "%.0f %%", 100 * share) }
+    private static func percent(_ share: Double) -> String {
+        String(format: "%.0f %%", 100 * share)
+    }
 
     private static func labels(
         _ agreement: TextReport.Agreement, _ report: TextReport, _ terminal: Terminal
     ) -> [String] {
         guard agreement.labelled > 0 else {
-            return [terminal.yellow("!") + " no label is about a text of the archive: their ids differ"]
+            return [
+                terminal.yellow("!") + " no label is about a text of the archive: their ids differ"
+            ]
         }
         let rows =
             [("all", agreement)]
             + report.languages.sorted { $0.key < $1.key }.filter { _ in report.languages.count > 1 }
         return [
-            terminal.bold("beside a person") + "  who finds \(agreement.labelledUnfit) of \(agreement.labelled) unfit"
+            terminal.bold("beside a person")
+                + "  who finds \(agreement.labelledUnfit) of \(agreement.labelled) unfit"
         ]
             + rows.map { name, agreement in
                 "  " + Printable.padded(Printable.line(name, columns: 10), to: 10) + "  precision "
                     + share(agreement.precision) + "  recall " + share(agreement.recall)
-            } + ["  \(agreement.sameReason) of the \(agreement.foundUnfit) that both find for the same reason"]
+            } + [
+                "  \(agreement.sameReason) of the \(agreement.foundUnfit) that both find for the same reason"
+            ]
     }
 
     private static func learning(_ learning: TextLearning, _ terminal: Terminal) -> [String] {
         func line(_ name: String, _ figures: [String]) -> String {
-            "  " + Printable.padded(name, to: 8) + figures.map { FigureGroup.aligned($0, to: 14) }.joined()
+            "  " + Printable.padded(name, to: 8)
+                + figures.map { FigureGroup.aligned($0, to: 14) }.joined()
         }
         let title =
-            terminal.bold("learned from persons") + "  \(learning.persons) simulated, who label one text in ten wrongly"
+            terminal.bold("learned from persons")
+            + "  \(learning.persons) simulated, who label one text in ten wrongly"
         return [title, terminal.dim(line("texts", ["labels", "out of place", "in place first"]))]
             + learning.rows.map { row in
                 line(
                     row.texts,
                     [
-                        "\(row.labels)", String(format: "%.1f ± %.1f %%", 100 * row.outOfPlace, 100 * row.error),
+                        "\(row.labels)",
+                        String(format: "%.1f ± %.1f %%", 100 * row.outOfPlace, 100 * row.error),
                         percent(row.inPlaceFirst),
                     ])
             }
     }
 
-    private static func share(_ value: Double?) -> String { value.map { String(format: "%.3f", $0) } ?? "-" }
+    private static func share(_ value: Double?) -> String {
+        value.map { String(format: "%.3f", $0) } ?? "-"
+    }
 
     private static func sample(_ sample: TextReport.Sample, _ terminal: Terminal) -> String {
         let when = sample.when.map { "  (\($0))" } ?? ""

@@ -1,6 +1,7 @@
 import Settings
 
-/// A report of settings for people, group by group: each with its value, its meaning and what a change does.
+/// A report of settings for people, group by group: each with its value, its meaning and what a
+/// change does.
 enum ConfigView {
     /// The report in lines.
     static func lines(_ report: ConfigReport, terminal: Terminal) -> [String] {
@@ -25,11 +26,14 @@ enum ConfigView {
             Printable.wrapped(text, columns: width).map { "    " + terminal.dim($0) }
         }
         let change = "Change: taken up \(line.uptake.words)." + (line.effect.map { " \($0)" } ?? "")
-        let problem = line.problem.map { Printable.wrapped(Printable.line($0), columns: width - 2) } ?? []
+        let problem =
+            line.problem.map { Printable.wrapped(Printable.line($0), columns: width - 2) } ?? []
         let usual = line.fallback.map { "; \($0) where nothing is set" } ?? ""
         return head(of: line, terminal) + paragraph(sentence(line.summary))
             + paragraph("Values: \(line.form)\(usual).") + paragraph(change)
-            + problem.enumerated().map { "    " + ($0 == 0 ? terminal.yellow("!") : " ") + " " + $1 }
+            + problem.enumerated().map {
+                "    " + ($0 == 0 ? terminal.yellow("!") : " ") + " " + $1
+            }
     }
 
     /// The name, the value and the origin: in one line if they fit, else the value below the name.
@@ -49,5 +53,7 @@ enum ConfigView {
         return [name] + chunks.map { "    " + $0 }
     }
 
-    private static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
+    private static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + "."
+    }
 }

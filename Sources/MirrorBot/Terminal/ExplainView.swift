@@ -53,14 +53,17 @@ struct ExplainView {
             ("published", report.published),
             ("original", original),
             ("", report.original?.link), ("why", report.why),
-            ("the day", report.pattern.map { "planned " + $0.inWords }), ("undo", report.undo.map(undo)),
+            ("the day", report.pattern.map { "planned " + $0.inWords }),
+            ("undo", report.undo.map(undo)),
         ]
     }
 
     /// Who wants it taken back, since when, and what came of it.
     private func undo(_ undo: ExplainReport.TakingBack) -> String {
         var parts = ["asked \(minute(undo.asked)): \(undo.reason.text)"]
-        if let done = undo.done { parts.append((undo.wasGone ? "gone already " : "taken back ") + minute(done)) }
+        if let done = undo.done {
+            parts.append((undo.wasGone ? "gone already " : "taken back ") + minute(done))
+        }
         if undo.isStillShown == true { parts.append(ExplainReport.TakingBack.stillShown) }
         if let cause = undo.cause { parts.append(cause) }
         if let next = undo.next { parts.append("tried again \(minute(next))") }
@@ -82,10 +85,16 @@ struct ExplainView {
     /// What happened in the same minute, said once.
     private var times: String? {
         let events = [
-            ("decided", report.decided), ("due", report.due), ("sent", report.sent), ("last changed", report.changed),
-            ("possible until", report.state == ActionState.suggested.rawValue ? report.expires : nil),
+            ("decided", report.decided), ("due", report.due), ("sent", report.sent),
+            ("last changed", report.changed),
+            (
+                "possible until",
+                report.state == ActionState.suggested.rawValue ? report.expires : nil
+            ),
         ].compactMap { name, date in date.map { (name: name, minute: minute($0)) } }
-        let minutes = events.reduce(into: [String]()) { if !$0.contains($1.minute) { $0.append($1.minute) } }
+        let minutes = events.reduce(into: [String]()) {
+            if !$0.contains($1.minute) { $0.append($1.minute) }
+        }
         var parts = minutes.map { minute in
             events.filter { $0.minute == minute }.map(\.name).joined(separator: ", ") + " " + minute
         }
@@ -97,7 +106,8 @@ struct ExplainView {
         guard let original = report.original else { return nil }
         guard let written = original.written else { return "no longer in the archive" }
         let text = original.text.flatMap { $0 == report.text ? nil : $0 }
-        return "written \(original.writtenTime ?? minute(written))" + (text.map { ": \($0)" } ?? ", word for word")
+        return "written \(original.writtenTime ?? minute(written))"
+            + (text.map { ": \($0)" } ?? ", word for word")
     }
 
     private func minute(_ date: Date) -> String { LocalTime(date, in: zone).description }
@@ -105,7 +115,8 @@ struct ExplainView {
     private func row(_ name: String, _ value: String?) -> [String] {
         guard let value, !value.isEmpty else { return [] }
         return Printable.rows(
-            "  \(name)", value, indent: Self.margin, columns: max(Self.margin + 20, terminal.columns))
+            "  \(name)", value, indent: Self.margin,
+            columns: max(Self.margin + 20, terminal.columns))
     }
 
     // MARK: Rules
@@ -116,9 +127,10 @@ struct ExplainView {
             + report.rules.flatMap { rule in
                 let setting = rule.setting.map { "; \($0) changes that" } ?? ""
                 let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
-                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
-                    ($0 == 0 ? "  · " : "    ") + $1
-                }
+                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated()
+                    .map {
+                        ($0 == 0 ? "  · " : "    ") + $1
+                    }
             }
     }
 
@@ -127,9 +139,10 @@ struct ExplainView {
         return ["", terminal.bold("what prevents it")]
             + obstacles.flatMap { obstacle in
                 let text = Printable.line(obstacle.sentence)
-                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
-                    ($0 == 0 ? "  ! " : "    ") + $1
-                }
+                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated()
+                    .map {
+                        ($0 == 0 ? "  ! " : "    ") + $1
+                    }
             }
     }
 
@@ -164,8 +177,8 @@ struct ExplainView {
     private func short(_ number: Double) -> String { String(format: "%.3g", number) }
 }
 
-/// What each feature adds to ln of a rate, as bars, with its counts in both categories: words, then the author, the
-/// spelling and the form, each group below what it adds in all.
+/// What each feature adds to ln of a rate, as bars, with its counts in both categories: words, then
+/// the author, the spelling and the form, each group below what it adds in all.
 struct FeatureBars {
     private static let counts = 6
 
@@ -183,21 +196,27 @@ struct FeatureBars {
         let bar = max(4, space - 2 - name - 7 - 2 * Self.counts - 1)
         let strongest = max(all.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
         let head =
-            "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6) + Printable.padded("", to: bar + 2)
-            + FigureGroup.aligned("fav.", to: Self.counts) + FigureGroup.aligned("other", to: Self.counts)
+            "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6)
+            + Printable.padded("", to: bar + 2)
+            + FigureGroup.aligned("fav.", to: Self.counts)
+            + FigureGroup.aligned("other", to: Self.counts)
         func line(_ feature: Explanation.Feature) -> String {
             let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
             let isFor = feature.logOdds >= 0
-            let drawn = Printable.padded(String(repeating: isFor ? "█" : "░", count: cells), to: bar)
-            return "  " + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
-                + Self.sum([feature]) + " " + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
+            let drawn = Printable.padded(
+                String(repeating: isFor ? "█" : "░", count: cells), to: bar)
+            return "  "
+                + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
+                + Self.sum([feature]) + " "
+                + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
                 + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.counts)
                 + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.counts)
         }
         let groups = Explanation.Feature.grouped(features)
         return [terminal.dim(head)] + [base].compactMap(\.self).map(line)
             + groups.flatMap { group, features in
-                let title = terminal.dim("  " + Printable.padded(group.rawValue, to: name) + Self.sum(features))
+                let title = terminal.dim(
+                    "  " + Printable.padded(group.rawValue, to: name) + Self.sum(features))
                 return (groups.count > 1 ? [title] : []) + features.map(line)
             }
     }

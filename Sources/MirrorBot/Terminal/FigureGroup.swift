@@ -40,8 +40,11 @@ struct FigureGroup {
         let indent = 2 + Self.nameWidth + Self.valueWidth + 2
         let parts = Printable.wrapped(figure.meaning, columns: max(20, terminal.columns - indent))
         let head =
-            "  " + Printable.padded(figure.name, to: Self.nameWidth) + Self.aligned(figure.value, to: Self.valueWidth)
-        let rest = parts.dropFirst().map { String(repeating: " ", count: indent) + terminal.dim($0) }
+            "  " + Printable.padded(figure.name, to: Self.nameWidth)
+            + Self.aligned(figure.value, to: Self.valueWidth)
+        let rest = parts.dropFirst().map {
+            String(repeating: " ", count: indent) + terminal.dim($0)
+        }
         return [head + "  " + terminal.dim(parts.first ?? "")] + rest
     }
 
@@ -57,7 +60,8 @@ extension StandardError {
         let terminal = Terminal.error
         for line in Printable.lines(text).split(separator: "\n", omittingEmptySubsequences: false) {
             let lines =
-                terminal.hasWidth ? Printable.wrapped(String(line), columns: terminal.columns) : [String(line)]
+                terminal.hasWidth
+                ? Printable.wrapped(String(line), columns: terminal.columns) : [String(line)]
             write((lines.isEmpty ? [""] : lines).joined(separator: "\n") + "\n")
         }
     }

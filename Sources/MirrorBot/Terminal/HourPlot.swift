@@ -37,7 +37,8 @@ struct HourPlot {
             return "no posts to plot yet"
         }
         let space = min(Self.widest, terminal.columns)
-        let layout = Self.layouts.first { $0.columns <= space } ?? Self.layouts[Self.layouts.count - 1]
+        let layout =
+            Self.layouts.first { $0.columns <= space } ?? Self.layouts[Self.layouts.count - 1]
         let axis = Self.axis(layout)
         return [
             bars(human, layout, terminal.blue), "human  " + terminal.dim(axis),
@@ -47,7 +48,9 @@ struct HourPlot {
 
     private static func axis(_ layout: Layout) -> String {
         let step = layout.labels / layout.hours * (layout.bar + layout.gap)
-        let labels = stride(from: 0, to: 24, by: layout.labels).map { Printable.padded(String($0), to: step) }
+        let labels = stride(from: 0, to: 24, by: layout.labels).map {
+            Printable.padded(String($0), to: step)
+        }
         return withoutEnd(labels.joined())
     }
 
@@ -60,9 +63,12 @@ struct HourPlot {
         let heights = sums.map { Int(($0 / peak * Double(Self.rows * steps)).rounded()) }
         return (0..<Self.rows).reversed().map { row in
             let cells = heights.map { height in
-                String(repeating: Self.levels[min(max(height - row * steps, 0), steps)], count: layout.bar)
+                String(
+                    repeating: Self.levels[min(max(height - row * steps, 0), steps)],
+                    count: layout.bar)
             }
-            let line = Self.withoutEnd(cells.joined(separator: String(repeating: " ", count: layout.gap)))
+            let line = Self.withoutEnd(
+                cells.joined(separator: String(repeating: " ", count: layout.gap)))
             return line.isEmpty ? "" : String(repeating: " ", count: Self.margin) + color(line)
         }.joined(separator: "\n")
     }

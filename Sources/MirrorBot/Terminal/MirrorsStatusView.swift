@@ -15,7 +15,9 @@ enum MirrorsStatusView {
         lines += status.mirrors.map { line($0, nameWidth: width, terminal) }
         lines += (status.unableWorkers ?? []).map { Printable.line(worker($0)) }
         if status.pages > 1 {
-            lines.append("page \(status.page) of \(status.pages); --page N shows another, --search WORDS finds one")
+            lines.append(
+                "page \(status.page) of \(status.pages); --page N shows another, --search WORDS finds one"
+            )
         }
         return lines
     }
@@ -27,13 +29,17 @@ enum MirrorsStatusView {
             + "holds \(worker.mirrors) \(noun): \(worker.reason)"
     }
 
-    private static func line(_ mirror: MirrorsStatus.Line, nameWidth: Int, _ terminal: Terminal) -> String {
+    private static func line(_ mirror: MirrorsStatus.Line, nameWidth: Int, _ terminal: Terminal)
+        -> String
+    {
         let others = mirror.obstacles > 1 ? " (+\(mirror.obstacles - 1))" : ""
         let waits = mirror.suggestions > 0 ? "; \(mirror.suggestions) suggestions wait" : ""
         let start = "\(Printable.padded(mirror.name, to: nameWidth))  "
         let end = others + waits
         let room = terminal.columns - 2 - Printable.width(start) - Printable.width(end)
-        let text = terminal.hasWidth ? Printable.line(mirror.text, columns: max(20, room)) : Printable.line(mirror.text)
+        let text =
+            terminal.hasWidth
+            ? Printable.line(mirror.text, columns: max(20, room)) : Printable.line(mirror.text)
         return StatusView.mark(mirror.state, terminal) + " " + start + text + end
     }
 }

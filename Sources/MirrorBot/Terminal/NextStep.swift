@@ -4,10 +4,12 @@ import Mirroring
 
 /// Says what to do next, while a mirror is being set up.
 enum NextStep {
-    /// Whether `mirror-bot setup` leads from step to step, so that its commands need not say what comes next.
+    /// Whether `mirror-bot setup` leads from step to step, so that its commands need not say what
+    /// comes next.
     @TaskLocal static var isLed = false
 
-    /// Prints the step on the standard error, so that what a command prints stays clean; nothing once the mirror works.
+    /// Prints the step on the standard error, so that what a command prints stays clean; nothing
+    /// once the mirror works.
     static func print(for mirror: HumanMirror) async {
         // The command has done what it was asked to do, whatever this finds.
         guard !isLed, let step = try? await mirror.nextStep() else { return }
@@ -20,7 +22,8 @@ enum NextStep {
         return steps.enumerated().flatMap { index, step -> [String] in
             let head = line(step, terminal)
             guard !step.isDone else { return head }
-            let detail = index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
+            let detail =
+                index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
             // In one piece, so that it can be copied.
             let command = Printable.line(step.command)
             return head + detail + ["    → " + (index == next ? terminal.bold(command) : command)]
@@ -41,6 +44,8 @@ enum NextStep {
     private static func wrapped(
         _ text: String, _ terminal: Terminal, _ style: (String) -> String = { $0 }
     ) -> [String] {
-        Printable.wrapped(Printable.line(text), columns: terminal.columns - 4).map { "    " + style($0) }
+        Printable.wrapped(Printable.line(text), columns: terminal.columns - 4).map {
+            "    " + style($0)
+        }
     }
 }

@@ -10,17 +10,22 @@ enum PlanView {
         let head = "\(plan.day)  \(plan.timeZone)"
         let note = plan.isStored ? "" : " (a preview: the plan is made when the day begins)"
         let isOneLine = Printable.width(head + note) <= terminal.columns
-        var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + (isOneLine ? terminal.dim(note) : "")]
+        var lines = [
+            terminal.bold("\(plan.day)") + "  \(plan.timeZone)"
+                + (isOneLine ? terminal.dim(note) : "")
+        ]
         if !isOneLine { lines += dimmed(note, terminal) }
         if let pattern = plan.pattern { lines += dimmed("planned \(pattern.inWords)", terminal) }
         lines.append("")
         lines +=
             plan.slots.isEmpty
             ? Printable.wrapped(
-                "no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? ""), columns: terminal.columns)
+                "no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? ""),
+                columns: terminal.columns)
             : slots(plan.slots, terminal: terminal)
         lines += [
-            "", "share of posts by hour", HourPlot(human: plan.humanHours, bot: plan.botHours, terminal: terminal).text,
+            "", "share of posts by hour",
+            HourPlot(human: plan.humanHours, bot: plan.botHours, terminal: terminal).text,
         ]
         return lines
     }
@@ -59,7 +64,8 @@ enum PlanView {
 
     /// The text, and before it what goes along.
     static func words(of slot: PlanReport.Slot) -> String {
-        (slot.parts.map { "(thread, \($0) parts) " } ?? "") + Self.pictures(slot.pictures) + (slot.text ?? "-")
+        (slot.parts.map { "(thread, \($0) parts) " } ?? "") + Self.pictures(slot.pictures)
+            + (slot.text ?? "-")
     }
 
     /// `(2 pictures) `; nothing for none.
@@ -85,5 +91,7 @@ enum PlanView {
 /// Identifiers of actions as a person sees them.
 enum ActionID {
     /// The beginning, as much of it as nearly always tells it from others.
-    static func short(_ id: String) -> String { Printable.line(String(id.prefix(ActionNameError.usualLength))) }
+    static func short(_ id: String) -> String {
+        Printable.line(String(id.prefix(ActionNameError.usualLength)))
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Makes text from outside safe to print: it cannot move the cursor, change colors or reverse the line.
+/// Makes text from outside safe to print: it cannot move the cursor, change colors or reverse the
+/// line.
 enum Printable {
     /// The text on one line: line breaks and tabs become spaces.
     static func line(_ text: String) -> String {
@@ -9,7 +10,9 @@ enum Printable {
 
     /// The text with its line breaks.
     static func lines(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" || isHarmless($0) ? $0 : " " }))
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0 == "\n" || isHarmless($0) ? $0 : " " }))
     }
 
     /// The text on one line, no wider than `columns`, with an ellipsis where it was cut.
@@ -34,7 +37,8 @@ enum Printable {
     /// The sign at the end of a shortened text.
     private static var ellipsis: String { hasUnicode ? "…" : "..." }
 
-    /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that nothing is lost.
+    /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that
+    /// nothing is lost.
     static func chunks(_ text: String, columns: Int) -> [String] {
         line(text).reduce(into: [""]) { chunks, character in
             if width(chunks[chunks.count - 1]) + width(character) > columns { chunks.append("") }
@@ -75,15 +79,20 @@ enum Printable {
 
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
-        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") {
+            return 2
+        }
         return isWide(first) ? 2 : 1
     }
 
-    /// The blocks of East Asian scripts and full-width forms (Unicode Standard Annex #11, classes W and F, by block).
+    /// The blocks of East Asian scripts and full-width forms (Unicode Standard Annex #11, classes W
+    /// and F, by block).
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
-            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF,
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+            0xA000...0xA4CF,
+            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
+            0x1F300...0x1FAFF,
             0x20000...0x3FFFD:
             true
         default: false

@@ -38,24 +38,30 @@ final class ProgressView: @unchecked Sendable {
         isBarShown = true
     }
 
-    /// Name, bar and figures in at most so many cells; where there are few, the total gives way to the bar.
+    /// Name, bar and figures in at most so many cells; where there are few, the total gives way to
+    /// the bar.
     static func line(_ progress: TrainingProgress, columns: Int) -> String {
         let name = name(of: progress.step)
         guard let total = progress.total, total > 0 else {
             return Printable.line("\(name) \(progress.done)", columns: columns)
         }
-        for figures in ["\(progress.done) of at most \(total)", "\(progress.done)/\(total)", "\(progress.done)"] {
-            let width = min(barWidth, columns - Printable.width(name) - Printable.width(figures) - 2)
+        for figures in [
+            "\(progress.done) of at most \(total)", "\(progress.done)/\(total)", "\(progress.done)",
+        ] {
+            let width = min(
+                barWidth, columns - Printable.width(name) - Printable.width(figures) - 2)
             guard width >= narrowestBar else { continue }
             let filled = min(width, progress.done * width / total)
-            return name + " " + String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+            return name + " " + String(repeating: "█", count: filled)
+                + String(repeating: "░", count: width - filled)
                 + " " + figures
         }
         return Printable.line("\(name) \(progress.done)", columns: columns)
     }
 
     private func showLine(_ progress: TrainingProgress) {
-        // Each line stands for twice as many as the one before, so that a large archive does not fill the log.
+        // Each line stands for twice as many as the one before, so that a large archive does not
+        // fill the log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
         stream.show("\(Self.name(of: progress.step)): \(progress.done)\n")

@@ -53,7 +53,8 @@ enum Question {
         }
     }
 
-    /// The answer that was given already, in its proper form; the one of the person if there is none.
+    /// The answer that was given already, in its proper form; the one of the person if there is
+    /// none.
     ///
     /// - Parameters:
     ///   - given: The answer; nil where it is asked for.
@@ -79,7 +80,9 @@ enum Question {
             switch text.lowercased() {
             case "y", "yes": return true
             case "n", "no": return false
-            default: throw CommandError(.usage, "\"\(Printable.line(text, columns: 20))\" is neither y nor n")
+            default:
+                throw CommandError(
+                    .usage, "\"\(Printable.line(text, columns: 20))\" is neither y nor n")
             }
         }
     }
@@ -91,7 +94,8 @@ enum Question {
     /// - Parameters:
     ///   - prompt: What is asked; ends with a space.
     ///   - keys: Single letters in lower case, the empty one for Enter. `q` must be among them.
-    /// - Throws: ``CommandError``: with the code for usage for another line where there is no terminal.
+    /// - Throws: ``CommandError``: with the code for usage for another line where there is no
+    ///   terminal.
     static func key(_ prompt: String, among keys: Set<String>) throws -> String {
         let input = Console.current.input
         let readsKeys = input.isInteractive && Console.current.ownsProcess
@@ -106,7 +110,8 @@ enum Question {
             }
             let key = typed.lowercased()
             guard keys.contains(key) else {
-                throw CommandError(.usage, "\"\(Printable.line(typed, columns: 20))\" is none of the keys")
+                throw CommandError(
+                    .usage, "\"\(Printable.line(typed, columns: 20))\" is none of the keys")
             }
             return key
         }
@@ -144,7 +149,9 @@ enum Question {
         while true {
             do {
                 return try ask()
-            } catch let error as CommandError where error.status == .usage && Console.current.input.isInteractive {
+            } catch let error as CommandError
+                where error.status == .usage && Console.current.input.isInteractive
+            {
                 StandardError.write("\(Printable.lines(error.description))\n")
             }
         }
@@ -152,7 +159,9 @@ enum Question {
 
     private static var nothingEntered: CommandError {
         let isInteractive = Console.current.input.isInteractive
-        return CommandError(.usage, isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
+        return CommandError(
+            .usage,
+            isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
     }
 
     /// The answer in its proper form.
@@ -175,8 +184,11 @@ enum Question {
     private static func checked(_ answer: String?) throws -> String {
         guard let answer else { throw InputEnded.nothing }
         let trimmed = answer.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard trimmed.utf8.count <= maximumBytes else { throw CommandError(.usage, "the answer is too long") }
-        guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard trimmed.utf8.count <= maximumBytes else {
+            throw CommandError(.usage, "the answer is too long")
+        }
+        guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
             throw CommandError(.usage, "the answer holds a control character")
         }
         return trimmed
@@ -185,15 +197,17 @@ enum Question {
 
 /// The terminal with its echo off.
 ///
-/// Keys are read one by one, those for an interrupt and for quitting too, and ``EchoRestoration`` prepares for signals from
-/// elsewhere, so that the echo is on again whatever the person does.
+/// Keys are read one by one, those for an interrupt and for quitting too, and ``EchoRestoration``
+/// prepares for signals from elsewhere, so that the echo is on again whatever the person does.
 private struct HiddenInput {
     private let original: termios
 
     init() throws {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else {
-            throw CommandError(.unavailable, "could not hide what is typed at this terminal; pipe the answer instead")
+            throw CommandError(
+                .unavailable,
+                "could not hide what is typed at this terminal; pipe the answer instead")
         }
         original = settings
     }
@@ -238,7 +252,9 @@ private struct HiddenInput {
         let signals = EchoRestoration.begin(original)
         defer { EchoRestoration.end(signals) }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 else {
-            throw CommandError(.unavailable, "could not hide what is typed at this terminal; pipe the answer instead")
+            throw CommandError(
+                .unavailable,
+                "could not hide what is typed at this terminal; pipe the answer instead")
         }
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &restored) }
         StandardError.write(prompt)

@@ -5,13 +5,16 @@ import Settings
 
 /// The first lines of `mirror-bot run` at a terminal.
 enum RunView {
-    /// Says what comes next and where to look, if a person looks at the output and the mirror can start.
+    /// Says what comes next and where to look, if a person looks at the output and the mirror can
+    /// start.
     static func greet(_ mirror: HumanMirror) async {
         let terminal = Terminal.output
         guard terminal.isInteractive else { return }
         let now = mirror.clock.now
         // A start never fails because of what it says.
-        guard let report = try? await StatusReporter(mirror: mirror).report(now: now), report.canStart else { return }
+        guard let report = try? await StatusReporter(mirror: mirror).report(now: now),
+            report.canStart
+        else { return }
         let flags = mirror.configuration.flagWords
         for line in lines(report, now: now, flags: flags, terminal: terminal) { print(line) }
         try? Console.current.output.flush()
@@ -22,17 +25,23 @@ enum RunView {
     ///   - now: The present.
     ///   - flags: The flags that a command needs to find the mirror.
     ///   - terminal: Where the lines are shown.
-    static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal) -> [String] {
+    static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal)
+        -> [String]
+    {
         func row(_ name: String, _ value: String) -> [String] {
             Printable.rows(name, value, indent: 7, columns: terminal.columns)
         }
-        func command(_ word: String) -> String { (["mirror-bot", word] + flags).joined(separator: " ") }
+        func command(_ word: String) -> String {
+            (["mirror-bot", word] + flags).joined(separator: " ")
+        }
         let works = report.isRunning ? "Another worker works for" : "Working for"
         let next =
             if let obstacle = report.obstacleToPosts { "no post: \(obstacle)" } else {
-                report.nextPost(now: now).map { "a post \($0)" } ?? "no post is planned; plan --date shows other days"
+                report.nextPost(now: now).map { "a post \($0)" }
+                    ?? "no post is planned; plan --date shows other days"
             }
-        let headline = "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
+        let headline =
+            "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
         var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
         lines += row("next", next) + row("look", "in another terminal:")
         // In one piece, so that it can be copied.

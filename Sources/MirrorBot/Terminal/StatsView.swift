@@ -32,7 +32,8 @@ struct StatsView {
 
     private var hours: [String] {
         let plot = HourPlot(
-            human: report.humanPosts.hours.map(Double.init), bot: report.botPosts.hours.map(Double.init),
+            human: report.humanPosts.hours.map(Double.init),
+            bot: report.botPosts.hours.map(Double.init),
             terminal: terminal)
         return [terminal.bold("hours")]
             + plot.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -58,20 +59,26 @@ struct StatsView {
     private var days: [String] {
         let shown = report.days.suffix(max(7, columns - 2 - 11 - 5))
         guard let first = shown.first, let last = shown.last else { return [] }
-        func row(_ name: String, _ number: KeyPath<StatsReport.Day, Int>, _ color: (String) -> String) -> String {
+        func row(
+            _ name: String, _ number: KeyPath<StatsReport.Day, Int>, _ color: (String) -> String
+        ) -> String {
             let numbers = shown.map { $0[keyPath: number] }
             let most = max(1, numbers.max() ?? 1)
             let steps = Self.levels.count - 1
             let cells = numbers.map { number in
                 // What happened at all is seen.
-                Self.levels[number == 0 ? 0 : max(1, Int((Double(number) / Double(most) * Double(steps)).rounded()))]
+                Self.levels[
+                    number == 0
+                        ? 0 : max(1, Int((Double(number) / Double(most) * Double(steps)).rounded()))
+                ]
             }
             return "  " + Printable.padded(name, to: 11) + color(String(cells))
                 + FigureGroup.aligned("\(numbers.reduce(0, +))", to: 5)
         }
         return wrapped("days, \(first.day) to \(last.day)").map(terminal.bold) + [
             row("human", \.humanPosts, terminal.blue), row("posts", \.posts, terminal.magenta),
-            row("replies", \.replies, terminal.magenta), row("favorites", \.favorites, terminal.magenta),
+            row("replies", \.replies, terminal.magenta),
+            row("favorites", \.favorites, terminal.magenta),
         ]
     }
 
@@ -85,12 +92,19 @@ struct StatsView {
     }
 
     private var words: [String] {
-        if let problem = report.wordsProblem { return wrapped("no favorites by author and word: \(problem)") }
+        if let problem = report.wordsProblem {
+            return wrapped("no favorites by author and word: \(problem)")
+        }
         let words = report.wordsFor + report.wordsAgainst.reversed()
         guard !words.isEmpty else { return [] }
         let rows = table(
             "favorites by word", ["human", "other", "weight"],
-            words.map { ($0.word, ["\($0.favorites)", "\($0.normals)", String(format: "%+.2f", $0.logOdds)]) })
+            words.map {
+                (
+                    $0.word,
+                    ["\($0.favorites)", "\($0.normals)", String(format: "%+.2f", $0.logOdds)]
+                )
+            })
         return Array(rows.prefix(1))
             + zip(rows.dropFirst(), words).flatMap { [$0] + example(of: $1) }
     }
@@ -101,21 +115,25 @@ struct StatsView {
         return [terminal.dim("    " + Printable.line(example, columns: columns - 4))]
     }
 
-    private func table(_ title: String, _ headings: [String], _ rows: [(name: String, cells: [String])]) -> [String] {
+    private func table(
+        _ title: String, _ headings: [String], _ rows: [(name: String, cells: [String])]
+    ) -> [String] {
         let room = columns - headings.count * Self.number
         func line(_ cells: [String]) -> String {
             cells.map { FigureGroup.aligned($0, to: Self.number) }.joined()
         }
         return [terminal.bold(Printable.padded(title, to: room)) + terminal.dim(line(headings))]
             + rows.map { name, cells in
-                Printable.padded("  " + Printable.line(name, columns: room - 3), to: room) + line(cells)
+                Printable.padded("  " + Printable.line(name, columns: room - 3), to: room)
+                    + line(cells)
             }
     }
 
     // MARK: What was left out
 
     private static let parts: [(part: StatsReport.LeftOut.Part, title: String)] = [
-        (.archive, "old posts"), (.post, "posts"), (.reply, "replies"), (.favorite, "favorites"), (.feed, "feeds"),
+        (.archive, "old posts"), (.post, "posts"), (.reply, "replies"), (.favorite, "favorites"),
+        (.feed, "feeds"),
     ]
 
     private var leftOut: [String] {
@@ -128,9 +146,10 @@ struct StatsView {
 
     private func line(_ left: StatsReport.LeftOut) -> [String] {
         let state = left.state.map { "\($0): " } ?? ""
-        return Printable.wrapped(Printable.line(state + left.reason.text), columns: columns - 11).enumerated().map {
-            FigureGroup.aligned($0 == 0 ? "\(left.count)" : "", to: 9) + "  " + $1
-        }
+        return Printable.wrapped(Printable.line(state + left.reason.text), columns: columns - 11)
+            .enumerated().map {
+                FigureGroup.aligned($0 == 0 ? "\(left.count)" : "", to: 9) + "  " + $1
+            }
     }
 
     private func wrapped(_ text: String) -> [String] {

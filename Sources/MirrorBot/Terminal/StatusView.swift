@@ -11,18 +11,25 @@ enum StatusView {
         let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
         var lines = setup(report, terminal: terminal)
         lines.append(
-            terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.place?.database ?? report.storage))")
+            terminal.bold("mirror \(report.mirror)")
+                + "  \(Printable.line(report.place?.database ?? report.storage))")
         if let place = report.place { lines += self.place(place, terminal) }
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         if let consent = report.consent, let words = consent.wording {
-            lines += rows("consent", "\(words), stated at \(LocalTime(consent.since, in: zone))", terminal)
+            lines += rows(
+                "consent", "\(words), stated at \(LocalTime(consent.since, in: zone))", terminal)
         }
         if let standing = report.standing {
-            let goesOn = standing.goesOn.map { ", and the mirror goes on since \(LocalTime($0, in: zone))" } ?? ""
+            let goesOn =
+                standing.goesOn.map { ", and the mirror goes on since \(LocalTime($0, in: zone))" }
+                ?? ""
             let words = "\(standing.words), seen at \(LocalTime(standing.since, in: zone))\(goesOn)"
             lines += rows("human", Printable.line(words), terminal)
         }
-        lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
+        lines.append(
+            row(
+                "time zone",
+                ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts {
             lines += self.texts(texts, today: report.today, terminal)
@@ -30,14 +37,24 @@ enum StatusView {
         lines += rows("classifier", classifier(report), terminal)
         lines.append(row("worker", worker(report, zone)))
         if let spending = report.spending { lines += rows("X", cost(spending), terminal) }
-        if let training = report.training { lines += rows("training", words(for: training), terminal) }
-        if let following = report.following { lines += rows("deletions", words(for: following), terminal) }
+        if let training = report.training {
+            lines += rows("training", words(for: training), terminal)
+        }
+        if let following = report.following {
+            lines += rows("deletions", words(for: following), terminal)
+        }
         if report.suggestions > 0 {
-            lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
+            lines.append(
+                row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
         if let undo = report.undo { lines.append(row("undo", words(for: undo))) }
-        if let examination = report.examination { lines.append(row("doctor", words(for: examination, zone))) }
-        lines.append(row("next post", report.nextSlot.map { LocalTime($0, in: zone).description } ?? "none planned"))
+        if let examination = report.examination {
+            lines.append(row("doctor", words(for: examination, zone)))
+        }
+        lines.append(
+            row(
+                "next post",
+                report.nextSlot.map { LocalTime($0, in: zone).description } ?? "none planned"))
         if !report.feeds.isEmpty {
             lines += ["", terminal.bold("what it hears")]
             lines += report.feeds.map { feed($0, zone, terminal) }
@@ -52,7 +69,9 @@ enum StatusView {
         }
         if !report.recent.isEmpty {
             lines += ["", terminal.bold("last actions")]
-            lines += report.recent.flatMap { self.lines(of: $0, zone, terminal) + reversion(of: $0, terminal) }
+            lines += report.recent.flatMap {
+                self.lines(of: $0, zone, terminal) + reversion(of: $0, terminal)
+            }
         }
         return lines
     }
@@ -96,7 +115,8 @@ enum StatusView {
         let mark = mark(verdict.state, terminal)
         let whole = Printable.line(verdict.text)
         // Programs read the first line of what goes into a pipe.
-        let text = terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
+        let text =
+            terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
         return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
     }
 
@@ -117,24 +137,33 @@ enum StatusView {
         if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
         // Why, and since when, stands once: among the reasons below.
         if feed.error != nil { parts.append(terminal.yellow("cannot be read")) }
-        return "  " + Printable.padded(Printable.line(feed.feed), to: 16) + parts.joined(separator: ", ")
+        return "  " + Printable.padded(Printable.line(feed.feed), to: 16)
+            + parts.joined(separator: ", ")
     }
 
     private static func worker(_ report: StatusReport, _ zone: TimeZone) -> String {
-        guard let worker = report.worker else { return report.isRunning ? "running" : "not running" }
+        guard let worker = report.worker else {
+            return report.isRunning ? "running" : "not running"
+        }
         switch worker.state {
         case .running: return "running"
         case .passes:
-            return "called by a schedule" + (worker.lastPass.map { ", last at \(LocalTime($0, in: zone))" } ?? "")
+            return "called by a schedule"
+                + (worker.lastPass.map { ", last at \(LocalTime($0, in: zone))" } ?? "")
         case .late, .absent:
-            return "not running" + (worker.beat.map { ", last heard of at \(LocalTime($0, in: zone))" } ?? "")
+            return "not running"
+                + (worker.beat.map { ", last heard of at \(LocalTime($0, in: zone))" } ?? "")
         }
     }
 
     /// The command that reverts an action, in a line of its own; empty without one.
     private static func reversion(of action: ReportedAction, _ terminal: Terminal) -> [String] {
         guard let revert = action.revert else { return [] }
-        return ["    " + terminal.dim(Printable.line("reverted by: \(revert)", columns: terminal.columns - 4))]
+        return [
+            "    "
+                + terminal.dim(
+                    Printable.line("reverted by: \(revert)", columns: terminal.columns - 4))
+        ]
     }
 
     /// An action in one line, or in a few where the terminal is narrow.
@@ -149,7 +178,8 @@ enum StatusView {
         ].compactMap(\.self).joined(separator: ": ")
         guard terminal.columns < narrow else {
             let head =
-                start + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
+                start + Printable.padded(action.kind.rawValue, to: 9)
+                + Printable.line(what, columns: 24) + "  "
             let room = max(16, terminal.columns - Printable.width(head))
             return [head + terminal.dim(Printable.line(about, columns: room))]
         }
@@ -159,7 +189,8 @@ enum StatusView {
         let rest = Printable.line(about, columns: room >= 12 ? room : terminal.columns - 4)
         if rest.isEmpty { return [first, head] }
         return room >= 12
-            ? [first, head + "  " + terminal.dim(rest)] : [first, head, "    " + terminal.dim(rest)]
+            ? [first, head + "  " + terminal.dim(rest)]
+            : [first, head, "    " + terminal.dim(rest)]
     }
 
     /// The width of the names before the values.
@@ -175,7 +206,8 @@ enum StatusView {
 
     /// What is said, without the name of the person, who is named before it.
     private static func text(of action: ReportedAction) -> String? {
-        guard let text = action.text, let name = action.person?.name, text.lowercased().hasPrefix(name.lowercased())
+        guard let text = action.text, let name = action.person?.name,
+            text.lowercased().hasPrefix(name.lowercased())
         else { return action.text.map { PlanView.pictures(action.pictures) + $0 } }
         return String(text.dropFirst(name.count).drop(while: \.isWhitespace))
     }
@@ -212,21 +244,27 @@ enum StatusView {
 
     private static func classifier(_ report: StatusReport) -> String {
         guard let state = report.classifier else { return "cannot be reached" }
-        let wordless = state.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
+        let wordless =
+            state.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
         let weights = state.weights.map { "; \($0.text)" } ?? ""
-        return "\(state.favorites) favorites and \(state.normals) other posts learned\(wordless)\(weights)"
+        return
+            "\(state.favorites) favorites and \(state.normals) other posts learned\(wordless)\(weights)"
     }
 
     private static func account(_ role: AccountRole, _ report: StatusReport) -> String {
-        guard let account = report.accounts.first(where: { $0.role == role }), let handle = account.handle else {
+        guard let account = report.accounts.first(where: { $0.role == role }),
+            let handle = account.handle
+        else {
             return "unknown"
         }
         return "@\(Printable.line(handle)) (\(account.network.displayName))"
     }
 
     private static func cost(_ spending: StatusReport.SpendingState) -> String {
-        let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter { $0.value > 0 }
-            .map { "\($0.key.replacing("_", with: "-")) \(dollars($0.value))" }
+        let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter {
+            $0.value > 0
+        }
+        .map { "\($0.key.replacing("_", with: "-")) \(dollars($0.value))" }
         let isWithin = spending.spent <= spending.budget
         let spent =
             isWithin
@@ -239,12 +277,15 @@ enum StatusView {
 
     private static func words(for examination: LastExamination, _ zone: TimeZone) -> String {
         let isFine = examination.failed + examination.warned == 0
-        let found = isFine ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
+        let found =
+            isFine
+            ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
         return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
     }
 
     private static func words(for following: StatusReport.FollowingState) -> String {
-        let originals = "\(following.originals) \(following.originals == 1 ? "original" : "originals")"
+        let originals =
+            "\(following.originals) \(following.originals == 1 ? "original" : "originals")"
         guard following.missing > 0 else { return "\(originals) looked at each day" }
         let reach =
             following.days.map { days in
@@ -265,18 +306,22 @@ enum StatusView {
                 "at most \(left) to read, for which no month has money: raise \(Setting.xBudget.name), or train from an "
                 + "archive"
         }
-        return "at most \(left) to read; run goes on by itself from \(training.goesOn.rfc3339.prefix(10)) on, about "
+        return
+            "at most \(left) to read; run goes on by itself from \(training.goesOn.rfc3339.prefix(10)) on, about "
             + "\(months) \(months == 1 ? "month" : "months")"
     }
 
     private static func words(for undo: StatusReport.UndoState) -> String {
         let parts = [
-            (undo.waiting, "to be taken back"), (undo.unknown, "to be taken back if it turns out to have arrived"),
+            (undo.waiting, "to be taken back"),
+            (undo.unknown, "to be taken back if it turns out to have arrived"),
             (undo.refused, "refused by the network"),
             (undo.proposed, "whose original is gone or changed: mirror-bot undo proposed"),
         ]
         return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: indent) + value }
+    private static func row(_ name: String, _ value: String) -> String {
+        Printable.padded(name, to: indent) + value
+    }
 }

@@ -27,7 +27,8 @@ package struct FoundAccounts: Sendable {
             do {
                 accounts[role] = try mirror.account(role, openedBy: try login.get())
             } catch {
-                errors[role] = error as? ConfigurationError ?? ConfigurationError("\(role)", "\(error)")
+                errors[role] =
+                    error as? ConfigurationError ?? ConfigurationError("\(role)", "\(error)")
             }
         }
     }
@@ -41,7 +42,8 @@ package struct FoundAccounts: Sendable {
         if let error = errors[role] { return error.description }
         let names = configuration.network(of: role).descriptor.requiredNames(of: role)
         let start = names.dropLast().joined(separator: ", ")
-        return names.count == 1 ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"
+        return names.count == 1
+            ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"
     }
 
     /// Why the home timeline of a role is not read; nil if it is.
@@ -54,8 +56,11 @@ package struct FoundAccounts: Sendable {
 }
 
 extension HumanMirror {
-    /// Whether there is an account to follow the human's posts with, so that a day without one counts.
+    /// Whether there is an account to follow the human's posts with, so that a day without one
+    /// counts.
     ///
     /// - Throws: The store's error.
-    package func watchesHuman() async throws -> Bool { try await FoundAccounts(in: self).accounts[.human] != nil }
+    package func watchesHuman() async throws -> Bool {
+        try await FoundAccounts(in: self).accounts[.human] != nil
+    }
 }

@@ -7,7 +7,8 @@ import Storage
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
 extension HumanMirror {
-    /// Fails if the key that this process has does not open the stored logins of a mirror: elsewhere it would not either.
+    /// Fails if the key that this process has does not open the stored logins of a mirror:
+    /// elsewhere it would not either.
     ///
     /// - Parameter mirror: A mirror in the same database.
     /// - Throws: `ConfigurationError` for `SECRET_KEY`; the store's error.
@@ -18,8 +19,8 @@ extension HumanMirror {
 
     /// The account of a role; nil if there is none.
     ///
-    /// - Throws: `ConfigurationError` for a stored login that cannot be opened or belongs to another network than the
-    ///   one that a setting names; the store's error.
+    /// - Throws: `ConfigurationError` for a stored login that cannot be opened or belongs to
+    ///   another network than the one that a setting names; the store's error.
     package func account(_ role: AccountRole) async throws -> AccountConfiguration? {
         if let account = configuration.account(role) { return account }
         return try await vault.login(of: role).map { try account(role, openedBy: $0) }
@@ -27,7 +28,8 @@ extension HumanMirror {
 
     /// The account that a stored login opens.
     ///
-    /// - Throws: `ConfigurationError` for a login of another network than the one that a setting names.
+    /// - Throws: `ConfigurationError` for a login of another network than the one that a setting
+    ///   names.
     func account(_ role: AccountRole, openedBy login: StoredLogin) throws -> AccountConfiguration {
         let network = configuration.network(of: role)
         if login.network != network, let setting = configuration.networkSetting(of: role) {
@@ -44,7 +46,8 @@ extension HumanMirror {
 
     /// The account of a role, or an error that says how to get one.
     ///
-    /// - Throws: `ConfigurationError`, also if the bot's account is certainly the human's; the store's error.
+    /// - Throws: `ConfigurationError`, also if the bot's account is certainly the human's; the
+    ///   store's error.
     package func requiredAccount(_ role: AccountRole) async throws -> AccountConfiguration {
         let found = try await FoundAccounts(in: self)
         if let error = found.errors[role] { throw error }
@@ -64,8 +67,8 @@ extension HumanMirror {
     ///   - human: The human's account; nil if it was not asked.
     ///   - bot: The bot's account; nil if it was not asked.
     ///   - now: Recorded for a new mirror.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts. It
-    ///   names the setting, or the login, that led there.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows
+    ///   other accounts. It names the setting, or the login, that led there.
     package func bind(human: Account?, bot: Account?, now: Date) async throws {
         var used: [AccountRole: AccountConfiguration] = [:]
         for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
@@ -80,20 +83,24 @@ extension HumanMirror {
 
     /// Stores the account that a new login opens, or refuses it as ``bind(human:bot:now:)`` does.
     ///
-    /// Nothing that was stored of an earlier login is looked at: it may be what the new one is to mend.
+    /// Nothing that was stored of an earlier login is looked at: it may be what the new one is to
+    /// mend.
     ///
     /// - Parameters:
     ///   - account: What the network said.
     ///   - login: What opened it.
     ///   - now: Recorded for a new mirror.
     /// - Throws: `ConfigurationError`; the store's error.
-    package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date) async throws {
+    package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date)
+        async throws
+    {
         let role = login.role
         try await table.bind(
             human: role == .human ? account : nil, bot: role == .bot ? account : nil,
             settings: [role: Self.thisLogin],
             // A refusal that is noted is that of other credentials, which may still be in use.
-            credentials: [role: login.credentials.fingerprint], login: try await ownerLogin(login), now: now)
+            credentials: [role: login.credentials.fingerprint], login: try await ownerLogin(login),
+            now: now)
     }
 
     /// A login that a person has just made, as errors name it.
@@ -101,8 +108,8 @@ extension HumanMirror {
 
     /// How a login that a person has just made opens the human's account.
     ///
-    /// - Returns: Nil for the bot's, and for one that needs no secret; `.standing` for the very credentials that were
-    ///   there before.
+    /// - Returns: Nil for the bot's, and for one that needs no secret; `.standing` for the very
+    ///   credentials that were there before.
     func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
         guard login.role == .human, login.credentials.opensAccount else { return nil }
         do {
@@ -136,7 +143,9 @@ extension HumanMirror {
             SELECT 'found ' || account || ' ' || promise AS name, CAST(kept AS TEXT) AS value FROM probes
             WHERE mirror = \(mirror) AND kept IS NOT NULL AND promise <> \(ServerPromise.open.rawValue)
             """)
-        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
+        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) {
+            first, _ in first
+        }
         var credentials: [AccountRole: String] = [:]
         for role in AccountRole.allCases {
             if let account = configuration.account(role) {
@@ -149,7 +158,8 @@ extension HumanMirror {
         }
         let end = values["paused"].flatMap { Int64($0) }
         return MirrorStamp(
-            credentials: credentials, accounts: values["accounts"] ?? "", zone: values["zone"] ?? "",
+            credentials: credentials, accounts: values["accounts"] ?? "",
+            zone: values["zone"] ?? "",
             isPaused: end.map { $0 == 0 || Date(milliseconds: $0) > clock.now } ?? false,
             settings: values.filter { $0.key.hasPrefix("set ") },
             findings: values.filter { $0.key.hasPrefix("found ") })
@@ -166,23 +176,25 @@ extension HumanMirror {
 }
 
 extension HumanMirror {
-    /// Reads the human's pictures from their network; what is on this machine's own network only where the operator has
-    /// put the human's server there.
+    /// Reads the human's pictures from their network; what is on this machine's own network only
+    /// where the operator has put the human's server there.
     ///
     /// - Throws: As ``account(_:)``.
     package func pictureReader() async throws -> PictureReader {
         PictureReader(
-            client: installation.client, trusting: try await account(.human)?.address, contact: contact)
+            client: installation.client, trusting: try await account(.human)?.address,
+            contact: contact)
     }
 }
 
 /// What a worker goes by that may change under it, at one moment.
 ///
-/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused it, changed its
-/// settings or probed its server between them. A stamp shows nothing of the credentials.
+/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused
+/// it, changed its settings or probed its server between them. A stamp shows nothing of the
+/// credentials.
 package struct MirrorStamp: Equatable, Sendable {
-    /// What tells the credentials of a role from any others, also from an earlier login to the same account; nothing for
-    /// a role without credentials.
+    /// What tells the credentials of a role from any others, also from an earlier login to the same
+    /// account; nothing for a role without credentials.
     package let credentials: [AccountRole: String]
     /// The identities that the mirror is bound to.
     package let accounts: String
@@ -191,8 +203,8 @@ package struct MirrorStamp: Equatable, Sendable {
     package let isPaused: Bool
     /// What is set for the mirror, by names of its own.
     package let settings: [String: String]
-    /// The findings of `doctor --probe`, by names of its own; the look at the first post changes nothing that a worker
-    /// goes by.
+    /// The findings of `doctor --probe`, by names of its own; the look at the first post changes
+    /// nothing that a worker goes by.
     package let findings: [String: String]
 }
 

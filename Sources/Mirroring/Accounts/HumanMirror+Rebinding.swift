@@ -54,7 +54,8 @@ package struct Rebound: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Asks the networks whose the credentials are, and compares that with what the mirror is bound to.
+    /// Asks the networks whose the credentials are, and compares that with what the mirror is bound
+    /// to.
     ///
     /// - Parameter role: Whose credentials; nil for those of both roles, as far as there are any.
     /// - Returns: The roles whose account is another one.
@@ -106,8 +107,8 @@ extension HumanMirror {
     ///   - login: What a person has just logged in with; nil for the settings and stored logins.
     ///   - now: When it is done; nothing older is answered or favorited by a new bot.
     /// - Returns: False if a worker holds the mirror, so that nothing was done.
-    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot; the store's
-    ///   error.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this
+    ///   bot; the store's error.
     package func rebind(
         _ rebindings: [Rebinding], openedBy login: AccountConfiguration? = nil, now: Date
     ) async throws -> Bool {

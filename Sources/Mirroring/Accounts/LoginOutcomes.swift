@@ -35,7 +35,8 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     ///   - warnings: What the person should know, a sentence each.
     ///   - rules: What the bot's server says of bots, a line each.
     package init(
-        _ account: Account, openedBy configuration: AccountConfiguration, mirror: String, isKept: Bool,
+        _ account: Account, openedBy configuration: AccountConfiguration, mirror: String,
+        isKept: Bool,
         warnings: [String], rules: [String] = []
     ) {
         (self.mirror, role, network) = (mirror, configuration.role, configuration.network)
@@ -44,7 +45,8 @@ package struct LoggedIn: Codable, Equatable, Sendable {
         self.warnings = warnings
         self.rules = rules
         variables =
-            isKept ? [] : configuration.variables.map { Variable(name: $0.name, value: $0.value.reveal()) }
+            isKept
+            ? [] : configuration.variables.map { Variable(name: $0.name, value: $0.value.reveal()) }
     }
 }
 

@@ -11,9 +11,11 @@ import Posts
 /// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
 /// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
 ///
-/// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs for the rest of the month: its half of the budget in proportion to the days left,
-/// or what it has cost a day lately, whichever is more. New favorites are paid for evenly over the month, because every
-/// look at them buys the newest ones again; so is following, because every original is to be looked at each day.
+/// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs
+/// for the rest of the month: its half of the budget in proportion to the days left, or what it has
+/// cost a day lately, whichever is more. New favorites are paid for evenly over the month, because
+/// every look at them buys the newest ones again; so is following, because every original is to be
+/// looked at each day.
 ///
 /// A pure value: ``SpendingTable`` fills it from the database and asks it before each call.
 package struct MonthPlan: Sendable, Equatable {
@@ -57,7 +59,10 @@ package struct MonthPlan: Sendable, Equatable {
     private var following = Money.zero
 
     /// - Parameter now: Any instant of the day that is planned for.
-    package init(budget: Money, at now: Date, lifePerDay: Money = .zero, wanted: Set<Part> = [.posts, .favorites]) {
+    package init(
+        budget: Money, at now: Date, lifePerDay: Money = .zero,
+        wanted: Set<Part> = [.posts, .favorites]
+    ) {
         let today = LocalTime(now, in: .gmt).day
         let month = SpendingPeriod.month(of: now)
         (self.budget, self.lifePerDay, self.wanted) = (max(budget, .zero), lifePerDay, wanted)
@@ -68,7 +73,8 @@ package struct MonthPlan: Sendable, Equatable {
 
     /// Notes that calls for a purpose have cost an amount; a negative one takes that back.
     package mutating func pay(_ amount: Money, for purpose: SpendingPurpose) {
-        spent[purpose.part, default: .zero] = max(spent[purpose.part, default: .zero] + amount, .zero)
+        spent[purpose.part, default: .zero] = max(
+            spent[purpose.part, default: .zero] + amount, .zero)
         if purpose == .feed(.favorites) { newFavorites = max(newFavorites + amount, .zero) }
         if purpose == .originals { following = max(following + amount, .zero) }
     }
@@ -78,7 +84,8 @@ package struct MonthPlan: Sendable, Equatable {
 
     private var half: Money { Money(microdollars: budget.microdollars / 2) }
 
-    /// The most that learning may cost in a month: half of the budget, or less where life needs more.
+    /// The most that learning may cost in a month: half of the budget, or less where life needs
+    /// more.
     package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
 
     /// The expected cost of the daily work from today to the end of the month.
@@ -90,7 +97,8 @@ package struct MonthPlan: Sendable, Equatable {
     /// The most that a part may cost in the month.
     package func share(of part: Part) -> Money {
         guard let other = part.other else { return budget }
-        return wanted.contains(other) ? Money(microdollars: learningShare.microdollars / 2) : learningShare
+        return wanted.contains(other)
+            ? Money(microdollars: learningShare.microdollars / 2) : learningShare
     }
 
     /// The most that following may cost in the month.
@@ -103,11 +111,14 @@ package struct MonthPlan: Sendable, Equatable {
     package func left(for purpose: SpendingPurpose) -> Money {
         let part = purpose.part
         if purpose == .originals {
-            return max(min(budget - total, followingShare.scaled(daysGone, of: days) - following), .zero)
+            return max(
+                min(budget - total, followingShare.scaled(daysGone, of: days) - following), .zero)
         }
         guard part != .life else { return max(budget - total, .zero) }
         var left = min(leftOfShare(part), budget - total - keptForLife)
-        if purpose == .feed(.favorites) { left = min(left, share(of: part).scaled(daysGone, of: days) - newFavorites) }
+        if purpose == .feed(.favorites) {
+            left = min(left, share(of: part).scaled(daysGone, of: days) - newFavorites)
+        }
         return max(left, .zero)
     }
 
@@ -115,7 +126,9 @@ package struct MonthPlan: Sendable, Equatable {
     ///
     /// - Parameter amount: What is wanted and not left.
     package func opens(for purpose: SpendingPurpose, _ amount: Money) -> Date {
-        if purpose == .originals { return budget - total >= amount && followingShare >= amount ? tomorrow : end }
+        if purpose == .originals {
+            return budget - total >= amount && followingShare >= amount ? tomorrow : end
+        }
         guard purpose.part != .life, leftOfShare(purpose.part) >= amount else { return end }
         // What is kept for life shrinks with every day, and the pace of new favorites rises.
         return tomorrow
@@ -125,7 +138,8 @@ package struct MonthPlan: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - costs: What is still to be paid after this month.
-    ///   - smallest: The price of the smallest page of each part; a month that cannot pay it reads nothing.
+    ///   - smallest: The price of the smallest page of each part; a month that cannot pay it reads
+    ///     nothing.
     /// - Returns: No number for a part that takes more than ten years.
     package func months(toPay costs: [Part: Money], smallest: [Part: Money] = [:]) -> [Part: Int] {
         var open = costs.filter { $0.key != .life && $0.value > .zero }
@@ -136,7 +150,9 @@ package struct MonthPlan: Sendable, Equatable {
             for part in [Part.posts, .favorites] {
                 guard let cost = open[part] else { continue }
                 let paid = min(cost, month.left(for: part.purpose))
-                guard paid == cost || paid >= smallest[part] ?? Money(microdollars: 1) else { continue }
+                guard paid == cost || paid >= smallest[part] ?? Money(microdollars: 1) else {
+                    continue
+                }
                 month.pay(paid, for: part.purpose)
                 open[part] = paid == cost ? nil : cost - paid
                 if paid == cost { months[part] = number }

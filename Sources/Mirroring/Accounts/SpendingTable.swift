@@ -13,7 +13,8 @@ package struct SpendingTable: SpendingBook {
     private static let memory = 40
     /// How long to wait where a call under way may give back enough, in seconds.
     private static let moment: TimeInterval = 60
-    /// The days whose costs tell what life costs a day, and the least number of days that they are divided by.
+    /// The days whose costs tell what life costs a day, and the least number of days that they are
+    /// divided by.
     private static let (lately, fewDays) = (28, 7)
 
     private let storage: any StorageEngine
@@ -29,11 +30,13 @@ package struct SpendingTable: SpendingBook {
     init(_ configuration: MirrorSettings, storage: any StorageEngine) {
         self.init(
             storage: storage, mirror: configuration.mirror, budget: configuration.x.monthlyBudget,
-            homeShare: configuration.x.homeShare, wantsFavorites: configuration.favoriteMode != .off)
+            homeShare: configuration.x.homeShare, wantsFavorites: configuration.favoriteMode != .off
+        )
     }
 
     init(
-        storage: any StorageEngine, mirror: String, budget: Money, homeShare: Money, wantsFavorites: Bool = true
+        storage: any StorageEngine, mirror: String, budget: Money, homeShare: Money,
+        wantsFavorites: Bool = true
     ) {
         self.storage = storage
         self.mirror = mirror
@@ -42,7 +45,9 @@ package struct SpendingTable: SpendingBook {
         self.wantsFavorites = wantsFavorites
     }
 
-    package func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
+    package func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws
+        -> Date?
+    {
         guard amount > .zero else { return nil }
         let call = underWay.number()
         var isReserved = false
@@ -53,7 +58,9 @@ package struct SpendingTable: SpendingBook {
             let plan = try plan(at: now, for: purpose, on: connection)
             guard amount <= plan.left(for: purpose) else {
                 var relieved = plan
-                for (purpose, taken) in underWay.amounts(at: now) { relieved.pay(.zero - taken, for: purpose) }
+                for (purpose, taken) in underWay.amounts(at: now) {
+                    relieved.pay(.zero - taken, for: purpose)
+                }
                 let end = plan.opens(for: purpose, amount)
                 return amount <= relieved.left(for: purpose) ? min(now + Self.moment, end) : end
             }
@@ -61,7 +68,8 @@ package struct SpendingTable: SpendingBook {
             if purpose.isHome {
                 let spent = today.filter { $0.key.isHome }.values.reduce(.zero, +)
                 guard spent + amount <= homeShare else {
-                    let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(.zero, +)
+                    let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(
+                        .zero, +)
                     let end = SpendingPeriod.day(of: now).end
                     return spent - taken + amount <= homeShare ? min(now + Self.moment, end) : end
                 }
@@ -76,12 +84,16 @@ package struct SpendingTable: SpendingBook {
         return wait
     }
 
-    package func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+    package func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date)
+        async throws
+    {
         guard amount > .zero else { return }
         try await storage.transaction { try add(amount, for: purpose, at: reservedAt, on: $0) }
     }
 
-    package func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+    package func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date)
+        async throws
+    {
         defer { underWay.end(purpose, begun: reservedAt) }
         guard amount > .zero else { return }
         let periods = [SpendingPeriod.month(of: reservedAt), .day(of: reservedAt)].map(\.name)
@@ -113,19 +125,24 @@ package struct SpendingTable: SpendingBook {
         try await storage.read { try plan(at: now, for: .past(.ownPosts), on: $0) }
     }
 
-    /// - Parameter purpose: What is to be paid; most of life is paid without a look at what the other parts may need.
+    /// - Parameter purpose: What is to be paid; most of life is paid without a look at what the
+    ///   other parts may need.
     private func plan(
         at now: Date, for purpose: SpendingPurpose, on connection: any StorageConnection
     ) throws -> MonthPlan {
         var plan = MonthPlan(budget: budget, at: now, wanted: [])
-        for (purpose, amount) in try amounts(in: .month(of: now), on: connection) { plan.pay(amount, for: purpose) }
+        for (purpose, amount) in try amounts(in: .month(of: now), on: connection) {
+            plan.pay(amount, for: purpose)
+        }
         guard purpose.part != .life || purpose == .originals else { return plan }
         (plan.lifePerDay, plan.followingPerDay) = try lifePerDay(before: now, on: connection)
-        plan.wanted = try FeedTable.trainingLeft(of: mirror, on: connection).wanted(favorites: wantsFavorites)
+        plan.wanted = try FeedTable.trainingLeft(of: mirror, on: connection).wanted(
+            favorites: wantsFavorites)
         return plan
     }
 
-    /// Returns the cost of the daily work per day, over the last weeks, and the part of it that following took.
+    /// Returns the cost of the daily work per day, over the last weeks, and the part of it that
+    /// following took.
     private func lifePerDay(
         before now: Date, on connection: any StorageConnection
     ) throws -> (whole: Money, following: Money) {
@@ -149,7 +166,8 @@ package struct SpendingTable: SpendingBook {
         // A day or two tell little.
         let number = max(Self.fewDays, today.ordinal - first.ordinal)
         return (
-            Money(microdollars: life.microdollars / number), Money(microdollars: following.microdollars / number)
+            Money(microdollars: life.microdollars / number),
+            Money(microdollars: following.microdollars / number)
         )
     }
 
@@ -187,7 +205,8 @@ package struct SpendingTable: SpendingBook {
             """)
         return try rows.reduce(into: [:]) { totals, row in
             totals[try row.text("mirror")] = (
-                Money(microdollars: try row.int("of_month")), Money(microdollars: try row.int("microdollars"))
+                Money(microdollars: try row.int("of_month")),
+                Money(microdollars: try row.int("microdollars"))
             )
         }
     }
@@ -197,15 +216,20 @@ package struct SpendingTable: SpendingBook {
         in period: SpendingPeriod, on connection: any StorageConnection
     ) throws -> [SpendingPurpose: Money] {
         let rows = try connection.query(
-            "SELECT purpose, microdollars FROM spending WHERE mirror = \(mirror) AND period = \(period.name)")
+            "SELECT purpose, microdollars FROM spending WHERE mirror = \(mirror) AND period = \(period.name)"
+        )
         return Dictionary(
             try rows.map {
-                (SpendingPurpose(label: try $0.text("purpose")), Money(microdollars: try $0.int("microdollars")))
+                (
+                    SpendingPurpose(label: try $0.text("purpose")),
+                    Money(microdollars: try $0.int("microdollars"))
+                )
             }, uniquingKeysWith: +)
     }
 
     private func add(
-        _ amount: Money, for purpose: SpendingPurpose, at now: Date, on connection: any StorageConnection
+        _ amount: Money, for purpose: SpendingPurpose, at now: Date,
+        on connection: any StorageConnection
     ) throws {
         for period in [SpendingPeriod.month(of: now), .day(of: now)] {
             try connection.execute(
@@ -222,7 +246,8 @@ package struct SpendingTable: SpendingBook {
         let oldest = SpendingPeriod.day(of: now - Double(Self.memory) * 86_400).name
         // A month's name is shorter than a day's.
         try connection.execute(
-            "DELETE FROM spending WHERE mirror = \(mirror) AND period < \(oldest) AND LENGTH(period) > 7")
+            "DELETE FROM spending WHERE mirror = \(mirror) AND period < \(oldest) AND LENGTH(period) > 7"
+        )
     }
 }
 
@@ -256,7 +281,9 @@ private final class CallsUnderWay: @unchecked Sendable {
 
     func end(_ purpose: SpendingPurpose, begun: Date) {
         lock.withLock {
-            guard let index = calls.firstIndex(where: { $0.purpose == purpose && $0.begun == begun }) else { return }
+            guard
+                let index = calls.firstIndex(where: { $0.purpose == purpose && $0.begun == begun })
+            else { return }
             calls.remove(at: index)
         }
     }
@@ -265,7 +292,8 @@ private final class CallsUnderWay: @unchecked Sendable {
     func amounts(at now: Date) -> [SpendingPurpose: Money] {
         lock.withLock {
             Dictionary(
-                calls.filter { Self.isUnderWay($0.begun, now) }.map { ($0.purpose, $0.amount) }, uniquingKeysWith: +)
+                calls.filter { Self.isUnderWay($0.begun, now) }.map { ($0.purpose, $0.amount) },
+                uniquingKeysWith: +)
         }
     }
 
@@ -298,7 +326,8 @@ extension Spending {
     /// What the month of `now` has cost, where nothing tells for what.
     package init(at now: Date, budget: Money, total: Money) {
         let month = SpendingPeriod.month(of: now)
-        self.init(month: month.name, budget: budget, total: total, byPurpose: [:], renews: month.end)
+        self.init(
+            month: month.name, budget: budget, total: total, byPurpose: [:], renews: month.end)
     }
 }
 
@@ -319,10 +348,13 @@ struct SpendingPeriod: Equatable {
         // The 32nd of any month is one of the first four days of the next.
         let later = today.advanced(by: 32 - today.components.day)
         return SpendingPeriod(
-            name: String(today.description.prefix(7)), end: start(of: later.advanced(by: 1 - later.components.day)))
+            name: String(today.description.prefix(7)),
+            end: start(of: later.advanced(by: 1 - later.components.day)))
     }
 
-    private static func start(of day: LocalDay) -> Date { Date(timeIntervalSince1970: Double(day.ordinal) * 86_400) }
+    private static func start(of day: LocalDay) -> Date {
+        Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
+    }
 }
 
 extension Money {

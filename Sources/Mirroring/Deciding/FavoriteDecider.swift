@@ -27,7 +27,8 @@ package struct FavoriteDecider: Sendable {
     let activated: Date
 
     package init(
-        store: OutboxStore, network: any SocialNetwork, configuration: MirrorSettings, zone: TimeZone,
+        store: OutboxStore, network: any SocialNetwork, configuration: MirrorSettings,
+        zone: TimeZone,
         own: Set<AccountID>, activated: Date
     ) {
         (self.store, self.network, self.configuration) = (store, network, configuration)
@@ -50,12 +51,15 @@ package struct FavoriteDecider: Sendable {
             .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
         ) { try People.stances(of: authors, in: mirror, on: $0) }
         guard configuration.favoriteMode != .off else { return ([], stances) }
-        let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
+        let fresh = items.filter {
+            !known.contains($0.post.id.value) && $0.post.createdAt >= activated
+        }
         var today = count
         var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
         guard !candidates.isEmpty else { return ([], stances) }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
-        let liked = try await classifications(of: candidates, by: classifier).filter(\.result.isFavorite)
+        let liked = try await classifications(of: candidates, by: classifier).filter(
+            \.result.isFavorite)
         let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
         var actions: [Action] = []
         for (item, result) in liked where today < configuration.favoritesPerDay {
@@ -70,7 +74,8 @@ package struct FavoriteDecider: Sendable {
         return (actions, stances)
     }
 
-    /// What would become of one post that appeared now, whatever was decided about it; stores nothing.
+    /// What would become of one post that appeared now, whatever was decided about it; stores
+    /// nothing.
     ///
     /// - Parameters:
     ///   - item: The post.
@@ -84,15 +89,18 @@ package struct FavoriteDecider: Sendable {
         let author = item.author.id
         let (_, today, stances) = try await store.standing(
             .favorite, among: [item.post.id.value], since: LocalMidnight.before(now, in: zone)
-        ) { [mirror = configuration.mirror] in try People.stances(of: [author], in: mirror, on: $0) }
+        ) { [mirror = configuration.mirror] in try People.stances(of: [author], in: mirror, on: $0)
+        }
         guard let result = try await classifier.classify([item.example]).first else { return nil }
         let isAutomatic = isAutomatic(author, try await consenting(among: [author], stances))
         return FavoriteProspect(
-            refusal: refusal(for: item, stances, today: today, now: now), result: result, isAutomatic: isAutomatic,
+            refusal: refusal(for: item, stances, today: today, now: now), result: result,
+            isAutomatic: isAutomatic,
             condition: condition(isAutomatic))
     }
 
-    /// Judges each post; one that the counts cannot be asked about is left out, and does not keep the others waiting.
+    /// Judges each post; one that the counts cannot be asked about is left out, and does not keep
+    /// the others waiting.
     private func classifications(
         of items: [ObservedPost], by classifier: FavoriteSession
     ) async throws -> [(item: ObservedPost, result: Classification)] {
@@ -113,7 +121,8 @@ package struct FavoriteDecider: Sendable {
         among authors: [AccountID], _ stances: [AccountID: People.Stance]
     ) async throws -> Set<AccountID> {
         guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
-        return try await store.acquaintances(among: authors).union(authors.filter { stances[$0] == .allow })
+        return try await store.acquaintances(among: authors).union(
+            authors.filter { stances[$0] == .allow })
     }
 
     private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
@@ -142,7 +151,8 @@ package struct FavoriteDecider: Sendable {
         for item: ObservedPost, _ stances: [AccountID: People.Stance], today: Int, now: Date
     ) -> Refusal? {
         let facts = FavoriteFacts(
-            post: item.post, author: item.author, own: own, isDenied: stances[item.author.id] == .deny,
+            post: item.post, author: item.author, own: own,
+            isDenied: stances[item.author.id] == .deny,
             isFavorited: item.isFavorited, favoritesToday: today)
         if item.favoriteNeedsApproval { return Refusal(.notOpen) }
         return rules.refusal(of: facts, at: network.present(at: now))
@@ -152,16 +162,20 @@ package struct FavoriteDecider: Sendable {
         for item: ObservedPost, _ result: Classification, isAutomatic: Bool, now: Date
     ) -> Intent {
         let explanation = Explanation(
-            "the human favorites posts like this one\(condition(isAutomatic))", favoriteRate: exp(result.logRate),
-            threshold: configuration.favorites.threshold, baseLogOdds: result.assessment.baseLogOdds,
+            "the human favorites posts like this one\(condition(isAutomatic))",
+            favoriteRate: exp(result.logRate),
+            threshold: configuration.favorites.threshold,
+            baseLogOdds: result.assessment.baseLogOdds,
             features: Explanation.Feature.all(of: result.assessment, atMost: Self.featuresShown),
             weights: result.weights.map(Explanation.Weights.init))
         // A person may favorite what is hours old, the bot may not.
         let expires =
             isAutomatic
-            ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
+            ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval
+            : now + rules.patience.timeInterval
         return Intent(
-            .favorite(isAutomatic ? item.target : item.shownTarget), state: isAutomatic ? .planned : .suggested,
+            .favorite(isAutomatic ? item.target : item.shownTarget),
+            state: isAutomatic ? .planned : .suggested,
             due: now, expires: expires,
             explanation: explanation)
     }
@@ -169,7 +183,9 @@ package struct FavoriteDecider: Sendable {
     /// Why a person has to decide, where the network wants that.
     private func condition(_ isAutomatic: Bool) -> String {
         guard !isAutomatic else { return "" }
-        if !capabilities.canFavorite { return "; the network does not let software give favorites, so do it by hand" }
+        if !capabilities.canFavorite {
+            return "; the network does not let software give favorites, so do it by hand"
+        }
         guard asksNobody else { return "" }
         return capabilities.automaticFavorites == .consenting
             ? "; the author has not asked for the bot's attention" : ""
@@ -183,7 +199,8 @@ package struct FavoriteProspect: Sendable {
     package let result: Classification
     /// Whether it would be favorited without a person's decision.
     package let isAutomatic: Bool
-    /// Why a person would have to decide, as the end of a sentence; empty where nothing is to be said.
+    /// Why a person would have to decide, as the end of a sentence; empty where nothing is to be
+    /// said.
     package let condition: String
 }
 
@@ -194,14 +211,18 @@ extension ObservedPost {
     /// The post as what an action is about.
     var target: Action.Target {
         let name = author.handle.filter { $0 != "\0" }
-        let isName = author.id.network.traits.namesAreIdentities || name.isEmpty || name.utf8.count > 300
-        return Action.Target(post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
+        let isName =
+            author.id.network.traits.namesAreIdentities || name.isEmpty || name.utf8.count > 300
+        return Action.Target(
+            post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
     }
 
     /// The same with what the post says, for a person who decides about the action.
     var shownTarget: Action.Target {
         var target = target
-        let text = [post.warning, post.text].compactMap(\.self).joined(separator: "\n").filter { $0 != "\0" }
+        let text = [post.warning, post.text].compactMap(\.self).joined(separator: "\n").filter {
+            $0 != "\0"
+        }
         target.text = text.isEmpty ? nil : String(text.prefix(Self.shownAtMost))
         return target
     }

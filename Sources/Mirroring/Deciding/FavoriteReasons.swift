@@ -2,10 +2,12 @@ package import Favorites
 package import Outbox
 
 extension Explanation {
-    /// The words and authors that mean something to a person, the strongest first, also of what an older version noted.
+    /// The words and authors that mean something to a person, the strongest first, also of what an
+    /// older version noted.
     package var tellingFeatures: [Feature] {
         features?.filter {
-            $0.sums == nil && [.words, .author].contains($0.kind) && !SmallFeatures.contains($0.name)
+            $0.sums == nil && [.words, .author].contains($0.kind)
+                && !SmallFeatures.contains($0.name)
         } ?? []
     }
 }
@@ -16,13 +18,14 @@ extension Explanation.Feature {
         group ?? (sums == nil && FeatureGroup(of: name) == .author ? .author : .words)
     }
 
-    /// What each feature adds to ln of a favorite rate: words and authors that mean something, the strongest first, then
-    /// the sum of all other words, the sum of the runs of letters, and the form of the text.
+    /// What each feature adds to ln of a favorite rate: words and authors that mean something, the
+    /// strongest first, then the sum of all other words, the sum of the runs of letters, and the
+    /// form of the text.
     ///
     /// - Parameters:
     ///   - assessment: What the classifier found.
-    ///   - number: How many words and authors are told at most, and the form as one sum; nil for all but signs, numbers
-    ///     and small words.
+    ///   - number: How many words and authors are told at most, and the form as one sum; nil for
+    ///     all but signs, numbers and small words.
     /// - Returns: Together with the base they add up to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
         let told = assessment.told(atMost: number ?? .max)
@@ -34,18 +37,24 @@ extension Explanation.Feature {
         }
         func sum(_ sum: Assessment.Told.Sum, _ name: String, _ group: Group) -> [Self] {
             guard sum.count > 0 else { return [] }
-            return [Self(name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count, group: group)]
+            return [
+                Self(
+                    name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count,
+                    group: group)
+            ]
         }
         let rest =
             number == nil
             ? sum(told.rest, "signs, small words", .words)
-            : sum(told.restOfWords, "other words", .words) + sum(told.restOfPairs, "other pairs", .words)
+            : sum(told.restOfWords, "other words", .words)
+                + sum(told.restOfPairs, "other pairs", .words)
         return told.strongest.map(one) + rest
             + sum(told.spelling, "runs of letters", .spelling)
             + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
     }
 
-    /// Features by group, in the order in which people are told of them; groups without any are left out.
+    /// Features by group, in the order in which people are told of them; groups without any are
+    /// left out.
     ///
     /// - Parameter features: In any order, which they keep within their group.
     package static func grouped(_ features: [Self]) -> [(group: Group, features: [Self])] {

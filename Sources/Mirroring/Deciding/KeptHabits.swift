@@ -6,8 +6,8 @@ import Posts
 
 /// Keeps what the newest replies of some humans tell, for the next mention.
 ///
-/// Counting 2,000 replies takes .1 s and some megabytes, so that a process keeps them for the mirrors that were mentioned
-/// last.
+/// Counting 2,000 replies takes .1 s and some megabytes, so that a process keeps them for the
+/// mirrors that were mentioned last.
 final class KeptHabits: @unchecked Sendable {
     // Sendable because every access to the variables holds the lock.
     private let lock = NSLock()
@@ -29,13 +29,16 @@ final class KeptHabits: @unchecked Sendable {
     ///   - replies: The human's newest replies to anybody.
     ///   - mirror: The name of the mirror; its habits are counted anew once its replies are others.
     ///   - words: Counts words; nil where there is no dictionary.
-    func habits(of replies: [Archive.PastReply], in mirror: String, _ words: WordCounter?) -> ReplyHabits {
+    func habits(of replies: [Archive.PastReply], in mirror: String, _ words: WordCounter?)
+        -> ReplyHabits
+    {
         if let habits = known(replies, in: mirror) { return habits }
         let habits = ReplyHabits(
             replies.map { reply in
                 let post = reply.original.post
                 return ReplyHabits.Reply(
-                    id: post.id, text: post.text, language: post.language, words: words?.words(of: post.text) ?? [:],
+                    id: post.id, text: post.text, language: post.language,
+                    words: words?.words(of: post.text) ?? [:],
                     answered: reply.answered)
             })
         keep(habits, of: replies, in: mirror)
@@ -55,7 +58,9 @@ final class KeptHabits: @unchecked Sendable {
         lock.withLock {
             uses += 1
             kept[mirror] = Kept(replies: replies, habits: habits, use: uses)
-            guard kept.count > Self.mostMirrors, let oldest = kept.min(by: { $0.value.use < $1.value.use }) else {
+            guard kept.count > Self.mostMirrors,
+                let oldest = kept.min(by: { $0.value.use < $1.value.use })
+            else {
                 return
             }
             kept[oldest.key] = nil

@@ -19,7 +19,8 @@ import Storage
 package struct MentionDecider: Sendable {
     /// How far back the replies of a conversation are counted, in seconds.
     private static let threadMemory: TimeInterval = 30 * 86_400
-    /// How long a mention waits for the human's past to be read until it is looked at again, in seconds.
+    /// How long a mention waits for the human's past to be read until it is looked at again, in
+    /// seconds.
     private static let pastRest: TimeInterval = 300
     /// How often the thread of a mention is asked for before the mention counts as its own thread.
     private static let threadTries = 3
@@ -43,7 +44,8 @@ package struct MentionDecider: Sendable {
     let bot: AccountID
     /// The accounts of human and bot, who may be told of an answer to somebody else.
     let own: Set<AccountID>
-    /// When the bot began to listen, by the network's clock; nothing older is decided, unless it asks the bot to stop.
+    /// When the bot began to listen, by the network's clock; nothing older is decided, unless it
+    /// asks the bot to stop.
     let activated: Date
     /// What the first reply to a person says besides; nil where none says anything.
     let note: FirstReplyNote?
@@ -54,7 +56,8 @@ package struct MentionDecider: Sendable {
     private let turnstile = Turnstile()
 
     package init(
-        of mirror: HumanMirror, finder: ReplyFinder, store: OutboxStore, network: any SocialNetwork, zone: TimeZone,
+        of mirror: HumanMirror, finder: ReplyFinder, store: OutboxStore, network: any SocialNetwork,
+        zone: TimeZone,
         bot: AccountID, own: Set<AccountID>, activated: Date, human handle: String? = nil,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
@@ -86,7 +89,9 @@ package struct MentionDecider: Sendable {
             open += other.open
         }
 
-        mutating func postpone(_ item: Postponed, of mention: ObservedPost, _ threads: ThreadQuestions) {
+        mutating func postpone(
+            _ item: Postponed, of mention: ObservedPost, _ threads: ThreadQuestions
+        ) {
             threads.postpone(mention.address, of: mention.author.id)
             postponed.append(item)
         }
@@ -94,15 +99,16 @@ package struct MentionDecider: Sendable {
 
     /// Stores the decisions about mentions that have none.
     ///
-    /// The facts about some mentions are read in one transaction, and the decisions about them are stored in another one.
+    /// The facts about some mentions are read in one transaction, and the decisions about them are
+    /// stored in another one.
     ///
     /// - Parameters:
     ///   - mentions: Posts that mention the bot, in any order.
     ///   - now: Decides about their age and the day's caps.
     ///   - tries: How often they were postponed before.
     /// - Returns: The new decisions, and what is to be decided at another try.
-    /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to end. What is wrong with
-    ///   one mention stays with it.
+    /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to
+    ///   end. What is wrong with one mention stays with it.
     package func decide(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Decision], postponed: [Postponed]) {
@@ -112,9 +118,12 @@ package struct MentionDecider: Sendable {
     private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Decision], postponed: [Postponed]) {
-        // A request to stop holds however old it is: a restored mirror hears what was said since its backup.
-        let heard = mentions.filter { $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text) }
-            .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
+        // A request to stop holds however old it is: a restored mirror hears what was said since
+        // its backup.
+        let heard = mentions.filter {
+            $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text)
+        }
+        .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         var all = Outcomes()
         // What needs no thread does not wait for those that do.
         for part in heard.portions(of: Self.portion) {
@@ -136,7 +145,8 @@ package struct MentionDecider: Sendable {
         return (all.decided, all.postponed)
     }
 
-    /// Decides about some mentions and stores that; those whose threads have to be asked for stay open.
+    /// Decides about some mentions and stores that; those whose threads have to be asked for stay
+    /// open.
     ///
     /// - Parameter answers: What the network said of their threads, by the addresses of mentions.
     private func settle(
@@ -151,7 +161,9 @@ package struct MentionDecider: Sendable {
                 outcomes.decided = try await storeUndecidable(mention, error, now: now)
                 threads.settle(mention.address)
             } else {
-                for mention in mentions { outcomes.add(try await settle([mention], threads: answers, now: now)) }
+                for mention in mentions {
+                    outcomes.add(try await settle([mention], threads: answers, now: now))
+                }
             }
             return outcomes
         }
@@ -177,7 +189,9 @@ package struct MentionDecider: Sendable {
                 continue
             }
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
-            switch try await outcome(of: mention, &facts, thread: answers[mention.address], now: now) {
+            switch try await outcome(
+                of: mention, &facts, thread: answers[mention.address], now: now)
+            {
             case .open:
                 // Nobody has more threads asked for than would be answered.
                 threads.postpone(mention.address, of: mention.author.id)
@@ -190,14 +204,16 @@ package struct MentionDecider: Sendable {
                 if let confirmation { intents.append((confirmation, nil)) }
             }
         }
-        let stored = try await store.propose(intents.map(\.intent), now: now, also: noting(words, now: now))
+        let stored = try await store.propose(
+            intents.map(\.intent), now: now, also: noting(words, now: now))
         for ((action, isNew), (_, source)) in zip(stored, intents) where isNew {
             outcomes.decided.append(Decision(of: action, asOf: facts.version, source: source))
         }
         return outcomes
     }
 
-    /// What a mention says because of the account that it is from, and which is no matter of answering.
+    /// What a mention says because of the account that it is from, and which is no matter of
+    /// answering.
     private enum AccountWord {
         /// Three words that prove whose account it is, and may agree to the mirror.
         case proof(ProofTable.Match)
@@ -206,7 +222,9 @@ package struct MentionDecider: Sendable {
     }
 
     /// What becomes of a mention with such a word: it is not answered, whoever wrote it.
-    private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws -> Intent {
+    private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws
+        -> Intent
+    {
         let author = mention.author
         if OptOut.isOptedOut(author) { try await onOptOut(author.id, author.handle) }
         let reason: Refusal.Reason =
@@ -217,8 +235,8 @@ package struct MentionDecider: Sendable {
         return intent(about: mention, now: now).intent.skipped(Refusal(reason))
     }
 
-    /// The change that notes what accounts said, in that order, for the transaction that records the mentions; nil if they
-    /// said nothing.
+    /// The change that notes what accounts said, in that order, for the transaction that records
+    /// the mentions; nil if they said nothing.
     private func noting(
         _ words: [AccountWord], now: Date
     ) -> (@Sendable (any StorageConnection) throws -> Void)? {
@@ -226,7 +244,8 @@ package struct MentionDecider: Sendable {
         return { [mirror = configuration.mirror] connection in
             for word in words {
                 switch word {
-                case .proof(let match): try ProofTable.prove(match, of: mirror, on: connection, now: now)
+                case .proof(let match):
+                    try ProofTable.prove(match, of: mirror, on: connection, now: now)
                 case .stop: try MirrorTable.stop(mirror, on: connection, now: now)
                 }
             }
@@ -244,7 +263,8 @@ package struct MentionDecider: Sendable {
             stored = try await store.propose(intent.skipped(refusal), now: now)
         } catch let error as StorageError where error.code == .invalidValue {
             let bare = Intent(
-                .undecidable(mention: intent.payload.subject), due: intent.due, expires: intent.expires)
+                .undecidable(mention: intent.payload.subject), due: intent.due,
+                expires: intent.expires)
             stored = try await store.propose(bare.skipped(refusal), now: now)
         }
         return stored.isNew ? [Decision(of: stored.action)] : []
@@ -259,7 +279,8 @@ package struct MentionDecider: Sendable {
         var replies = ReplyFinder.Facts()
         var past: KnownPast?
         var version: Int64 = 0
-        /// What mentions say because of the accounts that they are from, by the mentions' identities.
+        /// What mentions say because of the accounts that they are from, by the mentions'
+        /// identities.
         var words: [String: AccountWord] = [:]
         /// Those who have asked the bot to stop since.
         var denied: Set<AccountID> = []
@@ -271,20 +292,25 @@ package struct MentionDecider: Sendable {
 
     /// Reads the facts in one transaction; of who is not answered anyway nothing more than that.
     private func read(
-        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date, midnight: Date
+        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date,
+        midnight: Date
     ) async throws -> Facts {
         guard !mentions.isEmpty else { return Facts() }
         let present = network.present(at: now)
         let candidates = mentions.filter(mayProve).compactMap { mention in
             ProofTable.Candidate(
-                mention.post.id, by: mention.author, mention.post.text, written: network.local(mention.calledAt))
+                mention.post.id, by: mention.author, mention.post.text,
+                written: network.local(mention.calledAt))
         }
-        let stopping = mentions.filter { mayProve($0) && OptOut.asksToStopMirror(text: $0.post.text) }
+        let stopping = mentions.filter {
+            mayProve($0) && OptOut.asksToStopMirror(text: $0.post.text)
+        }
         return try await storage.read { [mirror = configuration.mirror] connection in
             var facts = Facts()
             facts.words = try ProofTable.matches(candidates, of: mirror, on: connection, now: now)
                 .mapValues(AccountWord.proof)
-            facts.people = try People.acquaintances(with: mentions.map(\.author.id), in: mirror, on: connection)
+            facts.people = try People.acquaintances(
+                with: mentions.map(\.author.id), in: mirror, on: connection)
             for mention in stopping {
                 let isHuman = try facts.accounts(of: mention.author.id)
                     .contains { try MirrorTable.isHuman($0, of: mirror, on: connection) }
@@ -295,7 +321,8 @@ package struct MentionDecider: Sendable {
             question.accounts = facts.people.values.flatMap(\.accounts)
             question.parents = mentions.compactMap(\.replyToAddress)
             question.threads = mentions.flatMap { mention in
-                [mention.post.id.value, mention.conversation, answers[mention.address]?.name].compactMap(\.self)
+                [mention.post.id.value, mention.conversation, answers[mention.address]?.name]
+                    .compactMap(\.self)
             }
             facts.earlier = try store.earlierReplies(question, on: connection)
             let circumstances = try Archive.circumstances(of: mirror, home: zone, on: connection)
@@ -303,35 +330,43 @@ package struct MentionDecider: Sendable {
             facts.version = circumstances.version
             let answered = mentions.filter { mention in
                 !facts.earlier.known.contains(mention.post.id.value)
-                    && rules.refusal(of: mentionFacts(mention, facts, waiting: 0), at: present) == nil
+                    && rules.refusal(of: mentionFacts(mention, facts, waiting: 0), at: present)
+                        == nil
             }
             guard !answered.isEmpty, facts.past != nil else { return facts }
             facts.replies = try finder.read(
-                about: answered.flatMap { facts.accounts(of: $0.author.id) }, circumstances, on: connection)
+                about: answered.flatMap { facts.accounts(of: $0.author.id) }, circumstances,
+                on: connection)
             return facts
         }
     }
 
     /// Whether a post was written to the bot by the account that it is said to be of.
     private func mayProve(_ mention: ObservedPost) -> Bool {
-        mention.author.id != bot && mention.post.author == mention.author.id && !mention.post.isRepost
+        mention.author.id != bot && mention.post.author == mention.author.id
+            && !mention.post.isRepost
             && isSummoned(by: mention)
     }
 
     /// What a mention says, and what is known of its author, of whom so many other mentions wait.
-    private func mentionFacts(_ mention: ObservedPost, _ facts: Facts, waiting: Int) -> MentionFacts {
+    private func mentionFacts(_ mention: ObservedPost, _ facts: Facts, waiting: Int) -> MentionFacts
+    {
         let person = mention.author.id
         let accounts = facts.accounts(of: person)
         return MentionFacts(
-            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
+            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author,
+            bot: bot,
             mentionsBot: isSummoned(by: mention),
-            isDenied: facts.people[person]?.stance == .deny || !facts.denied.isDisjoint(with: accounts),
+            isDenied: facts.people[person]?.stance == .deny
+                || !facts.denied.isDisjoint(with: accounts),
             repliesToPersonToday: facts.earlier.repliesToday(to: accounts) + waiting)
     }
 
     // MARK: Decisions
 
-    private func intent(about mention: ObservedPost, now: Date) -> (reply: Action.Reply, intent: Intent) {
+    private func intent(about mention: ObservedPost, now: Date) -> (
+        reply: Action.Reply, intent: Intent
+    ) {
         let reply = Action.Reply(
             to: mention.target, bystanders: bystanders(of: mention),
             thread: mention.conversation ?? mention.post.id.value)
@@ -348,7 +383,8 @@ package struct MentionDecider: Sendable {
         do {
             return try await decision(about: mention, &facts, thread: thread, now: now)
         } catch let error as NetworkError {
-            return .postponed(Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
+            return .postponed(
+                Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
         }
     }
 
@@ -358,11 +394,13 @@ package struct MentionDecider: Sendable {
         var (reply, intent) = self.intent(about: mention, now: now)
         // What the mention says of itself is remembered, whatever else is known.
         let said = MentionFacts(
-            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
+            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author,
+            bot: bot,
             mentionsBot: isSummoned(by: mention))
         if let refusal = rules.refusal(of: said, at: network.present(at: now)) {
             let confirmation =
-                refusal.reason == .askedToStop ? try await self.confirmation(of: mention, facts, now: now) : nil
+                refusal.reason == .askedToStop
+                ? try await self.confirmation(of: mention, facts, now: now) : nil
             if confirmation != nil { facts.confirmations += 1 }
             try await remember(refusal, of: mention, &facts, now: now)
             return .decided(intent.skipped(refusal), confirmation: confirmation)
@@ -370,13 +408,16 @@ package struct MentionDecider: Sendable {
         // Those that wait for their threads count as well: nobody takes up the worker's time alone.
         var known = mentionFacts(
             mention, facts, waiting: threads.open(of: mention.author.id, besides: mention.address))
-        if let refusal = rules.refusal(of: known, at: network.present(at: now)) ?? refusalOfNetwork(mention) {
+        if let refusal = rules.refusal(of: known, at: network.present(at: now))
+            ?? refusalOfNetwork(mention)
+        {
             return .decided(intent.skipped(refusal))
         }
         guard facts.past != nil else {
             return .postponed(
                 Postponed(
-                    address: mention.address, reason: "the human's past is not known yet", until: now + Self.pastRest))
+                    address: mention.address, reason: "the human's past is not known yet",
+                    until: now + Self.pastRest))
         }
         if configuration.review.contains(.reply) { intent.state = .suggested }
         let source: Archive.Original
@@ -419,14 +460,19 @@ package struct MentionDecider: Sendable {
         return note?.line(in: language)
     }
 
-    /// Returns the favorite that tells a person that their request to stop was understood; nil if they are not told.
+    /// Returns the favorite that tells a person that their request to stop was understood; nil if
+    /// they are not told.
     ///
-    /// Told is only a person who mentioned the bot and was not denied before, once, and only where the network and the
-    /// settings let the bot favorite without a person's decision. Nothing else is sent to them afterwards.
-    private func confirmation(of mention: ObservedPost, _ facts: Facts, now: Date) async throws -> Intent? {
+    /// Told is only a person who mentioned the bot and was not denied before, once, and only where
+    /// the network and the settings let the bot favorite without a person's decision. Nothing else
+    /// is sent to them afterwards.
+    private func confirmation(of mention: ObservedPost, _ facts: Facts, now: Date) async throws
+        -> Intent?
+    {
         guard configuration.confirmsStop, configuration.favoriteMode != .off,
             !configuration.review.contains(.favorite), network.capabilities.canFavorite,
-            network.capabilities.automaticFavorites != .nobody, isSummoned(by: mention), mention.calledAt >= activated,
+            network.capabilities.automaticFavorites != .nobody, isSummoned(by: mention),
+            mention.calledAt >= activated,
             !mention.favoriteNeedsApproval
         else { return nil }
         let (known, today, _) = try await store.standing(
@@ -434,17 +480,22 @@ package struct MentionDecider: Sendable {
         ) { _ in }
         let favorite = FavoriteFacts(
             post: mention.post, author: mention.author, own: own,
-            isDenied: mentionFacts(mention, facts, waiting: 0).isDenied, isFavorited: mention.isFavorited,
+            isDenied: mentionFacts(mention, facts, waiting: 0).isDenied,
+            isFavorited: mention.isFavorited,
             favoritesToday: today + facts.confirmations)
         let rules = FavoriteRules(perDay: configuration.favoritesPerDay)
-        guard known.isEmpty, rules.refusalOfConfirmation(of: favorite, at: network.present(at: now)) == nil else {
+        guard known.isEmpty,
+            rules.refusalOfConfirmation(of: favorite, at: network.present(at: now)) == nil
+        else {
             return nil
         }
-        var explanation = Explanation("the author asked the bot to stop, and is told once that it was understood")
+        var explanation = Explanation(
+            "the author asked the bot to stop, and is told once that it was understood")
         explanation.confirmsStop = true
         return Intent(
             .favorite(mention.target), due: now,
-            expires: network.local(mention.post.createdAt) + rules.maximumAge.timeInterval, explanation: explanation)
+            expires: network.local(mention.post.createdAt) + rules.maximumAge.timeInterval,
+            explanation: explanation)
     }
 
     /// Remembers what a mention says about its author, beyond this one answer.
@@ -453,10 +504,13 @@ package struct MentionDecider: Sendable {
     ) async throws {
         let author = mention.author
         if refusal.reason == .askedToStop {
-            try await people.set(.deny, for: author.id, handle: author.handle, reason: refusal.code, at: now)
+            try await people.set(
+                .deny, for: author.id, handle: author.handle, reason: refusal.code, at: now)
             facts.denied.insert(author.id)
         }
-        if [.askedToStop, .optedOut].contains(refusal.reason) { try await onOptOut(author.id, author.handle) }
+        if [.askedToStop, .optedOut].contains(refusal.reason) {
+            try await onOptOut(author.id, author.handle)
+        }
     }
 
     /// Whom the mention names besides, each once: an answer to its author is not for them.
@@ -471,18 +525,22 @@ package struct MentionDecider: Sendable {
 
     private var rules: ReplyRules {
         ReplyRules(
-            perPersonPerDay: configuration.repliesPerPerson, perThread: configuration.repliesPerThread)
+            perPersonPerDay: configuration.repliesPerPerson,
+            perThread: configuration.repliesPerThread)
     }
 
     private func refusalOfNetwork(_ mention: ObservedPost) -> Refusal? {
         guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
             return Refusal(.notOpen, "the mention is not public, and an answer would be")
         }
-        if network.capabilities.repliesTellAncestors, !isAmongThemselves(mention) { return Refusal(.othersThread) }
+        if network.capabilities.repliesTellAncestors, !isAmongThemselves(mention) {
+            return Refusal(.othersThread)
+        }
         return mention.replyNeedsApproval ? Refusal(.closedToReplies) : nil
     }
 
-    /// Whether, as far as is known, only the author and the mirror's own accounts wrote what stands above a mention.
+    /// Whether, as far as is known, only the author and the mirror's own accounts wrote what stands
+    /// above a mention.
     private func isAmongThemselves(_ mention: ObservedPost) -> Bool {
         mention.threadAuthors.union([mention.post.replyTo?.author].compactMap(\.self))
             .allSatisfy { $0 == mention.author.id || own.contains($0) }
@@ -521,13 +579,16 @@ package struct MentionDecider: Sendable {
     }
 
     /// Asks the network for the conversation of a mention, while there is time for that.
-    private func askForThread(of mention: ObservedPost, tries: Int) async throws -> Result<KnownThread, Delay> {
+    private func askForThread(of mention: ObservedPost, tries: Int) async throws -> Result<
+        KnownThread, Delay
+    > {
         func later(_ reason: String, until: Date? = nil) -> Result<KnownThread, Delay> {
             .failure(Delay(item: Postponed(address: mention.address, reason: reason, until: until)))
         }
         guard threads.hasTime else { return later("other threads took their time") }
         do {
-            return .success(.known(try await threads.timing { try await network.conversation(of: mention) }))
+            return .success(
+                .known(try await threads.timing { try await network.conversation(of: mention) }))
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return later("\(error)", until: error.retryAfter)
         } catch is NetworkError {
@@ -539,13 +600,14 @@ package struct MentionDecider: Sendable {
 
 /// How much time questions for threads take, and who waits for them.
 ///
-/// A server may keep each question waiting, and somebody may write many mentions that need one. So the questions of a
-/// minute share some seconds; what is beyond is asked for at another look.
+/// A server may keep each question waiting, and somebody may write many mentions that need one. So
+/// the questions of a minute share some seconds; what is beyond is asked for at another look.
 private final class ThreadQuestions: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
     /// How long questions may take in each period, in seconds; the last one may take longer.
     private static let (budget, period): (TimeInterval, TimeInterval) = (10, 60)
-    /// How long a mention may be answered, in seconds: one that was given up meanwhile does not wait for ever.
+    /// How long a mention may be answered, in seconds: one that was given up meanwhile does not
+    /// wait for ever.
     private static let memory: TimeInterval = 86_400
 
     private let uptime: @Sendable () -> TimeInterval
@@ -609,7 +671,9 @@ extension Intent {
             (reply.wording, reply.bystanders) = (nil, [])
             skipped.payload = .reply(reply)
         }
-        (skipped.state, skipped.reason, skipped.explanation) = (.skipped, refusal.code, Explanation(refusal.message))
+        (skipped.state, skipped.reason, skipped.explanation) = (
+            .skipped, refusal.code, Explanation(refusal.message)
+        )
         return skipped
     }
 }

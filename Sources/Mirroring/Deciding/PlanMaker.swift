@@ -14,7 +14,8 @@ package typealias PlannedDay = (plan: StoredPlan, slots: [Intent])
 package struct PlanMaker: Sendable {
     /// How many days without a post are believed to be silence of a human who is watched.
     ///
-    /// A longer gap more likely means that the archive is an old one, and an old archive keeps its rate.
+    /// A longer gap more likely means that the archive is an old one, and an old archive keeps its
+    /// rate.
     private static let believedSilence = 30
 
     /// The human's posts.
@@ -35,7 +36,9 @@ package struct PlanMaker: Sendable {
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
         taste: TextTaste? = nil, past: @escaping @Sendable () async throws -> KnownPast?
     ) {
-        (self.archive, self.store, self.configuration, self.judge) = (archive, store, configuration, judge)
+        (self.archive, self.store, self.configuration, self.judge) = (
+            archive, store, configuration, judge
+        )
         self.taste = taste
         self.past = past
     }
@@ -60,7 +63,8 @@ package struct PlanMaker: Sendable {
     ///   - seed: Makes another draw than the day's own; nil for that one.
     ///   - firstNumber: The number of the first slot.
     ///   - planned: Actions whose texts are spoken for.
-    /// - Returns: Nil if the human's past is not known, or the archive holds no post to learn times from.
+    /// - Returns: Nil if the human's past is not known, or the archive holds no post to learn times
+    ///   from.
     /// - Throws: The store's error.
     package func preview(
         _ day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1,
@@ -104,9 +108,11 @@ package struct PlanMaker: Sendable {
         return (plan, try await slots(of: drawn, besides: planned, now: now))
     }
 
-    /// The first post of the plan that would be made for `day` that is still to be sent after `now`.
+    /// The first post of the plan that would be made for `day` that is still to be sent after
+    /// `now`.
     ///
-    /// It is that of ``preview(_:now:watching:seed:firstNumber:besides:)``, but no text is chosen for a later slot.
+    /// It is that of ``preview(_:now:watching:seed:firstNumber:besides:)``, but no text is chosen
+    /// for a later slot.
     ///
     /// - Parameters:
     ///   - day: The day.
@@ -159,7 +165,8 @@ package struct PlanMaker: Sendable {
     ///
     /// - Parameter isEnough: Ends the choosing with the slot of which it is true.
     private func slots(
-        of drawn: DayPlan, besides planned: [Action] = [], now: Date, until isEnough: (Intent) -> Bool = { _ in false }
+        of drawn: DayPlan, besides planned: [Action] = [], now: Date,
+        until isEnough: (Intent) -> Bool = { _ in false }
     ) async throws -> [Intent] {
         guard !drawn.slots.isEmpty else { return [] }
         var texts = try await TextPool(maker: self, planned: planned, now: now)
@@ -177,7 +184,8 @@ package struct PlanMaker: Sendable {
         return slots
     }
 
-    /// What the days just before `day` were like: the human's, after them the bot's stored plans, then previews.
+    /// What the days just before `day` were like: the human's, after them the bot's stored plans,
+    /// then previews.
     private func recentDays(
         before day: LocalDay, _ planner: DayPlanner, from today: LocalDay
     ) async throws -> RecentDays {
@@ -187,7 +195,8 @@ package struct PlanMaker: Sendable {
         let unknown = max(first, asOf.advanced(by: 1))
         // Nobody asks where the human's own days tell everything.
         let planned = unknown < day ? try await store.slotCounts(of: unknown..<day) : [:]
-        return planner.recentDays(before: day, planned: planned, from: today, in: zone, mirror: mirror)
+        return planner.recentDays(
+            before: day, planned: planned, from: today, in: zone, mirror: mirror)
     }
 
     /// Seconds inside the minute, so that not every bot posts on the stroke of it.
@@ -206,17 +215,18 @@ package struct PlanMaker: Sendable {
         let due = slot.due + Double(second)
         let state: ActionState = configuration.review.contains(.post) ? .suggested : .planned
         return Intent(
-            .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : state, due: due,
+            .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : state,
+            due: due,
             expires: due + grace,
             reason: choice.wording == nil ? "no-text" : nil, explanation: choice.why)
     }
 
     /// Makes and stores the plan of `day` unless it has one.
     ///
-    /// Slots before the first start, and those that nobody waits for any more, are stored as skipped, so that a mirror
-    /// started in the afternoon keeps the right rate for the rest of the day. The day of the first
-    /// start is drawn until a post is still to come: nobody should wait a day to see whether a new
-    /// mirror works.
+    /// Slots before the first start, and those that nobody waits for any more, are stored as
+    /// skipped, so that a mirror started in the afternoon keeps the right rate for the rest of the
+    /// day. The day of the first start is drawn until a post is still to come: nobody should wait a
+    /// day to see whether a new mirror works.
     ///
     /// - Parameters:
     ///   - day: The day to plan.
@@ -245,7 +255,8 @@ package struct PlanMaker: Sendable {
             } else { try await preview(day, now: now, watching: watching) }
         guard var planned = drawn else { return nil }
         onDrawn()
-        for (index, slot) in planned.slots.enumerated() where slot.due < activated || slot.expires < now {
+        for (index, slot) in planned.slots.enumerated()
+        where slot.due < activated || slot.expires < now {
             (planned.slots[index].state, planned.slots[index].reason) = (.skipped, "before-start")
         }
         let isStored = try await store.store(planned.plan, slots: planned.slots)
@@ -256,10 +267,11 @@ package struct PlanMaker: Sendable {
     /// Whether ``make(_:now:activated:watching:onDrawn:)`` has found or stored a plan of a day.
     package func isPlanned(_ day: LocalDay) -> Bool { known.has(day) }
 
-    /// From which minute of a day the plan of the next one is made, where plans are made ahead: so that the plans of many
-    /// mirrors in one zone are not all made at midnight.
+    /// From which minute of a day the plan of the next one is made, where plans are made ahead: so
+    /// that the plans of many mirrors in one zone are not all made at midnight.
     ///
-    /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to mirror.
+    /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to
+    ///   mirror.
     package func minuteToPlanAhead(of day: LocalDay) -> Int {
         let (begin, length) = (1_440 - 120, 105)
         return begin + Int(PlanSeed.plan(mirror: mirror, day: day, seed: "ahead") % UInt64(length))
@@ -271,12 +283,15 @@ package struct PlanMaker: Sendable {
     /// in seconds.
     private static let firstNotice: TimeInterval = 60
 
-    /// Makes and stores the plan of a day that has so many posts after an instant, drawn until it has them.
+    /// Makes and stores the plan of a day that has so many posts after an instant, drawn until it
+    /// has them.
     ///
     /// For a demo, on whose last day every command is to have something to work on.
     ///
     /// - Throws: The store's error.
-    package func make(_ day: LocalDay, atLeast count: Int, after instant: Date, now: Date) async throws {
+    package func make(_ day: LocalDay, atLeast count: Int, after instant: Date, now: Date)
+        async throws
+    {
         guard try await store.plan(for: day) == nil else { return }
         let drawn = try await preview(day, having: count, after: instant, now: now, watching: true)
         if let drawn { _ = try await store.store(drawn.plan, slots: drawn.slots) }
@@ -303,7 +318,8 @@ package struct PlanMaker: Sendable {
         return wordings
     }
 
-    /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no others.
+    /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no
+    /// others.
     func mayRelaxAge() async throws -> Bool { try await past() == .whole }
 
     /// How late a slot may leave, in seconds.
@@ -362,26 +378,33 @@ package struct PlanMaker: Sendable {
             ? nil : fitness.reason
     }
 
-    /// Why a post's pictures may not be sent as the settings are now; nil if they may, or it has none.
+    /// Why a post's pictures may not be sent as the settings are now; nil if they may, or it has
+    /// none.
     package func refusalOfMedia(_ post: Post) -> Refusal? {
         judge.rules.refusalOfMedia(post)
     }
 
     /// Why a person does not want a text to be used whose post may have left the archive.
-    package func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
+    package func objection(to post: Post?, from source: PostID, text: String) async throws
+        -> String?
+    {
         if let post { return try await objection(to: post) }
         if try await archive.isForgotten(source) { return Action.Reason.forgotten }
         let isMuted = try await archive.unwanted(in: zone).muted.hasWord(text)
         return isMuted ? Refusal.Reason.mutedWord.rawValue : nil
     }
 
-    /// The action with another text where its own can no longer be used, and none of those that were tried in vain.
+    /// The action with another text where its own can no longer be used, and none of those that
+    /// were tried in vain.
     ///
     /// - Returns: Nil if the action is no slot, or nothing else may be used.
-    package func replacement(for action: Action, besides tried: [Action] = [], now: Date) async throws -> Action? {
+    package func replacement(for action: Action, besides tried: [Action] = [], now: Date)
+        async throws -> Action?
+    {
         guard case .post(let slot, _) = action.payload else { return nil }
         let time = LocalTime(action.due, in: zone)
-        var texts = try await TextPool(maker: self, planned: try await store.slots(of: time.day) + tried, now: now)
+        var texts = try await TextPool(
+            maker: self, planned: try await store.slots(of: time.day) + tried, now: now)
         var choice = try await texts.next(at: time.minute, of: time.day)
         guard let wording = choice.wording else { return nil }
         choice.why.pattern = action.explanation?.pattern
@@ -410,12 +433,13 @@ private final class KnownPlans: @unchecked Sendable {
 
 /// The texts that may be used now, without those that earlier slots of the day took.
 ///
-/// The archive is asked, not loaded: a narrow window's texts are listed, and from a wide one texts are drawn until one
-/// may be used.
+/// The archive is asked, not loaded: a narrow window's texts are listed, and from a wide one texts
+/// are drawn until one may be used.
 struct TextPool {
     /// From a window with more posts than these, texts are drawn and not listed.
     private static let listed = 2_000
-    /// How often is drawn from a window before all is looked through; nearly always the first draw does.
+    /// How often is drawn from a window before all is looked through; nearly always the first draw
+    /// does.
     private static let draws = 40
     /// How many texts are looked at more closely for a slot; nearly always the first may be sent.
     private static let tries = 200
@@ -458,9 +482,11 @@ struct TextPool {
         let configuration = maker.configuration
         self.maker = maker
         self.now = now
-        chooser = TextChooser(noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
+        chooser = TextChooser(
+            noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
         // What waits, is leaving or has left today is said once.
-        let spokenFor = planned + (try await maker.store.waitingPosts().filter { $0.expires >= now })
+        let spokenFor =
+            planned + (try await maker.store.waitingPosts().filter { $0.expires >= now })
         let left = try await maker.store.textsLeft(besides: nil, since: now - 86_400)
         taken = Set((spokenFor.flatMap(\.texts) + left).map(TextRules.textKey))
         filter = Archive.TextFilter(
@@ -473,7 +499,9 @@ struct TextPool {
         counts = try await Self.counts(filter, maker, unwanted)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
-        if let most = configuration.maximumUses { taken.formUnion(uses.filter { $0.value >= most }.keys) }
+        if let most = configuration.maximumUses {
+            taken.formUnion(uses.filter { $0.value >= most }.keys)
+        }
     }
 
     /// Counts the texts that may be used, after some were judged that never were.
@@ -494,15 +522,18 @@ struct TextPool {
         return counts
     }
 
-    /// Chooses the text of one slot, and says why; the same text is not chosen again from this pool.
+    /// Chooses the text of one slot, and says why; the same text is not chosen again from this
+    /// pool.
     ///
     /// - Returns: No text if no archived post may be used.
     mutating func next(
         at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
-        var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
+        var generator = SplitMix64(
+            seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
         let era = try await era(at: minute, of: day)
-        // Texts that come after others, for want of which the first is used; later slots may use the rest.
+        // Texts that come after others, for want of which the first is used; later slots may use
+        // the rest.
         var demoted: [Found] = []
         defer { taken.subtract(demoted.map(\.choice.textKey)) }
         for _ in 0..<Self.tries {
@@ -527,7 +558,9 @@ struct TextPool {
             }
             return used(found)
         }
-        guard !demoted.isEmpty else { return (nil, Explanation("no archived post may be used at this time")) }
+        guard !demoted.isEmpty else {
+            return (nil, Explanation("no archived post may be used at this time"))
+        }
         return used(demoted.removeFirst())
     }
 
@@ -541,12 +574,14 @@ struct TextPool {
         /// What is learned of it; nil for nothing.
         var opinion: TextOpinion?
 
-        /// Whether it is less fit than a text that comes after others could be, younger than wished or a repetition.
+        /// Whether it is less fit than a text that comes after others could be, younger than wished
+        /// or a repetition.
         func costsMore(than demoted: Found) -> Bool {
             let why = choice.explanation
             let other = demoted.choice.explanation
             return shelf.filter.grade > max(demoted.shelf.filter.grade, Fitness.Grade.fit.rawValue)
-                || (why.windowMinutes == nil && other.windowMinutes != nil) || (why.isAgeRelaxed && !other.isAgeRelaxed)
+                || (why.windowMinutes == nil && other.windowMinutes != nil)
+                || (why.isAgeRelaxed && !other.isAgeRelaxed)
                 || (!why.isTimeKnown && other.isTimeKnown)
         }
     }
@@ -556,9 +591,14 @@ struct TextPool {
         before = found.post.createdAt
         let why = found.choice.explanation
         let description = found.shelf.isPlain ? "plain, \(why)" : "\(why)"
-        let want = found.opinion.flatMap { $0.isDemoted ? "used for want of others: \($0.sentence)" : nil }
-        let words = [description, found.shelf.concession, want].compactMap(\.self).joined(separator: "; ")
-        return (found.wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
+        let want = found.opinion.flatMap {
+            $0.isDemoted ? "used for want of others: \($0.sentence)" : nil
+        }
+        let words = [description, found.shelf.concession, want].compactMap(\.self).joined(
+            separator: "; ")
+        return (
+            found.wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes)
+        )
     }
 
     /// What is learned of a text; nil for nothing, and while the counts cannot be reached.
@@ -617,30 +657,38 @@ struct TextPool {
     }
 
     /// The plain texts, if enough of them may be used.
-    private mutating func plainShelf(at minute: MinuteOfDay, of day: LocalDay) async throws -> Shelf? {
+    private mutating func plainShelf(at minute: MinuteOfDay, of day: LocalDay) async throws
+        -> Shelf?
+    {
         guard maker.configuration.fitness == .plain else { return nil }
         var filter = filter
-        (filter.grade, filter.windows) = (Fitness.Grade.plain.rawValue, windows(on: day, at: minute))
+        (filter.grade, filter.windows) = (
+            Fitness.Grade.plain.rawValue, windows(on: day, at: minute)
+        )
         let minutes = sum(.plain, filter.windows)
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
         // So many cannot all be spoken for, whichever these are.
-        if number > Self.listed, number >= used.count + taken.count + TextJudge.fewest { return shelf }
+        if number > Self.listed, number >= used.count + taken.count + TextJudge.fewest {
+            return shelf
+        }
         guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
         if unusedPlain[windows] == nil {
             let texts = try await maker.archive.texts(in: minute.ranges(within: 720), filter)
             unusedPlain[windows] = Set(texts.map(\.textKey)).filter { used[$0] == nil }
         }
-        return (unusedPlain[windows] ?? []).subtracting(taken).count >= TextJudge.fewest ? shelf : nil
+        return (unusedPlain[windows] ?? []).subtracting(taken).count >= TextJudge.fewest
+            ? shelf : nil
     }
 
     /// The windows that hold then.
     private func windows(on day: LocalDay, at minute: MinuteOfDay) -> [String] {
-        Set(counts.map(\.window)).filter { FitnessWindow($0)?.holds(on: day, at: minute) ?? false }.sorted()
+        Set(counts.map(\.window)).filter { FitnessWindow($0)?.holds(on: day, at: minute) ?? false }
+            .sorted()
     }
 
-    /// The texts that are fit on that day at that minute; where they are too few, also those that are less so, as long as
-    /// somebody who reads nothing else can make sense of them.
+    /// The texts that are fit on that day at that minute; where they are too few, also those that
+    /// are less so, as long as somebody who reads nothing else can make sense of them.
     private func shelf(at minute: MinuteOfDay, of day: LocalDay) -> Shelf {
         let mode = maker.configuration.fitness
         var (filter, grade) = (filter, mode.grade)
@@ -657,8 +705,10 @@ struct TextPool {
         let concession: String? =
             switch grade {
             case mode.grade:
-                mode == .plain && !isPlain ? "\(few) plain ones left, of all that stand for themselves" : nil
-            case .plain, .fit, .ofItsTime: "\(few) that stand for themselves, also of those that name a day"
+                mode == .plain && !isPlain
+                    ? "\(few) plain ones left, of all that stand for themselves" : nil
+            case .plain, .fit, .ofItsTime:
+                "\(few) that stand for themselves, also of those that name a day"
             case .addressed, .broken:
                 "\(few) that stand for themselves, also of those that name a day or speak to somebody"
             }
@@ -667,7 +717,8 @@ struct TextPool {
 
     private func sum(_ grade: Fitness.Grade, _ windows: [String]?) -> [Int] {
         counts.filter { count in
-            count.grade <= grade.rawValue && (count.window.isEmpty || windows?.contains(count.window) ?? true)
+            count.grade <= grade.rawValue
+                && (count.window.isEmpty || windows?.contains(count.window) ?? true)
         }.reduce(into: [Int](repeating: 0, count: MinuteOfDay.count)) { sum, count in
             for minute in sum.indices { sum[minute] += count.minutes[minute] }
         }
@@ -687,11 +738,15 @@ struct TextPool {
             let minutes = minute.ranges(within: window)
             let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
             if number > Self.listed {
-                if let drawn = try await draw(from: shelf, minutes, at: minute, window, &generator) { return drawn }
+                if let drawn = try await draw(from: shelf, minutes, at: minute, window, &generator)
+                {
+                    return drawn
+                }
             } else if number >= TextChooser.enough || window == TextChooser.windows.last {
                 let near = candidates(try await archive.texts(in: minutes, shelf.filter))
                 let choice = chooser.choose(
-                    from: near, at: minute, within: window, now: now, excluding: taken, generator: &generator)
+                    from: near, at: minute, within: window, now: now, excluding: taken,
+                    generator: &generator)
                 if let choice { return choice }
             }
         }
@@ -699,12 +754,14 @@ struct TextPool {
         if mayRelaxAge { young.end = .distantFuture }
         let lost = candidates(try await archive.textsOfLostTimes(young))
         let choice = chooser.choose(
-            from: lost.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute, within: 720, now: now,
+            from: lost.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute,
+            within: 720, now: now,
             excluding: taken, generator: &generator)
         if let choice { return choice }
         // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
         let known = candidates(try await archive.texts(in: minute.ranges(within: 720), young))
-        return chooser.choose(from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
+        return chooser.choose(
+            from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
     }
 
     /// Chooses among the texts of an era; `nil` if too few of them may be used.
@@ -720,7 +777,8 @@ struct TextPool {
             fromEra: texts, at: minute, now: now, excluding: taken, generator: &generator)
     }
 
-    /// Draws a text that may be used, each as likely as the others; nil if that does not happen soon.
+    /// Draws a text that may be used, each as likely as the others; nil if that does not happen
+    /// soon.
     private func draw(
         from shelf: Shelf, _ minutes: [ClosedRange<Int>], at minute: MinuteOfDay, _ window: Int,
         _ generator: inout SplitMix64
@@ -736,8 +794,10 @@ struct TextPool {
             }
             guard let place else { return nil }
             let text = try await maker.archive.text(at: place, number: rest, shelf.filter)
-            // Where uses count, nearly all of so many texts have none; if not, they are listed in the end.
-            guard let text, !taken.contains(text.textKey), used[text.textKey] == nil, uses[text.textKey] == nil
+            // Where uses count, nearly all of so many texts have none; if not, they are listed in
+            // the end.
+            guard let text, !taken.contains(text.textKey), used[text.textKey] == nil,
+                uses[text.textKey] == nil
             else { continue }
             // Of a text that was posted more than once only one post counts.
             guard try await maker.archive.isFirst(text, in: minutes, shelf.filter) else { continue }
@@ -766,7 +826,8 @@ extension Archive.StoredFitness {
 }
 
 extension MinuteOfDay {
-    /// The minutes that are at most so far from this one round the clock, as ranges that do not overlap.
+    /// The minutes that are at most so far from this one round the clock, as ranges that do not
+    /// overlap.
     fileprivate func ranges(within distance: Int) -> [ClosedRange<Int>] {
         guard 2 * distance + 1 < Self.count else { return [0...Self.count - 1] }
         let (first, last) = (value - distance, value + distance)
@@ -778,7 +839,8 @@ extension MinuteOfDay {
 
 extension TextRules {
     /// What would be sent for a post, and for what of a thread follows it.
-    package func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal> {
+    package func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal>
+    {
         text(for: post).flatMap { text in
             texts(of: sequel.parts, isChain: sequel.isChain).map { parts in
                 var wording = wording(of: post, saying: text)
@@ -801,7 +863,9 @@ extension TextRules {
     ///   - configuration: The mirror's settings, the bot's network among them.
     ///   - limits: What the bot's server allows.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
-    package init(_ configuration: MirrorSettings, limits: PublishingLimits, repliesNameThePerson: Bool = true) {
+    package init(
+        _ configuration: MirrorSettings, limits: PublishingLimits, repliesNameThePerson: Bool = true
+    ) {
         let network = configuration.botNetwork
         self.init(
             network: network, links: configuration.links ? .kept : .leftOut,

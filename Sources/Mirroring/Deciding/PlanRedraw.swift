@@ -5,7 +5,8 @@ package import Posts
 import Schedule
 import Settings
 
-/// Fixes the plan of a day before it begins, and draws one anew: for a person, and after a training.
+/// Fixes the plan of a day before it begins, and draws one anew: for a person, and after a
+/// training.
 package struct PlanRedraw: Sendable {
     /// How often a change is tried that meets another one.
     package static let attempts = 5
@@ -15,7 +16,8 @@ package struct PlanRedraw: Sendable {
     private let mirror: HumanMirror
     private let zone: TimeZone
     private let store: OutboxStore
-    /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not need.
+    /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not
+    /// need.
     package var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
 
     /// - Parameter zone: The human's time zone.
@@ -26,8 +28,8 @@ package struct PlanRedraw: Sendable {
 
     /// Makes sure that a day has a stored plan, as `plan` would show it.
     ///
-    /// - Throws: ``ChangeRefusal`` for a day that has passed or is too far away, and where nothing is known to plan from;
-    ///   the store's error.
+    /// - Throws: ``ChangeRefusal`` for a day that has passed or is too far away, and where nothing
+    ///   is known to plan from; the store's error.
     package func settle(_ day: LocalDay, now: Date) async throws {
         let today = LocalTime(now, in: zone).day
         guard day >= today else { throw ChangeRefusal(.outOfTime, "\(day) has passed") }
@@ -41,12 +43,14 @@ package struct PlanRedraw: Sendable {
 
     /// Draws a day anew: what waits and is not pinned leaves, and new slots get new numbers.
     ///
-    /// As many posts as the new draw wants are on the day then, those that are sent or pinned among them.
+    /// As many posts as the new draw wants are on the day then, those that are sent or pinned among
+    /// them.
     ///
     /// - Parameters:
     ///   - day: Today or a later day.
     ///   - seed: Makes one draw differ from the one before.
-    ///   - seen: The digest of the day's slots that the person was shown; nil to change without comparing.
+    ///   - seen: The digest of the day's slots that the person was shown; nil to change without
+    ///     comparing.
     ///   - now: Earlier minutes are not drawn.
     /// - Returns: How many slots left, and how many came.
     /// - Throws: ``ChangeRefusal``; `SeenChanged`; the store's error.
@@ -56,7 +60,9 @@ package struct PlanRedraw: Sendable {
         try await settle(day, now: now)
         for attempt in 0..<Self.attempts {
             let slots = try await store.slots(of: day)
-            let kept = slots.filter { $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state) }
+            let kept = slots.filter {
+                $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state)
+            }
             let drawn = try await planner.preview(
                 day, now: now, watching: try await mirror.watchesHuman(), seed: seed,
                 firstNumber: Self.nextNumber(slots) + attempt, besides: kept)
@@ -64,12 +70,16 @@ package struct PlanRedraw: Sendable {
             // Those nearest to what stays make room for it.
             let times = kept.map(\.due)
             for _ in 0..<min(kept.filter { $0.due > now }.count, new.count) {
-                let nearest = new.indices.min { distance(new[$0].due, times) < distance(new[$1].due, times) }
+                let nearest = new.indices.min {
+                    distance(new[$0].due, times) < distance(new[$1].due, times)
+                }
                 if let nearest { new.remove(at: nearest) }
             }
             new.removeAll { $0.due <= now }
             plan.made = now
-            if let taken = try await store.replan(plan, slots: new, besides: kept.count, seen: seen, now: now) {
+            if let taken = try await store.replan(
+                plan, slots: new, besides: kept.count, seen: seen, now: now)
+            {
                 return (taken, new.count)
             }
         }
@@ -95,6 +105,7 @@ package struct PlanRedraw: Sendable {
     private var emptyArchive: ChangeRefusal {
         ChangeRefusal(
             .nothingLearned,
-            "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first")
+            "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first"
+        )
     }
 }

@@ -9,7 +9,8 @@ import Posts
 import Settings
 import Storage
 
-/// Finds the old reply that answers a mention: of those to the same person, the one with the highest `ReplyScore`.
+/// Finds the old reply that answers a mention: of those to the same person, the one with the
+/// highest `ReplyScore`.
 package struct ReplyFinder: Sendable {
     /// How many replies are prepared before other tasks may go on.
     private static let portion = 50
@@ -58,7 +59,8 @@ package struct ReplyFinder: Sendable {
     ///
     /// - Throws: The store's error.
     func read(
-        about accounts: [AccountID], _ circumstances: Archive.Circumstances, on connection: any StorageConnection
+        about accounts: [AccountID], _ circumstances: Archive.Circumstances,
+        on connection: any StorageConnection
     ) throws -> Facts {
         let mirror = configuration.mirror
         var facts = Facts()
@@ -89,12 +91,15 @@ package struct ReplyFinder: Sendable {
     /// - Returns: What to say and why, or why nothing is to be said.
     /// - Throws: `NetworkError` where the limits of the bot's server are not known.
     func reply(
-        to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts, uses: [PostID: ReplyUse],
+        to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts,
+        uses: [PostID: ReplyUse],
         note: String? = nil, now: Date
     ) async throws -> Result<Choice, Refusal> {
         let accounts = author?.accounts ?? [mention.author.id]
         let past = accounts.flatMap { facts.replies[$0] ?? [] }
-            .sorted { ($0.post.createdAt, $0.post.id.value) > ($1.post.createdAt, $1.post.id.value) }
+            .sorted {
+                ($0.post.createdAt, $0.post.id.value) > ($1.post.createdAt, $1.post.id.value)
+            }
         guard !past.isEmpty else { return .failure(refusalOfStranger(accounts, facts)) }
         let (usable, refusals) = try await usable(among: past, for: mention, facts.unwanted)
         let filter = filter(for: mention, accounts, called: author?.handles ?? [], facts)
@@ -105,7 +110,8 @@ package struct ReplyFinder: Sendable {
             let use = uses[reply.post.id]
             candidates.append(
                 ReplyCandidate(
-                    id: reply.post.id, textKey: TextRules.textKey(reply.wording.text), lastUsed: use?.last,
+                    id: reply.post.id, textKey: TextRules.textKey(reply.wording.text),
+                    lastUsed: use?.last,
                     isInFlight: use?.isInFlight ?? false, isPlain: filter.passes(reply.post),
                     score: scores[reply.post.id]?.score ?? ReplyScore()))
         }
@@ -121,21 +127,27 @@ package struct ReplyFinder: Sendable {
         let isDoubtful = scored.score.isDoubtful(below: facts.threshold)
         var wording = chosen.wording
         let rules = try await rules()
-        if let note, rules.hasRoom(for: note, below: wording.text, warning: wording.warning) { wording.note = note }
+        if let note, rules.hasRoom(for: note, below: wording.text, warning: wording.warning) {
+            wording.note = note
+        }
         return .success(
             Choice(
                 wording: wording, explanation: explanation, source: chosen.past.original,
                 doubt: isDoubtful ? Refusal(.unlikelyReply, reply.doubt) : nil))
     }
 
-    private func oldReply(_ choice: ReplyChoice, _ scored: ReplyScorer.Scored) -> Explanation.OldReply {
+    private func oldReply(_ choice: ReplyChoice, _ scored: ReplyScorer.Scored)
+        -> Explanation.OldReply
+    {
         var reply = Explanation.OldReply(
-            replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest, likeness: scored.score.words,
+            replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest,
+            likeness: scored.score.words,
             words: words != nil ? Array(scored.common.prefix(Self.wordsNoted)) : nil,
             isByAnswered: scored.isByAnswered)
         reply.score = Explanation.OldReply.Score(
             kind: scored.score.kind, centre: scored.score.centre, total: scored.score.total,
-            mention: scored.score.kinds?.mention.rawValue, reply: scored.score.kinds?.reply.rawValue,
+            mention: scored.score.kinds?.mention.rawValue,
+            reply: scored.score.kinds?.reply.rawValue,
             largest: scored.score.largest?.rawValue)
         return reply
     }
@@ -164,7 +176,8 @@ package struct ReplyFinder: Sendable {
             case .success(let text):
                 let wording = Action.Wording(
                     source: post.id, text: text, language: post.language,
-                    visibility: mention.post.visibility.ofRepetition, warning: rules.warning(of: post))
+                    visibility: mention.post.visibility.ofRepetition,
+                    warning: rules.warning(of: post))
                 usable.append(Usable(past: reply, wording: wording))
             case .failure(let refusal): refusals.append(refusal)
             }
@@ -197,7 +210,8 @@ package struct ReplyFinder: Sendable {
     }
 
     private func scores(
-        of usable: [Usable], among past: [Archive.PastReply], for mention: ObservedPost, _ facts: Facts
+        of usable: [Usable], among past: [Archive.PastReply], for mention: ObservedPost,
+        _ facts: Facts
     ) async -> [PostID: ReplyScorer.Scored] {
         let scored = Set(usable.map(\.post.id))
         func counted(_ text: String) -> WordLikeness.Words { words?.words(of: text) ?? [:] }
@@ -206,7 +220,8 @@ package struct ReplyFinder: Sendable {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
             let post = reply.post
             let isScored = scored.contains(post.id)
-            let text = ReplyScorer.Text(post.text, language: post.language, words: counted(post.text))
+            let text = ReplyScorer.Text(
+                post.text, language: post.language, words: counted(post.text))
             let answered = isScored && words != nil ? reply.answered.map(counted) : nil
             replies.append(ReplyScorer.Reply(post.id, text, answered: answered, isScored: isScored))
         }
@@ -224,10 +239,14 @@ extension Explanation.OldReply {
     private var pool: String {
         guard replies > 1 else { return "the only old reply to this person that may be sent now" }
         return switch plain {
-        case 0: "of \(replies) old replies to this person, none is short without asking something or naming somebody"
-        case replies: "all \(replies) old replies to this person are short, ask nothing and name nobody"
-        case 1: "of \(replies) old replies to this person, one is short, asks nothing and names nobody"
-        default: "of \(replies) old replies to this person, \(plain) are short, ask nothing and name nobody"
+        case 0:
+            "of \(replies) old replies to this person, none is short without asking something or naming somebody"
+        case replies:
+            "all \(replies) old replies to this person are short, ask nothing and name nobody"
+        case 1:
+            "of \(replies) old replies to this person, one is short, asks nothing and names nobody"
+        default:
+            "of \(replies) old replies to this person, \(plain) are short, ask nothing and name nobody"
         }
     }
 
@@ -237,14 +256,17 @@ extension Explanation.OldReply {
         let subject = replies > 1 ? "this one" : "it"
         switch score?.largest.flatMap(ReplyScore.Part.init) {
         case .kind:
-            if let kinds { return "\(kinds.mention), and \(kinds.reply) is a usual answer to that\(drawn)" }
+            if let kinds {
+                return "\(kinds.mention), and \(kinds.reply) is a usual answer to that\(drawn)"
+            }
         case .centre: return "\(subject) is most like what the human usually answers\(drawn)"
         case .words, nil: break
         }
         guard let words else { return isDrawn ? "one was drawn" : "nothing was compared" }
         guard !words.isEmpty else {
             return isDrawn
-                ? "none shares a word with the mention, so one was drawn" : "it shares no word with the mention"
+                ? "none shares a word with the mention, so one was drawn"
+                : "it shares no word with the mention"
         }
         let quoted = words.map { "'\($0)'" }.joined(separator: ", ")
         let verb = isByAnswered ? "once answered a post that shares" : "shares"
@@ -301,7 +323,8 @@ extension ReplyKinds.Reply {
 }
 
 extension People {
-    /// The handles that are no words of a plain reply: those that are small words besides say nothing.
+    /// The handles that are no words of a plain reply: those that are small words besides say
+    /// nothing.
     package func knownNames() async throws -> ReplyFilter.KnownNames {
         ReplyFilter.KnownNames(telling: try await names())
     }
@@ -325,9 +348,11 @@ extension HumanMirror {
     /// - Returns: The finder; without a dictionary it compares no words.
     package func replyFinder(on network: any SocialNetwork) -> ReplyFinder {
         ReplyFinder(
-            network: network, configuration: configuration, words: wordCounter, habits: installation.replyHabits)
+            network: network, configuration: configuration, words: wordCounter,
+            habits: installation.replyHabits)
     }
 
-    /// Counts the words by which replies are compared; nil where there is no dictionary, and then none are compared.
+    /// Counts the words by which replies are compared; nil where there is no dictionary, and then
+    /// none are compared.
     package var wordCounter: WordCounter? { (try? installation.tokenizer()).map(WordCounter.init) }
 }

@@ -4,8 +4,8 @@ package import Posts
 
 /// Scores old replies to a person as answers to a mention.
 ///
-/// The score is `words + 0.3 · kind + centre`; see `ReplyScore`. How much a word says is told by all old replies to the
-/// person, the kinds and the centre by `ReplyHabits`.
+/// The score is `words + 0.3 · kind + centre`; see `ReplyScore`. How much a word says is told by
+/// all old replies to the person, the kinds and the centre by `ReplyHabits`.
 package struct ReplyScorer: Sendable {
     /// How many replies are scored before other tasks may go on.
     private static let portion = 50
@@ -36,7 +36,9 @@ package struct ReplyScorer: Sendable {
         /// Whether it is scored; all others only tell how much a word says.
         package let isScored: Bool
 
-        package init(_ id: PostID, _ reply: Text, answered: WordLikeness.Words?, isScored: Bool = true) {
+        package init(
+            _ id: PostID, _ reply: Text, answered: WordLikeness.Words?, isScored: Bool = true
+        ) {
             self.id = id
             self.reply = reply
             self.answered = answered
@@ -71,7 +73,9 @@ package struct ReplyScorer: Sendable {
             (scored.score.words, scored.common) = WordLikeness.compare(asked, compared)
             scored.isByAnswered = reply.answered != nil
             scored.score.centre = habits.centre(of: reply.id, reply.reply.words)
-            if let found = habits.kinds(of: reply.reply.text, language: reply.reply.language, after: kind) {
+            if let found = habits.kinds(
+                of: reply.reply.text, language: reply.reply.language, after: kind)
+            {
                 scored.score.kinds = found.kinds
                 scored.score.kind = found.logOdds
             }
@@ -80,7 +84,8 @@ package struct ReplyScorer: Sendable {
         return scores
     }
 
-    /// Finds the words that say something: no signs, no small words of a language, none that the human uses all the time.
+    /// Finds the words that say something: no signs, no small words of a language, none that the
+    /// human uses all the time.
     ///
     /// Each word is looked up once.
     private struct TellingWords {

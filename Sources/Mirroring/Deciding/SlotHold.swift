@@ -5,10 +5,11 @@ package import Posts
 import Schedule
 package import Settings
 
-/// Keeps the bot's posts back while the human is posting and in quiet hours, and finds them another time of their day.
+/// Keeps the bot's posts back while the human is posting and in quiet hours, and finds them another
+/// time of their day.
 ///
-/// When the human posted is stored with the archive, so that a restart forgets nothing. What a person pinned is their
-/// wish, and leaves.
+/// When the human posted is stored with the archive, so that a restart forgets nothing. What a
+/// person pinned is their wish, and leaves.
 package struct SlotHold: Sendable {
     /// What becomes of a slot whose time has come.
     package enum Verdict: Equatable, Sendable {
@@ -18,7 +19,8 @@ package struct SlotHold: Sendable {
         case falls
     }
 
-    /// Within how many minutes after the silence a slot leaves, if that can be: not all at its first moment.
+    /// Within how many minutes after the silence a slot leaves, if that can be: not all at its
+    /// first moment.
     private static let spread = 60
     /// How far ahead of this one the clock may have been that dated a post, in seconds.
     private static let clockMargin: TimeInterval = 600
@@ -28,8 +30,12 @@ package struct SlotHold: Sendable {
     let configuration: MirrorSettings
     let zone: TimeZone
 
-    package init(archive: Archive, store: OutboxStore, configuration: MirrorSettings, zone: TimeZone) {
-        (self.archive, self.store, self.configuration, self.zone) = (archive, store, configuration, zone)
+    package init(
+        archive: Archive, store: OutboxStore, configuration: MirrorSettings, zone: TimeZone
+    ) {
+        (self.archive, self.store, self.configuration, self.zone) = (
+            archive, store, configuration, zone
+        )
     }
 
     /// Whether slots wait for the human at all.
@@ -42,7 +48,9 @@ package struct SlotHold: Sendable {
     ///   - now: What is dated later was dated by a wrong clock.
     /// - Throws: The store's error.
     package func note(_ posts: [Post], now: Date) async throws {
-        let times = posts.filter(\.isTimeTrusted).map(\.createdAt).filter { $0 <= now + Self.clockMargin }
+        let times = posts.filter(\.isTimeTrusted).map(\.createdAt).filter {
+            $0 <= now + Self.clockMargin
+        }
         if let latest = times.max() { try await archive.noteActivity(at: latest) }
     }
 
@@ -50,13 +58,19 @@ package struct SlotHold: Sendable {
     ///
     /// - Parameter last: When the human last posted, as far as that was seen.
     /// - Throws: The store's error.
-    package func verdict(on slot: Action, lastActivity last: Date?, now: Date) async throws -> Verdict {
+    package func verdict(on slot: Action, lastActivity last: Date?, now: Date) async throws
+        -> Verdict
+    {
         guard !slot.isPinned, case .post(let name, _) = slot.payload else { return .leaves }
-        guard let start = silence(since: last, after: now) ?? (isQuiet(at: now) ? now : nil) else { return .leaves }
+        guard let start = silence(since: last, after: now) ?? (isQuiet(at: now) ? now : nil) else {
+            return .leaves
+        }
         let others = try await store.slots(of: name.day).filter {
             $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
         }
-        return time(for: slot, of: name.day, after: start, besides: others.map(\.due)).map { .moves(to: $0) }
+        return time(for: slot, of: name.day, after: start, besides: others.map(\.due)).map {
+            .moves(to: $0)
+        }
             ?? .falls
     }
 
@@ -65,34 +79,42 @@ package struct SlotHold: Sendable {
         isQuiet(at: now) ? Action.Reason.quietHours : Action.Reason.humanActive
     }
 
-    /// Whether nothing is to be posted now: the hours may have been set since the day was planned, or a slot is late.
+    /// Whether nothing is to be posted now: the hours may have been set since the day was planned,
+    /// or a slot is late.
     private func isQuiet(at now: Date) -> Bool {
         configuration.schedule.quiet.contains(LocalTime(now, in: zone).minute)
     }
 
     /// When the human will have been silent for long enough; nil if they are.
     private func silence(since last: Date?, after now: Date) -> Date? {
-        guard let hold = configuration.holdWhileActive, let last, last <= now + Self.clockMargin, last + hold > now
+        guard let hold = configuration.holdWhileActive, let last, last <= now + Self.clockMargin,
+            last + hold > now
         else {
             return nil
         }
         return last + hold
     }
 
-    /// A minute of the day that is not quiet and not too near to another slot: one of those soon after `start`, or the
-    /// first one after them.
-    private func time(for slot: Action, of day: LocalDay, after start: Date, besides others: [Date]) -> Date? {
+    /// A minute of the day that is not quiet and not too near to another slot: one of those soon
+    /// after `start`, or the first one after them.
+    private func time(for slot: Action, of day: LocalDay, after start: Date, besides others: [Date])
+        -> Date?
+    {
         let schedule = configuration.schedule
         let gap = Double(schedule.minimumGapMinutes) * 60
         let minutes = LocalDayMinutes(day, in: zone)
         let planned = LocalTime(slot.due, in: zone).minute
         let seed = PlanSeed.text(mirror: configuration.mirror, day: day, minute: planned)
         // Slots are so many minutes apart, whatever their seconds.
-        let taken = others.map { Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60) }
-        let free = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter { !schedule.quiet.contains($0) }
-            .compactMap { minutes.date(of: $0) }
-            .filter { time in taken.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
-            .map { $0 + Double(seed % 60) }.filter { $0 >= start }.sorted()
+        let taken = others.map {
+            Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60)
+        }
+        let free = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter {
+            !schedule.quiet.contains($0)
+        }
+        .compactMap { minutes.date(of: $0) }
+        .filter { time in taken.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
+        .map { $0 + Double(seed % 60) }.filter { $0 >= start }.sorted()
         let near = free.filter { $0 < start + Double(Self.spread) * 60 }
         return near.isEmpty ? free.first : near[Int(seed / 60 % UInt64(near.count))]
     }

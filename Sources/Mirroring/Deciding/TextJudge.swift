@@ -6,8 +6,8 @@ package import Outbox
 package import Posts
 package import Settings
 
-/// Finds out, before there is a plan, what the human's texts are good for: whether they may be sent, and whether they stand
-/// for themselves.
+/// Finds out, before there is a plan, what the human's texts are good for: whether they may be
+/// sent, and whether they stand for themselves.
 package struct TextJudge: Sendable {
     /// With fewer texts than these that are plain, or fit, what is less so does too, step by step.
     package static let fewest = 30
@@ -29,7 +29,8 @@ package struct TextJudge: Sendable {
     ///   - tokenizer: Cuts Japanese into words; nil where there is no dictionary.
     package init(_ configuration: MirrorSettings, zone: TimeZone, tokenizer: Tokenizer?) {
         self.init(
-            rules: TextRules(configuration, limits: .usual(of: configuration.botNetwork)), zone: zone,
+            rules: TextRules(configuration, limits: .usual(of: configuration.botNetwork)),
+            zone: zone,
             tokenizer: tokenizer)
     }
 
@@ -47,7 +48,8 @@ package struct TextJudge: Sendable {
         whole.text = ([post] + parts).map(\.text).joined(separator: "\n")
         whole.mentions += parts.flatMap(\.mentions).filter { $0 != post.author }
         let year = LocalTime(post.createdAt, in: zone).day.components.year
-        return Fitness.standard.verdict(on: whole, year: year, isThread: !parts.isEmpty, words: words)
+        return Fitness.standard.verdict(
+            on: whole, year: year, isThread: !parts.isEmpty, words: words)
     }
 
     private func words(of text: String) -> [Fitness.Word]? {
@@ -55,7 +57,10 @@ package struct TextJudge: Sendable {
         var words: [Fitness.Word] = []
         do {
             try tokenizer.forEachWord(in: text) { word, wordClass in
-                words.append(Fitness.Word(word.text, mayTellTime: [.noun, .adverb, .interjection].contains(wordClass)))
+                words.append(
+                    Fitness.Word(
+                        word.text, mayTellTime: [.noun, .adverb, .interjection].contains(wordClass))
+                )
             }
             return words
         } catch {
@@ -121,7 +126,8 @@ package struct TextJudge: Sendable {
         of post: Post, _ parts: [Post], _ habits: Habits?, followsClosely: Bool = false
     ) -> Archive.StoredFitness {
         var verdict =
-            habits?.complete(verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
+            habits?.complete(
+                verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
             ?? verdict(on: post, followedBy: parts)
         if followsClosely { verdict.demote(.followsClosely) }
         return Archive.StoredFitness(verdict)
@@ -136,8 +142,9 @@ package struct TextJudge: Sendable {
         guard habits(in: original.judged.rules) == nil else { return stored }
         let fitness = fitness(of: original.post, parts, nil)
         // What the archive tells holds until it is asked again.
-        let isOfArchive = [Refusal.Reason.machineClient, .rareTag, .followsClosely].map(\.rawValue).contains(
-            stored.reason)
+        let isOfArchive = [Refusal.Reason.machineClient, .rareTag, .followsClosely].map(\.rawValue)
+            .contains(
+                stored.reason)
         return isOfArchive && stored.grade > fitness.grade ? stored : fitness
     }
 }
@@ -159,7 +166,8 @@ extension HumanMirror {
     /// - Returns: The judge.
     package func textJudge(zone: TimeZone, limits: PublishingLimits? = nil) -> TextJudge {
         TextJudge(
-            rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)), zone: zone,
+            rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)),
+            zone: zone,
             tokenizer: try? installation.tokenizer())
     }
 
@@ -170,7 +178,9 @@ extension HumanMirror {
     ///   - store: Where plans are kept.
     ///   - limits: What the bot's server takes; nil for what is usual on its network.
     /// - Returns: The maker.
-    package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil) -> PlanMaker {
+    package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil)
+        -> PlanMaker
+    {
         PlanMaker(
             archive: archive, store: store, configuration: configuration,
             judge: textJudge(zone: zone, limits: limits), taste: textTaste(),

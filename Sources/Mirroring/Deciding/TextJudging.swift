@@ -92,7 +92,8 @@ package actor TextJudging {
         let (habits, end) = try await archive.habits(
             after: count.place, atMost: Self.habitsAtOnce)
         for habit in habits {
-            count.habits.count(habit.text, by: habit.client, at: habit.time, isAnswer: habit.isAnswer)
+            count.habits.count(
+                habit.text, by: habit.client, at: habit.time, isAnswer: habit.isAnswer)
         }
         count.place = end
         count.isComplete = end == nil

@@ -19,9 +19,13 @@ package struct Unwanted: Sendable {
         let (notes, zones) = (circumstances.muted, circumstances.zones)
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
         // Where days begin decides which posts are of a muted one.
-        let clocks = [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
-        version = names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
-        (never, muted, labels, self.zones) = (circumstances.never, Muted(notes), circumstances.labels, zones)
+        let clocks =
+            [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
+        version =
+            names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
+        (never, muted, labels, self.zones) = (
+            circumstances.never, Muted(notes), circumstances.labels, zones
+        )
     }
 
     /// Why the text of a post is not used; nil if nobody minds.
@@ -50,7 +54,8 @@ extension Archive {
     /// - Parameters: As ``store(_:timeZone:limit:)`` takes them.
     /// - Returns: What became of the posts.
     /// - Throws: The store's error.
-    package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary {
+    package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary
+    {
         let muted = Muted(try await muted())
         let wanted = posts.filter { !muted.hasWord($0.words) }
         var summary = try await store(wanted, timeZone: timeZone, limit: limit)

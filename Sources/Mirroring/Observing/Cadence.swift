@@ -21,7 +21,8 @@ package struct Cadence: Sendable {
     ///
     /// What another process changes wakes the publisher, if it raises the mirror's version.
     package var idlePublisher: Duration?
-    /// Whether the publisher makes the plan of a day in the two hours before it, and not at its beginning.
+    /// Whether the publisher makes the plan of a day in the two hours before it, and not at its
+    /// beginning.
     package var plansAhead = false
 
     /// - Parameters:
@@ -38,22 +39,26 @@ package struct Cadence: Sendable {
         publisher = min(poll, .seconds(60))
     }
 
-    /// How long a mirror waits at most while it has nothing to ask for, in seconds: about three hours.
+    /// How long a mirror waits at most while it has nothing to ask for, in seconds: about three
+    /// hours.
     ///
-    /// Mirrors that began together wait for different times, so that they do not ask together again.
+    /// Mirrors that began together wait for different times, so that they do not ask together
+    /// again.
     ///
     /// - Returns: At least 9,000 and less than 12,600, always the same of one mirror.
     package static func idleWait(of mirror: String) -> TimeInterval {
         wait(of: mirror, within: 9_000..<12_600)
     }
 
-    /// How long a mirror waits between two turns of something that mirrors of one process are not to do together, also when
-    /// all have started at once.
+    /// How long a mirror waits between two turns of something that mirrors of one process are not
+    /// to do together, also when all have started at once.
     ///
     /// - Parameter range: Seconds.
-    /// - Returns: A whole number of seconds after the beginning of the range, always the same of one mirror.
+    /// - Returns: A whole number of seconds after the beginning of the range, always the same of
+    ///   one mirror.
     package static func wait(of mirror: String, within range: Range<TimeInterval>) -> TimeInterval {
-        range.lowerBound + TimeInterval(StableHash.fnv1a(mirror) % UInt64(range.upperBound - range.lowerBound))
+        range.lowerBound
+            + TimeInterval(StableHash.fnv1a(mirror) % UInt64(range.upperBound - range.lowerBound))
     }
 
     /// The most pages that one look at a feed asks for.

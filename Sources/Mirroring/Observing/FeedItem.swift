@@ -68,7 +68,8 @@ struct FeedItem: Equatable, Sendable {
         case .impossible: return item
         case .gone: (item.state, item.reason) = (.givenUp, "it is gone")
         case .unstorable: (item.state, item.reason) = (.unreadable, Self.unstorable)
-        case .postponed(let postponed): item.wait(postponed.reason, asked: postponed.until, now: now)
+        case .postponed(let postponed):
+            item.wait(postponed.reason, asked: postponed.until, now: now)
         case .failed(let error) where error.dropsItem:
             (item.state, item.reason) = (state == .unreadable ? .unreadable : .givenUp, "\(error)")
         case .failed(let error): item.wait("\(error)", asked: error.retryAfter, now: now)
@@ -83,7 +84,9 @@ struct FeedItem: Equatable, Sendable {
             state = .givenUp
             return
         }
-        (state, next) = (.waiting, RetryRule.item.next(after: attempts, key: name, asked: asked, now: now))
+        (state, next) = (
+            .waiting, RetryRule.item.next(after: attempts, key: name, asked: asked, now: now)
+        )
     }
 }
 
@@ -91,7 +94,8 @@ extension FeedItem {
     /// An item that the first try could not decide.
     init(_ postponed: Postponed, version: String, now: Date) {
         self.init(
-            name: postponed.address, state: .waiting, reason: postponed.reason, version: version, noted: now)
+            name: postponed.address, state: .waiting, reason: postponed.reason, version: version,
+            noted: now)
         attempts = 1
         wait(postponed.reason, asked: postponed.until, now: now)
     }
@@ -99,7 +103,8 @@ extension FeedItem {
     /// An item that cannot be read.
     init(_ unreadable: UnreadableItem, version: String, now: Date) {
         self.init(
-            name: unreadable.address ?? "#" + unreadable.digest, state: .unreadable, digest: unreadable.digest,
+            name: unreadable.address ?? "#" + unreadable.digest, state: .unreadable,
+            digest: unreadable.digest,
             reason: unreadable.cause, version: version, noted: now)
     }
 }
@@ -112,6 +117,8 @@ extension ObservedPost {
 
     /// Whether every database can have the post's names in a key.
     var isStorable: Bool {
-        [post.id.value, address].allSatisfy { !$0.isEmpty && $0.utf8.count <= 2_048 && !$0.utf8.contains(0) }
+        [post.id.value, address].allSatisfy {
+            !$0.isEmpty && $0.utf8.count <= 2_048 && !$0.utf8.contains(0)
+        }
     }
 }

@@ -22,8 +22,10 @@ import ServiceLifecycle
 ///
 /// One look at a time; who comes meanwhile waits for it.
 package actor FeedReader {
-    /// Given the posts of a page, and how often they were postponed before; returns those that it could not decide yet.
-    package typealias Handler = @Sendable (_ items: [ObservedPost], _ tries: Int) async throws -> [Postponed]
+    /// Given the posts of a page, and how often they were postponed before; returns those that it
+    /// could not decide yet.
+    package typealias Handler =
+        @Sendable (_ items: [ObservedPost], _ tries: Int) async throws -> [Postponed]
     /// Given posts that were read before, which a server sent again.
     package typealias Repeated = @Sendable (_ items: [ObservedPost]) async throws -> Void
     /// Asked before each further page; what it refuses is left to the next look.
@@ -42,7 +44,8 @@ package actor FeedReader {
     private let onPositionStored: @Sendable () -> Void
     private let turnstile = Turnstile()
     private var state: FeedState
-    /// Whether `state` has what is stored; false before it was read, and after somebody else changed it.
+    /// Whether `state` has what is stored; false before it was read, and after somebody else
+    /// changed it.
     private var isKnown = false
     /// Items to be tried again, by the name under which they are kept; none before they were read.
     private var pending: [String: [FeedItem]] = [:]
@@ -87,7 +90,8 @@ package actor FeedReader {
         try gate.check()
         if let resume = gate.pause(of: feed, at: clock.now) {
             await noteTrouble(
-                "it waits until \(resume.rfc3339), for the network takes no more requests before", .rateLimited,
+                "it waits until \(resume.rfc3339), for the network takes no more requests before",
+                .rateLimited,
                 unlessTroubled: true)
             return resume
         }
@@ -103,7 +107,8 @@ package actor FeedReader {
         return max(later, gate.pause(of: feed, at: clock.now) ?? later)
     }
 
-    /// Moves the position to the newest item if there is none yet, so that what comes later is not missed.
+    /// Moves the position to the newest item if there is none yet, so that what comes later is not
+    /// missed.
     ///
     /// - Throws: `NetworkError`, `UnusableAccount` or the store's error.
     package func begin() async throws {
@@ -111,7 +116,8 @@ package actor FeedReader {
         _ = try await look { _, _ in [] }
     }
 
-    /// Whether another page may be asked for; what is left of the feed is left to the next look, or the next worker.
+    /// Whether another page may be asked for; what is left of the feed is left to the next look, or
+    /// the next worker.
     private nonisolated var mayGoOn: Bool {
         gate.pause(of: feed, at: clock.now) == nil && !Task.isShuttingDownGracefully
     }
@@ -123,19 +129,24 @@ package actor FeedReader {
     ///   - repeated: Given the posts of a page that were read before.
     ///   - mayGoOn: Asked before each further page.
     /// - Returns: False if `mayGoOn` said no.
-    /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what a parameter throws.
+    /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what a
+    ///   parameter throws.
     @discardableResult
     package func readNew(
         _ handle: Handler, repeated: Repeated = { _ in }, mayGoOn: Permission = { true }
     ) async throws -> Bool {
         try await observing {
             do {
-                try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) { try await tried($0, handle) }
+                try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) {
+                    try await tried($0, handle)
+                }
                 let endings = [
                     try await read(.arrivals, handle, mayGoOn, repeated: repeated),
                     try await read(.gap, handle, mayGoOn),
                 ]
-                if !endings.contains(.refused) { try await noteSuccess(isWhole: endings.allSatisfy { $0 == .whole }) }
+                if !endings.contains(.refused) {
+                    try await noteSuccess(isWhole: endings.allSatisfy { $0 == .whole })
+                }
                 return !endings.contains(.stopped)
             } catch let error as NetworkError {
                 await noteTrouble("\(error)", error.code)
@@ -147,7 +158,8 @@ package actor FeedReader {
     /// Reads the feed when its turn has come, in a span.
     private func observing<Value>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
-            try await WorkStage.observe.traced(mirror: table.mirror, kind: name, host: gate.host, work)
+            try await WorkStage.observe.traced(
+                mirror: table.mirror, kind: name, host: gate.host, work)
         }
     }
 
@@ -161,7 +173,8 @@ package actor FeedReader {
         try await load()
         guard var walk = state.begin(part, at: moment) else { return .whole }
         var pager = FeedWalk(
-            of: gate, feed, from: walk.start, maximumPages: pages ?? terms.pages, isCareful: walk.isCareful)
+            of: gate, feed, from: walk.start, maximumPages: pages ?? terms.pages,
+            isCareful: walk.isCareful)
         while true {
             let answer: Result<FeedPage?, NetworkError>
             do {
@@ -180,18 +193,21 @@ package actor FeedReader {
                 case .success(let page?): state.took(page, in: &walk, at: moment)
                 case .success(nil):
                     state.ended(
-                        walk, isOutOfPages: pager.isOutOfPages, isCircle: !pager.isOutOfPages && !pager.isComplete,
+                        walk, isOutOfPages: pager.isOutOfPages,
+                        isCircle: !pager.isOutOfPages && !pager.isComplete,
                         at: moment)
                 case .failure(let error): state.failed(error, in: walk, at: moment)
                 }
             let isStored = try await store(since: before, items, step.unreached)
             switch step.next {
             case .failure(let error): throw error
-            // What somebody else stored meanwhile counts, and what was read now comes again with the next look. Only a walk
-            // into the past goes on: nobody knows better what is left of it.
+            // What somebody else stored meanwhile counts, and what was read now comes again with
+            // the next look. Only a walk into the past goes on: nobody knows better what is left of
+            // it.
             case _ where !isStored && walk.left == nil: return .partial
             case .anotherPage: guard try await mayGoOn() else { return .stopped }
-            case .walk(let part): return try await read(part, handle, mayGoOn, pages: pages, repeated: repeated)
+            case .walk(let part):
+                return try await read(part, handle, mayGoOn, pages: pages, repeated: repeated)
             case .over(let ending): return ending
             }
         }
@@ -216,8 +232,8 @@ package actor FeedReader {
 
     // MARK: Reading the past
 
-    /// Hands over everything from now back to an instant, whatever was read before; for making sure that nothing is
-    /// missed.
+    /// Hands over everything from now back to an instant, whatever was read before; for making sure
+    /// that nothing is missed.
     ///
     /// What is left, because there is much or the worker ends, is for the next call.
     ///
@@ -241,13 +257,17 @@ package actor FeedReader {
     /// Counts the present as a sweep: nothing older was to be heard.
     package func noteSweep() async throws { try await change { $0.swept = clock.now } }
 
-    /// Looks at the replies below the bot's own posts after a sweep, post by post and over as many calls as that takes.
+    /// Looks at the replies below the bot's own posts after a sweep, post by post and over as many
+    /// calls as that takes.
     ///
-    /// A post below which nothing is given out now holds up no other one: it is tried again, for a day.
+    /// A post below which nothing is given out now holds up no other one: it is tried again, for a
+    /// day.
     ///
     /// - Parameters:
-    ///   - list: Given a place and a time; returns the posts that were published in between, a few of them, in order.
-    ///   - look: Looks below the post with an address; false where what is there cannot be decided now.
+    ///   - list: Given a place and a time; returns the posts that were published in between, a few
+    ///     of them, in order.
+    ///   - look: Looks below the post with an address; false where what is there cannot be decided
+    ///     now.
     /// - Throws: The store's error, or what `list` and `look` throw that is no `NetworkError`.
     package func lookBelowOwnPosts(
         _ list: (OutboxStore.PublishedPlace, Date) async throws -> [(
@@ -266,7 +286,8 @@ package actor FeedReader {
             guard mayGoOn else { return }
             if let reason = try await reasonToReturn(to: post.address, look) {
                 let postponed = Postponed(address: post.address, reason: reason)
-                try await table.note(FeedItem(postponed, version: terms.version, now: clock.now), of: notes)
+                try await table.note(
+                    FeedItem(postponed, version: terms.version, now: clock.now), of: notes)
                 pending[notes] = nil
             }
             try await change { $0.below = PublishedStretch(place: post.place, end: below.end) }
@@ -275,7 +296,8 @@ package actor FeedReader {
     }
 
     /// Looks below a post; why it is to be looked at again, if it is.
-    private func reasonToReturn(to address: String, _ look: (String) async throws -> Bool) async throws
+    private func reasonToReturn(to address: String, _ look: (String) async throws -> Bool)
+        async throws
         -> String?
     {
         do {
@@ -291,7 +313,8 @@ package actor FeedReader {
     /// Where the walk into the past stopped; nil if it did not.
     func past() async throws -> Stretch? { try await progress().past }
 
-    /// Notes that so many items of the past are wanted, unless that is noted: what is not read now is wanted later.
+    /// Notes that so many items of the past are wanted, unless that is noted: what is not read now
+    /// is wanted later.
     func wantPast(_ limit: Int) async throws {
         try await change { progress in
             if progress.position == nil, progress.past == nil {
@@ -311,19 +334,23 @@ package actor FeedReader {
         isKnown = false
     }
 
-    /// Walks from the newest item backwards, or on from where an earlier walk stopped, until `limit` items were handed
-    /// over or the feed ends.
+    /// Walks from the newest item backwards, or on from where an earlier walk stopped, until
+    /// `limit` items were handed over or the feed ends.
     ///
-    /// Each page is remembered once it was handled, and from the first one on ``readNew(_:repeated:mayGoOn:)`` finds what
-    /// arrives later. So a walk that is interrupted, or has to stop, goes on the next time.
+    /// Each page is remembered once it was handled, and from the first one on
+    /// ``readNew(_:repeated:mayGoOn:)`` finds what arrives later. So a walk that is interrupted, or
+    /// has to stop, goes on the next time.
     ///
     /// - Parameters:
-    ///   - limit: The most items to hand over; of a walk that is gone on with, counted from its beginning.
+    ///   - limit: The most items to hand over; of a walk that is gone on with, counted from its
+    ///     beginning.
     ///   - handle: Given the posts of one page.
     ///   - mayGoOn: Asked before each page.
-    /// - Returns: How many items at most are left because `mayGoOn` said no; 0 once the walk is over.
+    /// - Returns: How many items at most are left because `mayGoOn` said no; 0 once the walk is
+    ///   over.
     /// - Throws: ``NetworkError``, the store's error, or what a parameter throws.
-    func readBack(limit: Int, _ handle: Handler, mayGoOn: Permission = { true }) async throws -> Int {
+    func readBack(limit: Int, _ handle: Handler, mayGoOn: Permission = { true }) async throws -> Int
+    {
         try await observing {
             try await load()
             guard let left = state.left(of: limit), left > 0 else { return 0 }
@@ -359,8 +386,8 @@ package actor FeedReader {
     /// Stores what a step has changed, together with what was noted.
     ///
     /// - Parameter old: What was stored before.
-    /// - Returns: False if somebody else moved the feed, such as a training or its reset; then nothing was stored, and
-    ///   the state has what they stored.
+    /// - Returns: False if somebody else moved the feed, such as a training or its reset; then
+    ///   nothing was stored, and the state has what they stored.
     private func store(
         since old: FeedProgress, _ items: [FeedItem] = [], _ unreached: FeedState.Unreached? = nil
     ) async throws -> Bool {
@@ -422,7 +449,8 @@ package actor FeedReader {
     ///   - attempt: Returns what came of the try.
     /// - Throws: The store's error, or what `attempt` throws.
     private func tryAgain(
-        in feed: String, while mayGoOn: () -> Bool, _ attempt: (FeedItem) async throws -> FeedItem.Trial
+        in feed: String, while mayGoOn: () -> Bool,
+        _ attempt: (FeedItem) async throws -> FeedItem.Trial
     ) async throws {
         let items =
             if let known = pending[feed] { known } else {

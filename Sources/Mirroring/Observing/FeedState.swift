@@ -9,7 +9,8 @@ package struct FeedTerms: Sendable {
     package var pages: Int
     /// Whether the first look notes where a training can go on into the past.
     package var keepsPast: Bool
-    /// When listening began: nothing older is wanted; nil where the first look reads the newest page alone.
+    /// When listening began: nothing older is wanted; nil where the first look reads the newest
+    /// page alone.
     package var since: Date?
     /// The greatest age of wanted items, in seconds; nil for any.
     package var horizon: TimeInterval?
@@ -19,7 +20,8 @@ package struct FeedTerms: Sendable {
     package var version: String
 
     package init(
-        pages: Int = FeedReader.usualPages, keepsPast: Bool = false, since: Date? = nil, horizon: TimeInterval? = nil,
+        pages: Int = FeedReader.usualPages, keepsPast: Bool = false, since: Date? = nil,
+        horizon: TimeInterval? = nil,
         interval: Duration = .zero, version: String = ""
     ) {
         self.pages = pages
@@ -33,12 +35,12 @@ package struct FeedTerms: Sendable {
 
 /// How far a feed was read and what to read next, without a clock, a network or a store.
 ///
-/// A walk goes through one ``Part`` of the feed. ``begin(_:at:)`` says where it starts. Then each page is told to
-/// ``took(_:in:at:)``, the end to ``ended(_:isOutOfPages:at:)`` and each failed request to ``failed(_:in:at:)``. These
-/// change ``progress``, and say what to note and to do next.
+/// A walk goes through one ``Part`` of the feed. ``begin(_:at:)`` says where it starts. Then each
+/// page is told to ``took(_:in:at:)``, the end to ``ended(_:isOutOfPages:at:)`` and each failed
+/// request to ``failed(_:in:at:)``. These change ``progress``, and say what to note and to do next.
 ///
-/// ``progress`` is stored after a page was handed over and decided, in one transaction with what is noted. So a crash
-/// repeats a page and never loses one.
+/// ``progress`` is stored after a page was handed over and decided, in one transaction with what is
+/// noted. So a crash repeats a page and never loses one.
 struct FeedState: Sendable {
     /// What a walk reads.
     enum Part: Equatable, Sendable {
@@ -48,7 +50,8 @@ struct FeedState: Sendable {
         case newest(floor: Date?)
         /// What an interruption or a lost position has left.
         case gap
-        /// Everything from the newest item, or from where the sweep that was begun stopped, down to a floor.
+        /// Everything from the newest item, or from where the sweep that was begun stopped, down to
+        /// a floor.
         case sweep(floor: Date)
         /// As many items of the past, from the newest one or from where an earlier walk stopped.
         case past(limit: Int)
@@ -80,7 +83,8 @@ struct FeedState: Sendable {
     enum Ending: Equatable, Sendable {
         /// Everything was read.
         case whole
-        /// After as many pages as one look asks for, or because another process moved the feed; the next look goes on.
+        /// After as many pages as one look asks for, or because another process moved the feed; the
+        /// next look goes on.
         case partial
         /// A person's budget, a pause or the worker's end allows no further page.
         case stopped
@@ -103,7 +107,9 @@ struct FeedState: Sendable {
         /// A stretch to note as not readable any more.
         var unreached: Unreached?
 
-        init(_ next: Next, unreached: Unreached? = nil) { (self.next, self.unreached) = (next, unreached) }
+        init(_ next: Next, unreached: Unreached? = nil) {
+            (self.next, self.unreached) = (next, unreached)
+        }
     }
 
     /// A stretch of time whose items cannot be read any more.
@@ -129,18 +135,22 @@ struct FeedState: Sendable {
         let present: Date
     }
 
-    /// How far the times of items may be out of their order, in seconds: servers date posts, and send them late.
+    /// How far the times of items may be out of their order, in seconds: servers date posts, and
+    /// send them late.
     private static let disorder: TimeInterval = 600
     /// Refusals of a page that may be meant for good.
-    private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
-    /// The share of the items that a network shows at all from which on more may be hidden behind them: some are taken
-    /// back, and others arrive while they are read.
+    private static let refusals: [NetworkError.Code] = [
+        .rejected, .notFound, .forbidden, .tooLarge,
+    ]
+    /// The share of the items that a network shows at all from which on more may be hidden behind
+    /// them: some are taken back, and others arrive while they are read.
     private static let hiddenFrom = 0.9
     /// How seldom a success that changes nothing is stored, in seconds.
     private static let successLasts: TimeInterval = 300
 
     let terms: FeedTerms
-    /// How many of the newest items the network shows, as told in advance or by a page; nil for all.
+    /// How many of the newest items the network shows, as told in advance or by a page; nil for
+    /// all.
     private(set) var depth: Int?
     /// What is stored, or is to be stored next.
     var progress: FeedProgress
@@ -194,8 +204,11 @@ struct FeedState: Sendable {
                 isCareful: begun.refused != nil, isUnread: isUnread)
         case .past(let limit):
             guard let left = left(of: limit), left > 0 else { return nil }
-            guard !isUnread, let past = progress.past else { return walk(.newest, isCareful: false, left: left) }
-            // Where the last walk ended at a page that could not be had, perhaps one item is the cause.
+            guard !isUnread, let past = progress.past else {
+                return walk(.newest, isCareful: false, left: left)
+            }
+            // Where the last walk ended at a page that could not be had, perhaps one item is the
+            // cause.
             return walk(.older(past.cursor), isCareful: past.refused != nil, left: left)
         }
     }
@@ -218,7 +231,8 @@ struct FeedState: Sendable {
 
     /// Notes that there is no further page, or that no more may be asked for now.
     ///
-    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them cannot be asked for.
+    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them
+    ///   cannot be asked for.
     mutating func ended(
         _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
     ) -> Step {
@@ -232,7 +246,8 @@ struct FeedState: Sendable {
             guard isCircle, let gap, let floor = gap.floor else { break }
             let end = max(gap.top ?? time.present, floor)
             return Step(
-                .over(.whole), unreached: Unreached(from: floor, to: end, reason: "the server repeats its pages"))
+                .over(.whole),
+                unreached: Unreached(from: floor, to: end, reason: "the server repeats its pages"))
         case .sweep(let floor):
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
@@ -288,12 +303,14 @@ struct FeedState: Sendable {
             // One that is not read yet is part of the new one.
             progress.gap = Stretch(
                 cursor: older, remaining: depth.map { max(0, $0 - page.received) },
-                floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest, refused: progress.gap?.refused)
+                floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest,
+                refused: progress.gap?.refused)
         }
         return Step(.over(.whole))
     }
 
-    /// Says what may be hidden behind the items that have arrived, if they are as many as the network shows at all.
+    /// Says what may be hidden behind the items that have arrived, if they are as many as the
+    /// network shows at all.
     private mutating func endArrivals(at time: Moment) -> Step {
         isCaughtUp = true
         defer { (oldestArrival, progress.arrived) = (nil, 0) }
@@ -302,13 +319,14 @@ struct FeedState: Sendable {
         }
         let remaining = depth - min(progress.arrived, depth)
         return Step(
-            .over(.whole), unreached: hidden(from: floor, to: oldestArrival ?? time.present, remaining: remaining))
+            .over(.whole),
+            unreached: hidden(from: floor, to: oldestArrival ?? time.present, remaining: remaining))
     }
 
     /// Whether an error means that nothing leads on from the position any more.
     ///
-    /// A server that does not take a position never will, and neither does a page get smaller that is too large even
-    /// with one item. Other refusals of one page may pass.
+    /// A server that does not take a position never will, and neither does a page get smaller that
+    /// is too large even with one item. Other refusals of one page may pass.
     private mutating func isLost(_ error: NetworkError, in walk: Walk, at time: Moment) -> Bool {
         if error.code == .tooLarge { return true }
         guard walk.isFirst else { return false }
@@ -331,16 +349,19 @@ struct FeedState: Sendable {
         progress.gap = nil
         guard !Self.reaches(page, floor) else { return Step(.over(.whole)) }
         return Step(
-            .over(.whole), unreached: hidden(from: floor, to: gap.top ?? time.present, remaining: gap.remaining))
+            .over(.whole),
+            unreached: hidden(from: floor, to: gap.top ?? time.present, remaining: gap.remaining))
     }
 
-    private mutating func failedInGap(_ error: NetworkError, _ walk: Walk, at time: Moment) -> Step {
+    private mutating func failedInGap(_ error: NetworkError, _ walk: Walk, at time: Moment) -> Step
+    {
         guard let gap = progress.gap, let floor = gap.floor, Self.isAboutPage(error) else {
             return Step(.failure(error))
         }
         let hasLasted = Self.hasLasted(since: &progress.gap.refused, at: time)
         if error.code == .rejected, walk.isFirst, !walk.isCareful {
-            // The server does not take the cursor any more, perhaps because the item is gone that it names.
+            // The server does not take the cursor any more, perhaps because the item is gone that
+            // it names.
             return Step(.walk(.newest(floor: floor)))
         }
         // What is new was read; the gap is asked for again with the next look, for a while.
@@ -353,9 +374,11 @@ struct FeedState: Sendable {
 
     // MARK: Sweeps
 
-    private mutating func tookOfSweep(_ page: FeedPage, downTo floor: Date, at time: Moment) -> Step {
+    private mutating func tookOfSweep(_ page: FeedPage, downTo floor: Date, at time: Moment) -> Step
+    {
         if let older = page.older, !Self.reaches(page, floor) {
-            progress.sweep = Stretch(cursor: older, floor: floor, top: page.bottom ?? progress.sweep?.top)
+            progress.sweep = Stretch(
+                cursor: older, floor: floor, top: page.bottom ?? progress.sweep?.top)
             return Step(.anotherPage)
         }
         endSweep(downTo: floor, at: time)
@@ -371,20 +394,22 @@ struct FeedState: Sendable {
             progress.sweep = nil
             return Step(.over(.partial))
         }
-        // The page is asked for again with the next look, for a while; then the next sweep begins anew.
+        // The page is asked for again with the next look, for a while; then the next sweep begins
+        // anew.
         _ = troubled("\(error)", error.code, at: time)
         guard Self.hasLasted(since: &progress.sweep.refused, at: time), isHeard(at: time) else {
             return Step(.over(.refused))
         }
-        // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
+        // What arrived there in time was heard. What was put in later was not, and nothing looks
+        // there again.
         let end = max(progress.sweep?.top ?? time.present, floor)
         endSweep(downTo: floor, at: time)
         return Step(.over(.whole), unreached: Unreached(from: floor, to: end, reason: "\(error)"))
     }
 
     private mutating func endSweep(downTo floor: Date, at time: Moment) {
-        // Who has not come so far after the last sweep goes on from there; who was further begins anew, for replies may
-        // have come since.
+        // Who has not come so far after the last sweep goes on from there; who was further begins
+        // anew, for replies may have come since.
         var place = OutboxStore.PublishedPlace(due: floor, id: "")
         if let below = progress.below?.place, below.due < floor { place = below }
         progress.below = PublishedStretch(place: place, end: time.now)
@@ -404,9 +429,12 @@ struct FeedState: Sendable {
         return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - left))
     }
 
-    /// The time before the oldest item of the past, if nearly as many items were read as the network shows at all.
+    /// The time before the oldest item of the past, if nearly as many items were read as the
+    /// network shows at all.
     private func hiddenPast(afterReading number: Int) -> Unreached? {
-        guard let depth, let oldestPast, Double(number) >= Self.hiddenFrom * Double(depth) else { return nil }
+        guard let depth, let oldestPast, Double(number) >= Self.hiddenFrom * Double(depth) else {
+            return nil
+        }
         return Unreached(
             from: FeedHealth.Unreached.beginning, to: oldestPast,
             reason: "the network shows no more than the newest \(depth)")
@@ -416,8 +444,8 @@ struct FeedState: Sendable {
 
     /// Notes that nothing went wrong.
     ///
-    /// - Parameter isWhole: Whether the feed was read to its end; only then is everything known that is older than the
-    ///   newest item, for some networks give the newest first.
+    /// - Parameter isWhole: Whether the feed was read to its end; only then is everything known
+    ///   that is older than the newest item, for some networks give the newest first.
     /// - Returns: What of that is worth storing now.
     mutating func succeeded(isWhole: Bool, at time: Moment) -> News {
         let old = progress
@@ -425,11 +453,13 @@ struct FeedState: Sendable {
         if isWhole, old.gap == nil {
             lastRead = time.now
             let isRecent =
-                old.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) } ?? false
+                old.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) }
+                ?? false
             progress.newest = [old.newest, newestSeen].compactMap(\.self).max()
             if !isRecent || old.error != nil { progress.read = time.now }
         }
-        // How far it was read is stored with the next thing that is: an earlier time only has more read again.
+        // How far it was read is stored with the next thing that is: an earlier time only has more
+        // read again.
         if progress.error != old.error || old.read == nil && progress.read != nil { return .change }
         return progress.read != old.read ? .time : .nothing
     }
@@ -446,12 +476,14 @@ struct FeedState: Sendable {
 
     // MARK: What a page tells
 
-    /// Whether it may be for good that a page is not given out: the server refuses it, or breaks over it.
+    /// Whether it may be for good that a page is not given out: the server refuses it, or breaks
+    /// over it.
     private static func isAboutPage(_ error: NetworkError) -> Bool {
         refusals.contains(error.code) || error.mayBeOfOneItem
     }
 
-    /// Whether something has gone wrong for so long that it is believed; the first time begins the count.
+    /// Whether something has gone wrong for so long that it is believed; the first time begins the
+    /// count.
     private static func hasLasted(since first: inout Date?, at time: Moment) -> Bool {
         guard let since = first, since <= time.now else {
             first = time.now
@@ -470,13 +502,15 @@ struct FeedState: Sendable {
         lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
     }
 
-    /// What lies between two instants, if nearly all that the network shows was read, so that it may hide the rest.
+    /// What lies between two instants, if nearly all that the network shows was read, so that it
+    /// may hide the rest.
     private func hidden(from floor: Date, to end: Date, remaining: Int?) -> Unreached? {
         // What arrived and was not read yet takes room, too, and nobody has counted it.
         guard let depth, let remaining, end > floor,
             !isCaughtUp || Double(depth - remaining) >= Self.hiddenFrom * Double(depth)
         else { return nil }
-        return Unreached(from: floor, to: end, reason: "the network shows no more than the newest \(depth)")
+        return Unreached(
+            from: floor, to: end, reason: "the network shows no more than the newest \(depth)")
     }
 
     /// From when on items are wanted, if they are from after `floor`.
@@ -487,7 +521,8 @@ struct FeedState: Sendable {
 
     /// Whether a page ends below an instant; single items out of their place do not tell.
     private static func reaches(_ page: FeedPage, _ floor: Date) -> Bool {
-        !page.isFromBelow && !page.items.isEmpty && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
+        !page.isFromBelow && !page.items.isEmpty
+            && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
     }
 }
 

@@ -99,7 +99,8 @@ package struct FeedTable: Sendable {
     let mirror: String
     private let times: ReadTimes
 
-    /// - Parameter times: Keeps the times of readings that a process stores for all its mirrors at once.
+    /// - Parameter times: Keeps the times of readings that a process stores for all its mirrors at
+    ///   once.
     package init(storage: any StorageEngine, mirror: String, times: ReadTimes = ReadTimes()) {
         self.storage = storage
         self.mirror = mirror
@@ -135,9 +136,11 @@ package struct FeedTable: Sendable {
         return progress
     }
 
-    /// Moves a feed on, together with what was noted of its items and of a stretch that cannot be read any more.
+    /// Moves a feed on, together with what was noted of its items and of a stretch that cannot be
+    /// read any more.
     ///
-    /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then nothing changed.
+    /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then
+    ///   nothing changed.
     /// - Throws: The store's error.
     func advance(
         _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [],
@@ -145,11 +148,15 @@ package struct FeedTable: Sendable {
     ) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
-            guard try connection.execute(Self.moving(feed, from: old.position, to: new, mirror)) == 1 else {
+            guard
+                try connection.execute(Self.moving(feed, from: old.position, to: new, mirror)) == 1
+            else {
                 return false
             }
-            for part in Part.allCases where old[keyPath: part.property] != new[keyPath: part.property] {
-                try connection.execute(Self.writing(new[keyPath: part.property], as: part, of: feed, mirror))
+            for part in Part.allCases
+            where old[keyPath: part.property] != new[keyPath: part.property] {
+                try connection.execute(
+                    Self.writing(new[keyPath: part.property], as: part, of: feed, mirror))
             }
             for item in items { try Self.note(item, of: feed, mirror, connection) }
             if let unreached { try connection.execute(Self.noting(unreached, of: feed, mirror)) }
@@ -157,7 +164,8 @@ package struct FeedTable: Sendable {
         }
     }
 
-    /// Stores when a feed was read, of which nothing else has changed; a process with many mirrors does so later.
+    /// Stores when a feed was read, of which nothing else has changed; a process with many mirrors
+    /// does so later.
     func storeTime(_ progress: FeedProgress, of feed: String) async throws {
         guard !times.note(progress, of: feed, mirror: mirror) else { return }
         try await store(progress, of: feed)
@@ -187,7 +195,8 @@ package struct FeedTable: Sendable {
                     UPDATE feeds SET position = NULL, below_ms = NULL, below_action = NULL, below_end_ms = NULL
                     WHERE mirror = \(mirror) AND feed = \(feed)
                     """)
-                try connection.execute("DELETE FROM feed_stretches WHERE mirror = \(mirror) AND feed = \(feed)")
+                try connection.execute(
+                    "DELETE FROM feed_stretches WHERE mirror = \(mirror) AND feed = \(feed)")
             }
         }
     }
@@ -236,7 +245,9 @@ package struct FeedTable: Sendable {
             """
     }
 
-    private static func writing(_ stretch: Stretch?, as part: Part, of feed: String, _ mirror: String) -> SQL {
+    private static func writing(
+        _ stretch: Stretch?, as part: Part, of feed: String, _ mirror: String
+    ) -> SQL {
         guard let stretch else {
             return """
                 DELETE FROM feed_stretches WHERE mirror = \(mirror) AND feed = \(feed) AND part = \(part.rawValue)
@@ -253,7 +264,8 @@ package struct FeedTable: Sendable {
 
     // MARK: Items
 
-    /// The items that another try may decide: those that wait, and what an older program could not read.
+    /// The items that another try may decide: those that wait, and what an older program could not
+    /// read.
     func pending(in feed: String, version: String) async throws -> [FeedItem] {
         try await storage.query(
             """
@@ -283,7 +295,9 @@ package struct FeedTable: Sendable {
     /// - Throws: The store's error.
     func note(_ item: FeedItem, of feed: String) async throws {
         let mirror = mirror
-        try await storage.transaction { connection in try Self.note(item, of: feed, mirror, connection) }
+        try await storage.transaction { connection in
+            try Self.note(item, of: feed, mirror, connection)
+        }
     }
 
     /// Forgets the items whose names tell that people wrote them.
@@ -333,7 +347,8 @@ package struct FeedTable: Sendable {
         try await storage.note(Self.noting(unreached, of: feed, mirror))
     }
 
-    /// Forgets that the past before the oldest item of a feed could not be read: a downloaded archive has it.
+    /// Forgets that the past before the oldest item of a feed could not be read: a downloaded
+    /// archive has it.
     func forgetUnreachedPast(of feed: String) async throws {
         try await storage.note(
             """
@@ -342,8 +357,11 @@ package struct FeedTable: Sendable {
             """)
     }
 
-    /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is part of it.
-    private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String) -> SQL {
+    /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is
+    /// part of it.
+    private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String)
+        -> SQL
+    {
         let from = Date(timeIntervalSince1970: unreached.from.timeIntervalSince1970.rounded(.down))
         let to = Date(timeIntervalSince1970: unreached.to.timeIntervalSince1970.rounded(.up))
         return """
@@ -359,26 +377,31 @@ package struct FeedTable: Sendable {
     /// How many rows leave in one transaction.
     private static let batch = 500
 
-    /// Forgets items that nothing more is tried for, and stretches that could not be read, from before `time`.
+    /// Forgets items that nothing more is tried for, and stretches that could not be read, from
+    /// before `time`.
     ///
-    /// A feed that was not read to its end since then, or has a stretch to be read still, may show them once more: of it
-    /// everything stays.
+    /// A feed that was not read to its end since then, or has a stretch to be read still, may show
+    /// them once more: of it everything stays.
     ///
     /// - Parameter time: What was noted later, or made, stays.
     /// - Throws: The store's error.
     package func clean(before time: Date) async throws {
-        let items: SQL = "mirror = \(mirror) AND state <> 'waiting' AND noted_ms < \(time.milliseconds)"
+        let items: SQL =
+            "mirror = \(mirror) AND state <> 'waiting' AND noted_ms < \(time.milliseconds)"
         // The past that the network never showed stays missing, however old it is.
         let beginning = FeedHealth.Unreached.beginning.milliseconds
-        let gaps: SQL = "mirror = \(mirror) AND to_ms < \(time.milliseconds) AND from_ms <> \(beginning)"
+        let gaps: SQL =
+            "mirror = \(mirror) AND to_ms < \(time.milliseconds) AND from_ms <> \(beginning)"
         let old = try await storage.query(
             "SELECT feed FROM feed_items WHERE \(items) UNION SELECT feed FROM feed_gaps WHERE \(gaps)"
         ).map { try $0.text("feed") }
         guard !old.isEmpty else { return }
         let known = try await feedsKnown(since: time)
         for name in old where known.contains(FeedName.feed(of: name)) {
-            let batch: SQL = "SELECT item FROM feed_items WHERE \(items) AND feed = \(name) LIMIT \(Self.batch)"
-            let deletion: SQL = "DELETE FROM feed_items WHERE \(items) AND feed = \(name) AND item IN (\(batch))"
+            let batch: SQL =
+                "SELECT item FROM feed_items WHERE \(items) AND feed = \(name) LIMIT \(Self.batch)"
+            let deletion: SQL =
+                "DELETE FROM feed_items WHERE \(items) AND feed = \(name) AND item IN (\(batch))"
             while try await storage.execute(deletion) == Self.batch {}
             try await storage.execute("DELETE FROM feed_gaps WHERE \(gaps) AND feed = \(name)")
         }
@@ -421,7 +444,9 @@ package struct FeedTable: Sendable {
                 body(&found[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
             }
             let state = try row.optionalText("state")
-            let (first, second) = (try row.optionalDate("first_ms"), try row.optionalDate("second_ms"))
+            let (first, second) = (
+                try row.optionalDate("first_ms"), try row.optionalDate("second_ms")
+            )
             switch try row.int("part") {
             case 0:
                 let (error, code) = (try row.optionalText("error"), state)
@@ -448,8 +473,8 @@ package struct FeedTable: Sendable {
         return found.mapValues { feeds in feeds.values.sorted { $0.feed < $1.feed } }
     }
 
-    /// Feeds, their items by state, and the newest 100 stretches of each mirror that cannot be read any more, as parts 0, 1
-    /// and 2.
+    /// Feeds, their items by state, and the newest 100 stretches of each mirror that cannot be read
+    /// any more, as parts 0, 1 and 2.
     private static func healthSelection(of mirrors: [String]) -> SQL {
         """
         SELECT 0 AS part, mirror, feed, error_code AS state, error, read_ms AS first_ms, error_ms AS second_ms,
@@ -483,7 +508,9 @@ extension Stretch {
 
 extension PublishedStretch {
     fileprivate init?(row: SQLRow) throws {
-        guard let due = try row.optionalDate("below_ms"), let end = try row.optionalDate("below_end_ms") else {
+        guard let due = try row.optionalDate("below_ms"),
+            let end = try row.optionalDate("below_end_ms")
+        else {
             return nil
         }
         place = OutboxStore.PublishedPlace(due: due, id: try row.optionalText("below_action") ?? "")

@@ -4,8 +4,9 @@ import Storage
 
 /// When feeds were last read to their end, of all mirrors of a process, until that is stored.
 ///
-/// A worker stores these times for all feeds of its mirrors at once: one statement each for thousands of feeds in which
-/// nothing is new would be most of its work. A command stores each by itself.
+/// A worker stores these times for all feeds of its mirrors at once: one statement each for
+/// thousands of feeds in which nothing is new would be most of its work. A command stores each by
+/// itself.
 package final class ReadTimes: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private struct Key: Hashable {
@@ -21,8 +22,8 @@ package final class ReadTimes: @unchecked Sendable {
     private var collectors = 0
     private var times: [Key: (read: Date, newest: Date?)] = [:]
 
-    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller does every minute, and
-    /// after the last time `Installation.endCollectingReadTimes`.
+    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller
+    /// does every minute, and after the last time `Installation.endCollectingReadTimes`.
     package func beginCollecting() { lock.withLock { collectors += 1 } }
 
     func endCollecting() { lock.withLock { collectors -= 1 } }
@@ -40,10 +41,11 @@ package final class ReadTimes: @unchecked Sendable {
 
     /// Stores what was kept.
     ///
-    /// A time that another worker has stored meanwhile stays if it is later, and a feed without a row gets none: its
-    /// mirror was removed.
+    /// A time that another worker has stored meanwhile stays if it is later, and a feed without a
+    /// row gets none: its mirror was removed.
     ///
-    /// - Throws: The store's error; the times are lost then, and the next reading of each feed tells a later one.
+    /// - Throws: The store's error; the times are lost then, and the next reading of each feed
+    ///   tells a later one.
     func store(in storage: any StorageEngine) async throws {
         let kept = lock.withLock {
             defer { times = [:] }

@@ -2,8 +2,8 @@ package import Favorites
 import Foundation
 package import Outbox
 
-/// A place in the worker at which a rehearsal may end or stop the process: where something is stored and the next thing
-/// is not.
+/// A place in the worker at which a rehearsal may end or stop the process: where something is
+/// stored and the next thing is not.
 package struct FaultPoint: Hashable, Sendable {
     /// What `REHEARSAL_FAULT` calls it.
     package let name: String
@@ -15,17 +15,24 @@ package struct FaultPoint: Hashable, Sendable {
     package static let planStored = FaultPoint("plan.stored")
     /// The decision about a mention is stored, and the feed's cursor is not.
     package static let mentionDecided = FaultPoint("mention.decided")
-    /// The decisions about a page of the bot's home timeline are stored, and the feed's cursor is not.
+    /// The decisions about a page of the bot's home timeline are stored, and the feed's cursor is
+    /// not.
     package static let favoriteDecided = FaultPoint("favorite.decided")
     package static let cursorStored = FaultPoint("cursor.stored")
     package static let leaseTaken = FaultPoint("lease.taken")
     package static let leaseReleased = FaultPoint("lease.released")
 
-    package static func delivery(_ step: DeliveryStep) -> FaultPoint { FaultPoint("delivery.\(step.rawValue)") }
+    package static func delivery(_ step: DeliveryStep) -> FaultPoint {
+        FaultPoint("delivery.\(step.rawValue)")
+    }
 
-    package static func upload(_ step: UploadStep) -> FaultPoint { FaultPoint("upload.\(step.rawValue)") }
+    package static func upload(_ step: UploadStep) -> FaultPoint {
+        FaultPoint("upload.\(step.rawValue)")
+    }
 
-    package static func learning(_ step: LearningStep) -> FaultPoint { FaultPoint("learning.\(step.rawValue)") }
+    package static func learning(_ step: LearningStep) -> FaultPoint {
+        FaultPoint("learning.\(step.rawValue)")
+    }
 
     package static func undo(_ step: UndoStep) -> FaultPoint { FaultPoint("undo.\(step.rawValue)") }
 
@@ -66,9 +73,11 @@ final class FaultTrap: @unchecked Sendable {
     /// Reads `kill@NAME#N` or `stop@NAME#N`; nil if it is neither.
     convenience init?(_ text: String) {
         let signals = ["kill": SIGKILL, "stop": SIGSTOP]
-        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         guard parts.count == 2, let signal = signals[parts[0]] else { return nil }
-        let place = parts[1].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let place = parts[1].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         guard place.count == 2, let passing = Int(place[1]), passing > 0,
             let point = FaultPoint.all.first(where: { $0.name == place[0] })
         else { return nil }

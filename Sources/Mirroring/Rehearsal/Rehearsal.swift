@@ -5,11 +5,11 @@ import Posts
 package import Settings
 import Transport
 
-/// How a process differs from one in earnest: its clock may run faster and be set while it runs, its lease may change
-/// hands sooner, and it may end itself at a named point.
+/// How a process differs from one in earnest: its clock may run faster and be set while it runs,
+/// its lease may change hands sooner, and it may end itself at a named point.
 ///
-/// For the crash harness, which runs the program as it is built. A process that could reach anything but this machine
-/// refuses to rehearse.
+/// For the crash harness, which runs the program as it is built. A process that could reach
+/// anything but this machine refuses to rehearse.
 package struct Rehearsal: Sendable {
     /// Nothing differs.
     package static let off = Rehearsal(clock: nil, leaseTiming: LeaseTiming(), faultPoints: .none)
@@ -40,7 +40,8 @@ package struct Rehearsal: Sendable {
     /// - Parameters:
     ///   - values: As `RehearsalVariable` finds them.
     ///   - accounts: Where the requests of each account go; nil for its network's own address.
-    /// - Throws: `ConfigurationError` if one has no meaning, or if an account is not on this machine.
+    /// - Throws: `ConfigurationError` if one has no meaning, or if an account is not on this
+    ///   machine.
     package init(variables values: [String: String], accounts: [AccountRole: String?]) throws {
         guard let first = values.keys.min() else {
             self = .off
@@ -53,27 +54,35 @@ package struct Rehearsal: Sendable {
                 "is for rehearsals against a server on this machine, and the \(role.rawValue)'s account is "
                     + "elsewhere; unset it")
         }
-        func value<Value>(_ variable: RehearsalVariable, _ read: (String) -> Value?) throws -> Value? {
+        func value<Value>(_ variable: RehearsalVariable, _ read: (String) -> Value?) throws
+            -> Value?
+        {
             guard let text = values[variable.rawValue] else { return nil }
             guard let value = read(text) else {
-                throw ConfigurationError(variable.rawValue, "is \"\(text.prefix(60))\"; expected \(variable.form)")
+                throw ConfigurationError(
+                    variable.rawValue, "is \"\(text.prefix(60))\"; expected \(variable.form)")
             }
             return value
         }
         let origin = try value(.origin) { try? Date($0, strategy: .iso8601) }
         let started = try value(.started) { Int64($0).map { Date(milliseconds: $0) } }
         let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
-        let patience = try value(.leaseSeconds) { Double($0).flatMap { (0.3...30).contains($0) ? $0 : nil } }
+        let patience = try value(.leaseSeconds) {
+            Double($0).flatMap { (0.3...30).contains($0) ? $0 : nil }
+        }
         let trap = try value(.fault, FaultTrap.init)
         let setting = try value(.clockFile) { $0.hasPrefix("/") ? ClockSetting(path: $0) : nil }
-        guard (origin == nil) == (started == nil), origin != nil || factor == nil && setting == nil else {
+        guard (origin == nil) == (started == nil), origin != nil || factor == nil && setting == nil
+        else {
             throw ConfigurationError(
                 RehearsalVariable.origin.rawValue,
                 "needs \(RehearsalVariable.started.rawValue), and the other way round")
         }
         self.init(
             clock: origin.map { origin in
-                AcceleratedClock(origin: origin, started: started ?? origin, factor: factor ?? 1, setting: setting)
+                AcceleratedClock(
+                    origin: origin, started: started ?? origin, factor: factor ?? 1,
+                    setting: setting)
             },
             leaseTiming: patience.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
             faultPoints: FaultPoints(trap: trap))
@@ -88,15 +97,19 @@ extension Rehearsal {
         package var started: Date
         /// How many seconds pass in one of the system's, from 1 to 300.
         package var factor: Double
-        /// For how long a lease must not beat before it may be taken, in seconds of the system's clock.
+        /// For how long a lease must not beat before it may be taken, in seconds of the system's
+        /// clock.
         package var leaseSeconds: Double?
-        /// `kill@NAME#N` or `stop@NAME#N`: what happens when the ``FaultPoint`` of this name is passed for the n-th time.
+        /// `kill@NAME#N` or `stop@NAME#N`: what happens when the ``FaultPoint`` of this name is
+        /// passed for the n-th time.
         package var fault: String?
-        /// The path of a file that says by how many seconds the clock has been set, which may change at any time.
+        /// The path of a file that says by how many seconds the clock has been set, which may
+        /// change at any time.
         package var clockFile: String?
 
         package init(
-            origin: Date, started: Date, factor: Double, leaseSeconds: Double? = nil, fault: String? = nil,
+            origin: Date, started: Date, factor: Double, leaseSeconds: Double? = nil,
+            fault: String? = nil,
             clockFile: String? = nil
         ) {
             self.origin = origin
@@ -110,7 +123,8 @@ extension Rehearsal {
         /// The variables and their values.
         package var variables: [String: String] {
             var variables = [
-                RehearsalVariable.origin: origin.formatted(.iso8601), .started: String(started.milliseconds),
+                RehearsalVariable.origin: origin.formatted(.iso8601),
+                .started: String(started.milliseconds),
                 .factor: String(factor),
             ]
             variables[.leaseSeconds] = leaseSeconds.map { String($0) }
@@ -128,7 +142,8 @@ extension Rehearsal {
     }
 }
 
-/// A wall clock that runs a number of times as fast as the system's, and that may be set while it runs.
+/// A wall clock that runs a number of times as fast as the system's, and that may be set while it
+/// runs.
 ///
 /// Two processes with the same values show the same time.
 package struct AcceleratedClock: WallClock {
@@ -149,7 +164,9 @@ package struct AcceleratedClock: WallClock {
         self.setting = setting
     }
 
-    package var now: Date { origin + Date().timeIntervalSince(started) * factor + (setting?.seconds ?? 0) }
+    package var now: Date {
+        origin + Date().timeIntervalSince(started) * factor + (setting?.seconds ?? 0)
+    }
 
     package var uptime: TimeInterval { SystemUptime.seconds * factor }
 
@@ -160,7 +177,8 @@ package struct AcceleratedClock: WallClock {
     }
 }
 
-/// By how many seconds a clock has been set ahead, or back where they are negative: what a file says at the moment.
+/// By how many seconds a clock has been set ahead, or back where they are negative: what a file
+/// says at the moment.
 package struct ClockSetting: Sendable {
     private let path: String
 
@@ -170,7 +188,8 @@ package struct ClockSetting: Sendable {
     /// A few bytes that whoever writes them keeps in memory: no wait worth a thread of its own.
     var seconds: TimeInterval {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
-            let seconds = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)), seconds.isFinite
+            let seconds = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)),
+            seconds.isFinite
         else { return 0 }
         return seconds
     }

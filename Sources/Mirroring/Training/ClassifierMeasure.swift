@@ -1,8 +1,8 @@
 package import Foundation
 import Storage
 
-/// How good the classifier is on a part of the mirror's own past that it had not seen, as `mirror-bot score` measured it
-/// last.
+/// How good the classifier is on a part of the mirror's own past that it had not seen, as
+/// `mirror-bot score` measured it last.
 package struct ClassifierMeasure: Codable, Equatable, Sendable {
     /// Posts whose chances of being a favorite are close to each other.
     package struct Bin: Codable, Equatable, Sendable {
@@ -36,10 +36,13 @@ package struct ClassifierMeasure: Codable, Equatable, Sendable {
     package var calibration: [Bin]
 
     package init(
-        measured: Date, posts: Int, favorites: Int, threshold: Double, fired: Int, hits: Int, precision: Double?,
+        measured: Date, posts: Int, favorites: Int, threshold: Double, fired: Int, hits: Int,
+        precision: Double?,
         recall: Double?, calibration: [Bin]
     ) {
-        (self.measured, self.posts, self.favorites, self.threshold) = (measured, posts, favorites, threshold)
+        (self.measured, self.posts, self.favorites, self.threshold) = (
+            measured, posts, favorites, threshold
+        )
         (self.fired, self.hits, self.precision, self.recall) = (fired, hits, precision, recall)
         self.calibration = calibration
     }

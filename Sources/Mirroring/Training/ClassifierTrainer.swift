@@ -10,7 +10,8 @@ import Settings
 
 /// Teaches the classifier the human's past favorites.
 package struct ClassifierTrainer: Sendable {
-    /// How many favorites, and how many other posts, are read from the network unless told otherwise.
+    /// How many favorites, and how many other posts, are read from the network unless told
+    /// otherwise.
     package static let seedSize = 800
     private static let batchSize = 500
     /// Why posts are left out that are of nobody to learn from.
@@ -24,7 +25,8 @@ package struct ClassifierTrainer: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - favorites: The classifier.
-    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
+    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table
+    ///     says.
     ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
         mirror: HumanMirror, favorites: Favorites, budget: TrainingBudget? = nil,
@@ -42,22 +44,25 @@ package struct ClassifierTrainer: Sendable {
         try await mirror.feeds.reset([FeedName.humanFavorites, FeedName.seen])
     }
 
-    /// Reads the human's favorites, and the posts they were chosen from, as far as the network shows them.
+    /// Reads the human's favorites, and the posts they were chosen from, as far as the network
+    /// shows them.
     ///
-    /// Where reading costs money, what ``MonthPlan`` leaves for favorites is spent at most; the summary then says what
-    /// is missing, and a worker goes on with it.
+    /// Where reading costs money, what ``MonthPlan`` leaves for favorites is spent at most; the
+    /// summary then says what is missing, and a worker goes on with it.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials.
     ///   - own: The accounts of human and bot, whose posts are not learned.
     ///   - limit: How many favorites and how many posts of the home timeline.
-    ///   - again: Whether what was learned is forgotten first; it is kept where nothing can be read instead.
+    ///   - again: Whether what was learned is forgotten first; it is kept where nothing can be read
+    ///     instead.
     /// - Returns: What was read and learned.
     /// - Throws: `NetworkError`; the store's or the counts' error.
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int, again: Bool = false
     ) async throws -> TrainingSummary {
-        try await train(from: human, own: own, limits: [.favorites: limit, .home: limit], again: again)
+        try await train(
+            from: human, own: own, limits: [.favorites: limit, .home: limit], again: again)
     }
 
     /// The same for the feeds that have a limit.
@@ -80,21 +85,26 @@ package struct ClassifierTrainer: Sendable {
                 continue
             }
             let reader = FeedReader(
-                gate: .hasty(human, clock: mirror.clock), feed: feed, name: name, table: mirror.feeds,
-                clock: mirror.clock, terms: FeedTerms(pages: Cadence.pages(of: feed, on: human.name)))
+                gate: .hasty(human, clock: mirror.clock), feed: feed, name: name,
+                table: mirror.feeds,
+                clock: mirror.clock,
+                terms: FeedTerms(pages: Cadence.pages(of: feed, on: human.name)))
             if isToStartOver, try await reader.mayRead(within: budget) {
                 try await startOver()
                 isToStartOver = false
             }
             let before = tally.summary.read
-            let (sentence, price) = try await reader.train(step, limit: limit, budget: budget, report: report) {
+            let (sentence, price) = try await reader.train(
+                step, limit: limit, budget: budget, report: report
+            ) {
                 items, total in
                 let usable = try await learnable.among(items)
                 let events = usable.map { item -> FavoriteEvent in
                     step == .favorites ? .favorited(item.example) : .seen(item.example)
                 }
                 let learned = try await favorites.learn(events, at: mirror.clock.now)
-                let done = tally.add(read: items.count, leftOut: items.count - usable.count, learned)
+                let done = tally.add(
+                    read: items.count, leftOut: items.count - usable.count, learned)
                 report(TrainingProgress(step: step, done: done - before, total: total))
             }
             missing += [sentence].compactMap(\.self)
@@ -107,7 +117,8 @@ package struct ClassifierTrainer: Sendable {
         return summary
     }
 
-    /// Learns how far the evidence is to be believed, unless a worker holds the mirror: that does it as it learns on.
+    /// Learns how far the evidence is to be believed, unless a worker holds the mirror: that does
+    /// it as it learns on.
     ///
     /// Nor while the counts cannot be read: then the next training does it, or the worker.
     private func fitWeights() async throws {
@@ -117,7 +128,8 @@ package struct ClassifierTrainer: Sendable {
             timing: mirror.rehearsal.leaseTiming, logger: mirror.logger)
         do {
             _ = try await keeper.holdingNow { [favorites, mirror] lease in
-                try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(at: mirror.clock.now)
+                try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(
+                    at: mirror.clock.now)
             }
         } catch is FavoritesError {}
     }
@@ -150,7 +162,8 @@ package struct ClassifierTrainer: Sendable {
         let record = try await mirror.table.record()
         let own = Set([record.human, record.bot].compactMap(\.self))
         let batches = ArchiveBatches(
-            path: path, purpose: .classifier, network: mirror.configuration.humanNetwork, localHost: host,
+            path: path, purpose: .classifier, network: mirror.configuration.humanNetwork,
+            localHost: host,
             owner: record.human, batchSize: Self.batchSize, now: mirror.clock.now)
         let tally = Tally()
         let quota = Quota(limit: limit)
@@ -168,26 +181,34 @@ package struct ClassifierTrainer: Sendable {
         return summary
     }
 
-    /// The names of those who were denied, as far as they are known: labelled posts may tell nothing else of an author.
+    /// The names of those who were denied, as far as they are known: labelled posts may tell
+    /// nothing else of an author.
     private func deniedNames() async throws -> Set<String> {
-        let known = try await mirror.people.all().filter { $0.id.network == mirror.configuration.humanNetwork }
+        let known = try await mirror.people.all().filter {
+            $0.id.network == mirror.configuration.humanNetwork
+        }
         let stances = try await mirror.people.stances(of: known.map(\.id))
         return Set(known.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
     }
 
-    /// The items of others who were not denied or forgotten and did not opt out, where the post or the name of an author
-    /// tells who it is.
+    /// The items of others who were not denied or forgotten and did not opt out, where the post or
+    /// the name of an author tells who it is.
     private func learnable(
-        of batch: [ArchiveItem], localHost: String?, own: Set<AccountID>, besides denied: Set<String>
+        of batch: [ArchiveItem], localHost: String?, own: Set<AccountID>,
+        besides denied: Set<String>
     ) async throws -> [ArchiveItem] {
         let network = mirror.configuration.humanNetwork
         let authors = batch.map { item -> [AccountID] in
-            let named = item.example?.author.map { AccountID(name: $0, localHost: localHost ?? "", on: network) }
+            let named = item.example?.author.map {
+                AccountID(name: $0, localHost: localHost ?? "", on: network)
+            }
             return [named, item.example?.authorID, item.example?.id.author].compactMap(\.self)
         }
         let stances = try await mirror.people.stances(of: authors.flatMap(\.self))
         return zip(batch, authors).filter { item, authors in
-            !authors.contains { stances[$0] == .deny || denied.contains($0.value) || own.contains($0) }
+            !authors.contains {
+                stances[$0] == .deny || denied.contains($0.value) || own.contains($0)
+            }
                 && !OptOut.isOptedOut(bio: item.example?.authorBio ?? "")
         }.map(\.0)
     }
@@ -252,6 +273,8 @@ extension ArchiveItem {
 
 extension Example {
     fileprivate init(_ imported: ImportedExample) {
-        self.init(id: imported.id, author: imported.author, authorID: imported.authorID, text: imported.text)
+        self.init(
+            id: imported.id, author: imported.author, authorID: imported.authorID,
+            text: imported.text)
     }
 }

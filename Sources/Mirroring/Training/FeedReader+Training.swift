@@ -4,7 +4,8 @@ import Networks
 import Posts
 import Settings
 
-/// Reading a feed for a training: first what is new, then further into the past, as far as the money reaches.
+/// Reading a feed for a training: first what is new, then further into the past, as far as the
+/// money reaches.
 extension FeedReader {
     /// What a training asks for, and of whom.
     private struct Order: Sendable {
@@ -18,7 +19,8 @@ extension FeedReader {
 
     /// Reads what is new and what is left of the past.
     ///
-    /// Where reading costs money, the wish is stored first: a worker goes on with what this training has to leave.
+    /// Where reading costs money, the wish is stored first: a worker goes on with what this
+    /// training has to leave.
     ///
     /// - Parameters:
     ///   - step: What is read, for reports.
@@ -26,9 +28,10 @@ extension FeedReader {
     ///   - budget: What may be spent.
     ///   - isEnough: Asked after each page, where reading costs money; true ends the walk for good.
     ///   - report: Told the price before the first request.
-    ///   - handle: Given the posts of one page, the newest first, and how many items there will be at most.
-    /// - Returns: A sentence about what could not be read, `nil` if everything was; and what is left to pay, `nil` where
-    ///   reading is free.
+    ///   - handle: Given the posts of one page, the newest first, and how many items there will be
+    ///     at most.
+    /// - Returns: A sentence about what could not be read, `nil` if everything was; and what is
+    ///   left to pay, `nil` where reading is free.
     /// - Throws: ``NetworkError``; the store's error; what `handle` throws.
     func train(
         _ step: TrainingProgress.Step, limit: Int, budget: TrainingBudget,
@@ -36,7 +39,8 @@ extension FeedReader {
         report: @escaping @Sendable (TrainingProgress) -> Void,
         _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
     ) async throws -> (missing: String?, price: TrainingPrice?) {
-        let order = Order(step: step, limit: limit, budget: budget, isEnough: isEnough, report: report)
+        let order = Order(
+            step: step, limit: limit, budget: budget, isEnough: isEnough, report: report)
         if isPaid { try await wantPast(limit) }
         let items = try await left(order)
         try await announcePrice(order, items: items)
@@ -45,7 +49,8 @@ extension FeedReader {
     }
 
     private func readAll(
-        _ order: Order, _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
+        _ order: Order,
+        _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
     ) async throws -> String? {
         let total = try await isUnread() ? order.limit : nil
         let page: Handler = { items, _ in
@@ -75,7 +80,9 @@ extension FeedReader {
     }
 
     /// Whether reading the feed costs money.
-    nonisolated var isPaid: Bool { gate.price(ofReading: 1, from: feed).map { $0 > .zero } ?? false }
+    nonisolated var isPaid: Bool {
+        gate.price(ofReading: 1, from: feed).map { $0 > .zero } ?? false
+    }
 
     /// How many items of the past are still wanted; nil if the past was read.
     private func left(_ order: Order) async throws -> Int? {
@@ -85,7 +92,9 @@ extension FeedReader {
 
     /// Tells what the reading may cost, before the first request.
     private func announcePrice(_ order: Order, items: Int?) async throws {
-        guard let items, items > 0, let price = gate.price(ofReading: items, from: feed) else { return }
+        guard let items, items > 0, let price = gate.price(ofReading: items, from: feed) else {
+            return
+        }
         let plan = try await order.budget.plan(at: clock.now)
         let day = gate.name.descriptor.prices.map { " at the prices of \($0.day)" } ?? ""
         order.report(
@@ -98,10 +107,15 @@ extension FeedReader {
     }
 
     /// Whether there is money for another page of the past, where it costs any.
-    func mayRead(within budget: TrainingBudget) async throws -> Bool { try await mayRead(.past(feed), within: budget) }
+    func mayRead(within budget: TrainingBudget) async throws -> Bool {
+        try await mayRead(.past(feed), within: budget)
+    }
 
-    private func mayRead(_ purpose: SpendingPurpose, within budget: TrainingBudget) async throws -> Bool {
-        guard isPaid, let price = gate.price(ofReading: TrainingLeft.smallestPage, from: feed) else { return true }
+    private func mayRead(_ purpose: SpendingPurpose, within budget: TrainingBudget) async throws
+        -> Bool
+    {
+        guard isPaid, let price = gate.price(ofReading: TrainingLeft.smallestPage, from: feed)
+        else { return true }
         return try await budget.plan(at: clock.now).left(for: purpose) >= price
     }
 
@@ -151,14 +165,17 @@ extension FeedReader {
             monthsLeft: left > 0 ? outlook?.months : 0, goesOn: outlook?.date)
     }
 
-    /// Returns the month's plan, how many months the rest of all trainings takes, and when a worker continues this one.
+    /// Returns the month's plan, how many months the rest of all trainings takes, and when a worker
+    /// continues this one.
     private func outlook(
         _ order: Order, until: Date?
     ) async throws -> (plan: MonthPlan, months: Int?, date: Date) {
         let now = clock.now
         let (plan, rest) = (try await order.budget.plan(at: now), try await table.trainingLeft())
         let gate = gate
-        let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) { gate.price(ofReading: $0, from: $1) }
+        let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) {
+            gate.price(ofReading: $0, from: $1)
+        }
         let opening = plan.opens(
             for: .past(feed), gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
         return (plan, months, max(until ?? opening, now))
@@ -178,7 +195,8 @@ extension FeedReader {
                 """
         }
         let (plan, months, date) = try await outlook(order, until: until)
-        let cost = gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
+        let cost =
+            gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
         let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.
         let cause =

@@ -3,7 +3,8 @@ import Conduct
 package import Networks
 package import Posts
 
-/// Picks the posts of others that the classifier may learn from: open to all, and of people who did not opt out.
+/// Picks the posts of others that the classifier may learn from: open to all, and of people who did
+/// not opt out.
 package struct Learnable: Sendable {
     let people: People
     /// The accounts of human and bot.
@@ -37,9 +38,13 @@ package struct Learnable: Sendable {
                 && !OptOut.isOptedOut(item.author)
         }
         let stances =
-            if let known { known } else { try await people.stances(of: candidates.map(\.author.id)) }
-        // Who was denied may have been learned from before their names were known, or while that was said.
-        for author in items.map(\.author) where OptOut.isOptedOut(author) || stances[author.id] == .deny {
+            if let known { known } else {
+                try await people.stances(of: candidates.map(\.author.id))
+            }
+        // Who was denied may have been learned from before their names were known, or while that
+        // was said.
+        for author in items.map(\.author)
+        where OptOut.isOptedOut(author) || stances[author.id] == .deny {
             try await onOptOut(author.id, author.handle)
         }
         return candidates.filter { stances[$0.author.id] != .deny }

@@ -4,10 +4,11 @@ import Logging
 package import Networks
 package import Posts
 
-/// Goes on with trainings that a month's money cut short, a page at a time, as far as each month reaches.
+/// Goes on with trainings that a month's money cut short, a page at a time, as far as each month
+/// reaches.
 ///
-/// A training that was asked for leaves its wish with the feed (``TrainingLeft``), page by page. So a worker that is
-/// killed, or a later one, finds the place, and no page is paid for twice.
+/// A training that was asked for leaves its wish with the feed (``TrainingLeft``), page by page. So
+/// a worker that is killed, or a later one, finds the place, and no page is paid for twice.
 package struct PaidTraining: Sendable {
     /// How often the month's money is looked at, in seconds.
     private static let interval: TimeInterval = 3_600
@@ -23,14 +24,17 @@ package struct PaidTraining: Sendable {
     ///   - human: The human's network, with the human's credentials.
     ///   - own: The accounts of human and bot, whose posts are not learned.
     /// - Returns: `nil` where reading the human's posts costs nothing.
-    package init?(_ mirror: HumanMirror, zone: TimeZone, human: any SocialNetwork, own: Set<AccountID>) {
+    package init?(
+        _ mirror: HumanMirror, zone: TimeZone, human: any SocialNetwork, own: Set<AccountID>
+    ) {
         guard human.price(ofReading: 1, from: .ownPosts) != nil else { return nil }
         (self.mirror, self.zone, self.human, self.own) = (mirror, zone, human, own)
     }
 
     /// Reads what the month's share pays for, if a training was begun that has not come to its end.
     ///
-    /// - Parameter classifier: Learns favorites; `nil` where it cannot be used now, and then they wait.
+    /// - Parameter classifier: Learns favorites; `nil` where it cannot be used now, and then they
+    ///   wait.
     /// - Returns: When to look again.
     /// - Throws: The store's error. What the network refuses is left to the next look.
     package func goOn(_ classifier: Favorites?) async throws -> Date {
@@ -60,14 +64,18 @@ package struct PaidTraining: Sendable {
     /// - Throws: The store's error.
     package func pauseOfNewFavorites() async throws -> Date? {
         let now = mirror.clock.now
-        guard let price = human.price(ofReading: TrainingLeft.smallestPage, from: .favorites) else { return nil }
+        guard let price = human.price(ofReading: TrainingLeft.smallestPage, from: .favorites) else {
+            return nil
+        }
         let plan = try await mirror.spending.plan(at: now)
         guard plan.left(for: .feed(.favorites)) < price else { return nil }
         return max(plan.opens(for: .feed(.favorites), price), now + Self.interval)
     }
 
     private func canPay(_ feed: Feed) async throws -> Bool {
-        guard let price = human.price(ofReading: TrainingLeft.smallestPage, from: feed) else { return false }
+        guard let price = human.price(ofReading: TrainingLeft.smallestPage, from: feed) else {
+            return false
+        }
         return try await mirror.spending.plan(at: mirror.clock.now).left(for: .past(feed)) >= price
     }
 

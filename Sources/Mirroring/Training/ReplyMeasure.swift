@@ -1,7 +1,8 @@
 package import Foundation
 package import Storage
 
-/// How often the chosen reply was the human's own, on a part of their past, as `mirror-bot score` measured it last.
+/// How often the chosen reply was the human's own, on a part of their past, as `mirror-bot score`
+/// measured it last.
 package struct ReplyMeasure: Codable, Equatable, Sendable {
     package var measured: Date
     /// Answers of the human's whose mention is known, in the last fifth.
@@ -38,7 +39,8 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
 
     /// The measure in plain words, in lower case and without a full stop.
     package var inWords: String {
-        var words = "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
+        var words =
+            "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
         words += " (\(Self.drawn(sameByChance)) if it drew)"
         guard withKind > 0 else { return words }
         words += ", and a reply of the same kind for \(ofKind) of \(withKind)"
@@ -52,7 +54,9 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
     /// The measure that was kept last; nil for none, and for one of another version of the program.
     ///
     /// - Throws: The store's error.
-    package static func kept(of mirror: String, on connection: any StorageConnection) throws -> ReplyMeasure? {
+    package static func kept(of mirror: String, on connection: any StorageConnection) throws
+        -> ReplyMeasure?
+    {
         let rows = try connection.query("SELECT replies FROM measures WHERE mirror = \(mirror)")
         guard let json = try rows.first?.optionalText("replies") else { return nil }
         // Another version wrote what cannot be decoded.

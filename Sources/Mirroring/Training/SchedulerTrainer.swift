@@ -23,7 +23,8 @@ package struct SchedulerTrainer: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
-    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
+    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table
+    ///     says.
     ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves
     ///     that to a worker.
     ///   - report: Told how far it has come, and what it costs before it begins.
@@ -45,23 +46,25 @@ package struct SchedulerTrainer: Sendable {
         try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
     }
 
-    /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
-    /// training had to leave.
+    /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new
+    /// and what an earlier training had to leave.
     ///
-    /// Where reading costs money, what ``MonthPlan`` leaves for posts is spent at most; the summary then says what is
-    /// missing, and a worker goes on with it.
+    /// Where reading costs money, what ``MonthPlan`` leaves for posts is spent at most; the summary
+    /// then says what is missing, and a worker goes on with it.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials, which have been verified.
     ///   - limit: How many older posts are wanted.
-    ///   - again: Whether what is archived is forgotten first; it is kept if there is no money to read it anew.
+    ///   - again: Whether what is archived is forgotten first; it is kept if there is no money to
+    ///     read it anew.
     /// - Returns: What was read and kept.
     /// - Throws: `NetworkError`; the store's error.
     package func train(
         from human: any SocialNetwork, limit: Int = backfillLimit, again: Bool = false
     ) async throws -> TrainingSummary {
         let reader = FeedReader(
-            gate: .hasty(human, clock: mirror.clock), feed: .ownPosts, name: FeedName.humanPosts, table: mirror.feeds,
+            gate: .hasty(human, clock: mirror.clock), feed: .ownPosts, name: FeedName.humanPosts,
+            table: mirror.feeds,
             clock: mirror.clock)
         if again, try await reader.mayRead(within: budget) { try await startOver() }
         let tally = Tally()
@@ -76,14 +79,19 @@ package struct SchedulerTrainer: Sendable {
         var summary = tally.summary
         summary.prices += [price].compactMap(\.self)
         summary.missing += [missing, try await hiddenPast()].compactMap(\.self)
-        if reader.isPaid { summary.missing += [try await leaveFavorites(of: human)].compactMap(\.self) }
+        if reader.isPaid {
+            summary.missing += [try await leaveFavorites(of: human)].compactMap(\.self)
+        }
         // Where nothing could be paid for, nothing is known.
         let isEmpty = try await mirror.archive.count() == 0
-        if missing == nil || !isEmpty { try await learned(missing == nil ? .whole : .some, summary) }
+        if missing == nil || !isEmpty {
+            try await learned(missing == nil ? .whole : .some, summary)
+        }
         return summary
     }
 
-    /// Says that the network does not show all of the human's posts; nil if it does as far as is known.
+    /// Says that the network does not show all of the human's posts; nil if it does as far as is
+    /// known.
     private func hiddenPast() async throws -> String? {
         let feeds = try await mirror.feeds.health(now: mirror.clock.now)
         let gaps = feeds.first { $0.feed == FeedName.humanPosts }?.unreached ?? []
@@ -94,18 +102,23 @@ package struct SchedulerTrainer: Sendable {
             """
     }
 
-    /// Leaves the human's favorites to a worker where a training of theirs would read nothing in this month.
+    /// Leaves the human's favorites to a worker where a training of theirs would read nothing in
+    /// this month.
     ///
-    /// - Returns: A sentence that says so; `nil` where a training would read some, or none are wanted.
+    /// - Returns: A sentence that says so; `nil` where a training would read some, or none are
+    ///   wanted.
     private func leaveFavorites(of human: any SocialNetwork) async throws -> String? {
         guard mirror.configuration.favoriteMode != .off,
             let page = human.price(ofReading: TrainingLeft.smallestPage, from: .favorites),
             try await mirror.feeds.trainingLeft().favorites == .unread
         else { return nil }
         let plan = try await budget.plan(at: mirror.clock.now)
-        guard plan.wanted.contains(.favorites), plan.left(for: .past(.favorites)) < page else { return nil }
+        guard plan.wanted.contains(.favorites), plan.left(for: .past(.favorites)) < page else {
+            return nil
+        }
         let reader = FeedReader(
-            gate: .hasty(human, clock: mirror.clock), feed: .favorites, name: FeedName.humanFavorites,
+            gate: .hasty(human, clock: mirror.clock), feed: .favorites,
+            name: FeedName.humanFavorites,
             table: mirror.feeds, clock: mirror.clock)
         try await reader.wantPast(ClassifierTrainer.seedSize)
         let date = plan.opens(for: .past(.favorites), page).rfc3339.prefix(10)
@@ -117,13 +130,16 @@ package struct SchedulerTrainer: Sendable {
     /// - Parameters:
     ///   - path: Any file or folder that `ArchiveReader` reads, or `-` for standard input.
     ///   - localHost: Completes local names.
-    ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
+    ///   - includesCommunities: Whether posts that the human made in communities of X are read as
+    ///     well.
     ///   - again: Whether what is archived is forgotten once the first posts were read.
-    ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to its own network.
+    ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to
+    ///     its own network.
     /// - Returns: What was read and kept.
     /// - Throws: `ImportError` for what is no usable archive; the store's error.
     package func train(
-        fromArchive path: String, localHost: String?, includesCommunities: Bool = false, again: Bool = false,
+        fromArchive path: String, localHost: String?, includesCommunities: Bool = false,
+        again: Bool = false,
         adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
         let human = try await mirror.table.record().human
@@ -134,7 +150,8 @@ package struct SchedulerTrainer: Sendable {
             batchSize: Self.batchSize, now: mirror.clock.now, wantsPictures: picturesWanted)
         let tally = Tally()
         let shelf = Shelf(
-            limit: mirror.configuration.archiveLimit, held: again ? 0 : try await mirror.archive.count())
+            limit: mirror.configuration.archiveLimit,
+            held: again ? 0 : try await mirror.archive.count())
         let imported = try await batches.forEach { batch in
             let posts = batch.compactMap { item -> Post? in
                 guard case .post(let post) = item else { return nil }
@@ -150,11 +167,14 @@ package struct SchedulerTrainer: Sendable {
             }
             // Behind the posts that they are of.
             for case .picture(let id, let place, let bytes) in batch {
-                tally.addPicture(isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
+                tally.addPicture(
+                    isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
             }
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
-        if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
+        if let zone = imported.timeZone {
+            try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now)
+        }
         try await prepare()
         var summary = tally.summary
         summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
@@ -172,10 +192,13 @@ package struct SchedulerTrainer: Sendable {
     private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
         let isMore = try await mirror.table.notePast(past, now: now)
-        let isMuch = Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
+        let isMuch =
+            Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
         guard summary.learned > 0, isMore || isMuch else { return }
         let redraw = PlanRedraw(mirror: mirror, zone: zone)
-        for day in try await mirror.outbox(lease: nil).plannedDays(from: LocalTime(now, in: zone).day) {
+        for day in try await mirror.outbox(lease: nil).plannedDays(
+            from: LocalTime(now, in: zone).day)
+        {
             _ = try await redraw.redraw(day, seed: "training \(now.rfc3339)", now: now)
         }
     }
@@ -203,8 +226,9 @@ package struct SchedulerTrainer: Sendable {
             posts, timeZone: zone, limit: prunes ? mirror.configuration.archiveLimit : nil)
     }
 
-    /// Tells when it is time to look for posts over the archive's limit, which costs as much as the limit is high: when
-    /// a quarter of it may have come since, so that the cost of a post does not depend on the limit.
+    /// Tells when it is time to look for posts over the archive's limit, which costs as much as the
+    /// limit is high: when a quarter of it may have come since, so that the cost of a post does not
+    /// depend on the limit.
     private final class Shelf: @unchecked Sendable {
         // Sendable because `held` is only touched under `lock`.
         private let lock = NSLock()
@@ -220,7 +244,9 @@ package struct SchedulerTrainer: Sendable {
 
         func isFull(with more: Int) -> Bool { lock.withLock { held + more > limit + limit / 4 } }
 
-        func add(_ stored: Archive.StoreSummary) { lock.withLock { held += stored.stored - stored.pruned } }
+        func add(_ stored: Archive.StoreSummary) {
+            lock.withLock { held += stored.stored - stored.pruned }
+        }
     }
 
     /// The running sums of one training.
@@ -235,12 +261,17 @@ package struct SchedulerTrainer: Sendable {
 
         var summary: TrainingSummary { lock.withLock { sums } }
 
-        /// Whether what is read now is known, as from a downloaded archive, so that nothing older is worth its price.
+        /// Whether what is read now is known, as from a downloaded archive, so that nothing older
+        /// is worth its price.
         var isKnown: Bool { lock.withLock { knownInARow >= Self.known } }
 
         func addPicture(isKept: Bool) {
             lock.withLock {
-                if isKept { sums.pictures += 1 } else { sums.leftOut["pictures beyond what is kept", default: 0] += 1 }
+                if isKept {
+                    sums.pictures += 1
+                } else {
+                    sums.leftOut["pictures beyond what is kept", default: 0] += 1
+                }
             }
         }
 

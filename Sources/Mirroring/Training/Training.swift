@@ -63,7 +63,8 @@ package struct TrainingSummary: Equatable, Sendable {
     package var missing: [String] = []
     /// The cost of reading the past, for each requested feed; empty where reading is free.
     package var prices: [TrainingPrice] = []
-    /// Whose archive was read, and which of its files: a sentence each; empty where posts came from a network.
+    /// Whose archive was read, and which of its files: a sentence each; empty where posts came from
+    /// a network.
     package var archive: [String] = []
 
     package init() {}
@@ -74,7 +75,9 @@ package struct TrainingSummary: Equatable, Sendable {
     ///   - imported: What it found.
     ///   - human: Whose archive it should be, where that is known.
     ///   - handle: The human's handle, without `@`, where that is known.
-    package mutating func add(_ imported: ImportSummary?, of human: AccountID? = nil, called handle: String? = nil) {
+    package mutating func add(
+        _ imported: ImportSummary?, of human: AccountID? = nil, called handle: String? = nil
+    ) {
         guard var imported else { return }
         // A repository of Bluesky tells its owner's DID alone.
         if imported.ownerName == nil, let human, imported.owner == human, let handle {
@@ -83,7 +86,8 @@ package struct TrainingSummary: Equatable, Sendable {
         archive = imported.account
         if let human, let owner = imported.owner, owner.network == human.network, owner != human {
             missing.append(
-                "the archive is not the human's: it is of \(owner.reference), and the human is \(human.reference)")
+                "the archive is not the human's: it is of \(owner.reference), and the human is \(human.reference)"
+            )
         }
         problems += imported.problems.map(\.description)
         problemCount += imported.problemCount
@@ -93,7 +97,8 @@ package struct TrainingSummary: Equatable, Sendable {
             ("without a text", imported.withoutText),
             ("without a label", imported.unlabelled), ("not public", imported.notOpen),
             ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
-            ("addresses only", imported.likesWithoutPost), (ClassifierTrainer.notOfOthers, imported.own),
+            ("addresses only", imported.likesWithoutPost),
+            (ClassifierTrainer.notOfOthers, imported.own),
         ]
         for (reason, count) in counts where count > 0 { leftOut[reason, default: 0] += count }
         missing += imported.hints
@@ -105,7 +110,9 @@ package struct TrainingBudget: Sendable {
     private let source: @Sendable (Date) async throws -> MonthPlan
 
     /// - Parameter source: The plan of the month of an instant, with what was spent until then.
-    package init(_ source: @escaping @Sendable (Date) async throws -> MonthPlan) { self.source = source }
+    package init(_ source: @escaping @Sendable (Date) async throws -> MonthPlan) {
+        self.source = source
+    }
 
     init(_ table: SpendingTable) { self.init { try await table.plan(at: $0) } }
 
@@ -113,7 +120,8 @@ package struct TrainingBudget: Sendable {
 }
 
 extension HumanMirror {
-    /// Removes what this mirror has learned: posts, examples and counts, and where they were read up to.
+    /// Removes what this mirror has learned: posts, examples and counts, and where they were read
+    /// up to.
     ///
     /// What the bot did and whom it leaves alone stays, so that nothing happens twice afterwards.
     ///
@@ -123,7 +131,8 @@ extension HumanMirror {
         let favorites = try favorites()
         let examples = try await favorites.status().examples
         let cleared = TrainingCleared(
-            mirror: name, posts: try await archive.count(), examples: examples.favorites + examples.normals)
+            mirror: name, posts: try await archive.count(),
+            examples: examples.favorites + examples.normals)
         try await table.add(now: clock.now)
         try await archive.clear()
         try await table.forgetPast()
@@ -160,7 +169,9 @@ struct ArchiveBatches: Sendable {
     ///   batches at once.
     /// - Returns: What the reader found besides the items.
     /// - Throws: ``ImportError``, or what `handle` throws.
-    func forEach(_ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) async throws -> ImportSummary {
+    func forEach(_ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) async throws
+        -> ImportSummary
+    {
         let executor = ThreadExecutor(name: "import")
         defer { executor.shutdown() }
         return try await executor.run {
@@ -195,7 +206,10 @@ struct ArchiveBatches: Sendable {
         private let done = DispatchSemaphore(value: 0)
         private var error: (any Error)?
 
-        init(of batch: [ArchiveItem], _ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) {
+        init(
+            of batch: [ArchiveItem],
+            _ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void
+        ) {
             Task {
                 do { try await handle(batch) } catch { self.error = error }
                 done.signal()

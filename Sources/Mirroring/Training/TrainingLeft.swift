@@ -25,7 +25,8 @@ package struct TrainingLeft: Equatable, Sendable {
         (self.posts, self.favorites, self.home) = (posts, favorites, home)
     }
 
-    /// The number of items that a worker goes on with by itself; `nil` for a feed of which none is left.
+    /// The number of items that a worker goes on with by itself; `nil` for a feed of which none is
+    /// left.
     package func begun(_ feed: Feed) -> Int? {
         guard case .begun(let number) = self[feed], number > 0 else { return nil }
         return number
@@ -48,15 +49,19 @@ package struct TrainingLeft: Equatable, Sendable {
         return parts
     }
 
-    /// The number of further months in which a worker reads the rest of a part of learning; `nil` for never.
+    /// The number of further months in which a worker reads the rest of a part of learning; `nil`
+    /// for never.
     ///
     /// - Parameter price: The price of so many items of a feed; `nil` where reading costs nothing.
     package func months(
         by plan: MonthPlan, of part: MonthPlan.Part, _ price: (Int, Feed) -> Money?
     ) -> Int? {
-        var (costs, smallest): ([MonthPlan.Part: Money], [MonthPlan.Part: Money]) = ([part: .zero], [:])
+        var (costs, smallest): ([MonthPlan.Part: Money], [MonthPlan.Part: Money]) = (
+            [part: .zero], [:]
+        )
         for feed in Self.feeds {
-            guard let items = begun(feed) ?? toBegin(feed, by: plan), let whole = price(items, feed),
+            guard let items = begun(feed) ?? toBegin(feed, by: plan),
+                let whole = price(items, feed),
                 let page = price(Self.smallestPage, feed)
             else { continue }
             let part = SpendingPurpose.past(feed).part
@@ -69,8 +74,10 @@ package struct TrainingLeft: Equatable, Sendable {
     /// The items of a training that nobody has asked for yet, but that the plan keeps a share for.
     private func toBegin(_ feed: Feed, by plan: MonthPlan) -> Int? {
         switch feed {
-        case .ownPosts where posts == .unread && plan.wanted.contains(.posts): SchedulerTrainer.backfillLimit
-        case .favorites where favorites == .unread && plan.wanted.contains(.favorites): ClassifierTrainer.seedSize
+        case .ownPosts where posts == .unread && plan.wanted.contains(.posts):
+            SchedulerTrainer.backfillLimit
+        case .favorites where favorites == .unread && plan.wanted.contains(.favorites):
+            ClassifierTrainer.seedSize
         default: nil
         }
     }
@@ -121,7 +128,9 @@ extension FeedTable {
         try await storage.read { try trainingLeft(of: mirrors, on: $0) }
     }
 
-    static func trainingLeft(of mirror: String, on connection: any StorageConnection) throws -> TrainingLeft {
+    static func trainingLeft(of mirror: String, on connection: any StorageConnection) throws
+        -> TrainingLeft
+    {
         try trainingLeft(of: [mirror], on: connection)[mirror] ?? TrainingLeft()
     }
 
@@ -137,7 +146,9 @@ extension FeedTable {
             """)
         var states: [String: [String: TrainingLeft.State]] = [:]
         for row in rows {
-            let (isRead, isOpen) = (try row.optionalText("position") != nil, try row.optionalText("cursor") != nil)
+            let (isRead, isOpen) = (
+                try row.optionalText("position") != nil, try row.optionalText("cursor") != nil
+            )
             let remaining = try row.optionalInteger("remaining").map(Int.init(clamping:))
             states[try row.text("mirror"), default: [:]][try row.text("feed")] =
                 switch (isOpen, remaining) {
@@ -148,7 +159,8 @@ extension FeedTable {
         }
         return states.mapValues { states in
             TrainingLeft(
-                posts: states[FeedName.humanPosts] ?? .unread, favorites: states[FeedName.humanFavorites] ?? .unread,
+                posts: states[FeedName.humanPosts] ?? .unread,
+                favorites: states[FeedName.humanFavorites] ?? .unread,
                 home: states[FeedName.seen] ?? .unread)
         }
     }

@@ -32,7 +32,9 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let archive: [String]
 
     init(_ summary: TrainingSummary) {
-        (read, learned, known, pictures) = (summary.read, summary.learned, summary.known, summary.pictures)
+        (read, learned, known, pictures) = (
+            summary.read, summary.learned, summary.known, summary.pictures
+        )
         (problemCount, problems) = (summary.problemCount, summary.problems)
         (missing, prices, archive) = (summary.missing, summary.prices, summary.archive)
         leftOut = summary.leftOut.sorted { $0.key < $1.key }.filter { $0.value > 0 }
@@ -110,9 +112,12 @@ extension HumanMirror {
             status.normals < configuration.favorites.minimumPerCategory
             ? "normals are learned from a home timeline, here or while mirror-bot run works"
             : "favorites are learned from the human's account, an X archive or mastodon-archive"
-        let problem: String? = if case .unavailable(let error) = status.counts { "\(error)" } else { nil }
+        let problem: String? =
+            if case .unavailable(let error) = status.counts { "\(error)" } else { nil }
         return ClassifierTraining(
-            mirror: name, reading: TrainingReading(summary), favorites: status.favorites, normals: status.normals,
-            wordless: status.wordless, waiting: status.waiting.map { "\($0); \(step)" }, countsProblem: problem)
+            mirror: name, reading: TrainingReading(summary), favorites: status.favorites,
+            normals: status.normals,
+            wordless: status.wordless, waiting: status.waiting.map { "\($0); \(step)" },
+            countsProblem: problem)
     }
 }

@@ -12,7 +12,8 @@ package struct TrainingPrice: Codable, Equatable, Sendable {
     package let itemsLeft: Int
     /// Their maximum cost.
     package let dollarsLeft: Double
-    /// The months in which a worker reads the rest by itself; 0 if nothing is left, `nil` if no month pays for it.
+    /// The months in which a worker reads the rest by itself; 0 if nothing is left, `nil` if no
+    /// month pays for it.
     package let monthsLeft: Int?
     /// When a worker goes on; `nil` if nothing is left.
     package let goesOn: Date?

@@ -8,15 +8,18 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package var wordsFor: Double
     /// The same of the words that speak against it.
     package var wordsAgainst: Double
-    /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs are no features.
+    /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs
+    /// are no features.
     package var pairsFor: Double?
     /// The same of the pairs that speak against it.
     package var pairsAgainst: Double?
-    /// How often the runs of letters that speak for a favorite count; nil where they are no features.
+    /// How often the runs of letters that speak for a favorite count; nil where they are no
+    /// features.
     package var spellingFor: Double?
     /// The same of the runs that speak against it.
     package var spellingAgainst: Double?
-    /// How often what speaks for a favorite in the form of a text counts; nil where that is no feature.
+    /// How often what speaks for a favorite in the form of a text counts; nil where that is no
+    /// feature.
     package var formFor: Double?
     /// The same of what speaks against it.
     package var formAgainst: Double?
@@ -35,14 +38,18 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
         (wordsFor, wordsAgainst) = (weights.wordsFor, weights.wordsAgainst)
         (pairsFor, pairsAgainst) = (weights.pairs?.speakingFor, weights.pairs?.speakingAgainst)
-        (spellingFor, spellingAgainst) = (weights.spelling?.speakingFor, weights.spelling?.speakingAgainst)
+        (spellingFor, spellingAgainst) = (
+            weights.spelling?.speakingFor, weights.spelling?.speakingAgainst
+        )
         (formFor, formAgainst) = (weights.form?.speakingFor, weights.form?.speakingAgainst)
         (author, base) = (weights.author, weights.base)
         self.sequence = sequence
         text = weights.inWords
     }
 
-    package init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
+    package init(_ learned: LearnedWeights) {
+        self.init(learned.weights, sequence: learned.sequence)
+    }
 
     package init(_ stored: Explanation.Weights) {
         func sides(_ speakingFor: Double?, _ speakingAgainst: Double?) -> EvidenceWeights.Sides? {
@@ -65,15 +72,18 @@ extension Explanation.Weights {
     init(_ learned: LearnedWeights) {
         let weights = learned.weights
         self.init(
-            sequence: learned.sequence, wordsFor: weights.wordsFor, wordsAgainst: weights.wordsAgainst,
+            sequence: learned.sequence, wordsFor: weights.wordsFor,
+            wordsAgainst: weights.wordsAgainst,
             pairsFor: weights.pairs?.speakingFor, pairsAgainst: weights.pairs?.speakingAgainst,
-            spellingFor: weights.spelling?.speakingFor, spellingAgainst: weights.spelling?.speakingAgainst,
+            spellingFor: weights.spelling?.speakingFor,
+            spellingAgainst: weights.spelling?.speakingAgainst,
             formFor: weights.form?.speakingFor, formAgainst: weights.form?.speakingAgainst,
             author: weights.author, base: weights.base)
     }
 }
 
-/// Fits a mirror's weights when that is due, and stores them as long as the caller holds the mirror.
+/// Fits a mirror's weights when that is due, and stores them as long as the caller holds the
+/// mirror.
 package struct WeightKeeper: Sendable {
     let favorites: Favorites
     let store: OutboxStore
@@ -81,13 +91,16 @@ package struct WeightKeeper: Sendable {
     /// - Parameters:
     ///   - favorites: The classifier.
     ///   - store: Has the mirror's lease.
-    package init(_ favorites: Favorites, store: OutboxStore) { (self.favorites, self.store) = (favorites, store) }
+    package init(_ favorites: Favorites, store: OutboxStore) {
+        (self.favorites, self.store) = (favorites, store)
+    }
 
     /// Fits the weights anew if there are none, or enough was learned since.
     ///
     /// - Parameter now: When.
     /// - Returns: The new weights; nil if it is not time.
-    /// - Throws: `FavoritesError` if the counts cannot be read; `OutboxError` if the lease is lost; the store's error.
+    /// - Throws: `FavoritesError` if the counts cannot be read; `OutboxError` if the lease is lost;
+    ///   the store's error.
     @discardableResult
     package func keepUp(at now: Date) async throws -> LearnedWeights? {
         try await favorites.areWeightsDue() ? try await fit(at: now) : nil

@@ -24,10 +24,13 @@ struct BlueskyClient: NetworkClient {
 
     /// Each server takes 3,000 requests in five minutes from one address.
     ///
-    /// Log-ins and changes count there too, but what their answers tell is about limits of the account.
+    /// Log-ins and changes count there too, but what their answers tell is about limits of the
+    /// account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
-        let isOfAccount = call.operation.isWrite || [.logIn, .refreshSession].contains(call.operation)
-        return AddressCount(limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
+        let isOfAccount =
+            call.operation.isWrite || [.logIn, .refreshSession].contains(call.operation)
+        return AddressCount(
+            limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
     }
 
     /// The same client for another server, and with other secrets.
@@ -50,9 +53,11 @@ struct BlueskyClient: NetworkClient {
                 call, .malformedResponse, outcome: .notSent,
                 detail: "the session's token is empty or holds a space or line break")
         }
-        let response = try await client.answer(to: call, authorization: token.map { "Bearer \($0)" })
+        let response = try await client.answer(
+            to: call, authorization: token.map { "Bearer \($0)" })
         return BlueskyAnswer(
-            call: call, client: client, all: response, refusal: response.isGood ? nil : client.refusal(call, response))
+            call: call, client: client, all: response,
+            refusal: response.isGood ? nil : client.refusal(call, response))
     }
 }
 
@@ -106,10 +111,12 @@ struct BlueskyRefusal: Sendable {
     /// Whether a record exists where none was to be, or is another than the expected one.
     var saysOccupied: Bool {
         name == "InvalidSwap"
-            || error.status == 400 && error.serverCode?.lowercased().contains("already exists") == true
+            || error.status == 400
+                && error.serverCode?.lowercased().contains("already exists") == true
     }
 
-    /// The server fails without a reason, as it does where one of several new records exists already.
+    /// The server fails without a reason, as it does where one of several new records exists
+    /// already.
     var saysNothing: Bool { error.status == 500 }
 
     /// Whether ``saysOccupied`` may be what is meant.
@@ -132,7 +139,8 @@ extension BlueskyClient {
         "BlockedActor": .forbidden, "BlockedByActor": .forbidden, "Forbidden": .forbidden,
         "InvalidSwap": .conflict, "RateLimitExceeded": .rateLimited,
         "XRPCNotSupported": .capability, "MethodNotImplemented": .capability,
-        "InternalServerError": .unavailable, "UpstreamFailure": .unavailable, "NotEnoughResources": .unavailable,
+        "InternalServerError": .unavailable, "UpstreamFailure": .unavailable,
+        "NotEnoughResources": .unavailable,
         "UpstreamTimeout": .unavailable,
     ]
 
@@ -140,7 +148,8 @@ extension BlueskyClient {
     private static let advice: [String: String] = [
         "AuthFactorTokenRequired":
             "this is the account's own password, which wants a code from a mail; make an app password instead",
-        "AccountTakedown": "the account was taken down", "AccountDeactivated": "the account is deactivated",
+        "AccountTakedown": "the account was taken down",
+        "AccountDeactivated": "the account is deactivated",
     ]
 
     /// When to ask again, by headers whose names lack the `X-` that others have.
@@ -150,13 +159,17 @@ extension BlueskyClient {
 
     /// What an answer's error means for a call.
     func refusal(_ call: NetworkCall, _ response: HTTPResponse) -> BlueskyRefusal {
-        if let refusal = refusalInFront(call, response) { return BlueskyRefusal(name: nil, error: refusal) }
+        if let refusal = refusalInFront(call, response) {
+            return BlueskyRefusal(name: nil, error: refusal)
+        }
         let (name, message) = Self.problem(in: response)
         let code = Self.code(call, response.status, name, message)
-        let said = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self).joined(separator: ": ")
+        let said = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self)
+            .joined(separator: ": ")
         var failure = error(
             call, response, code, outcome: outcome(of: code, status: response.status),
-            detail: name.flatMap { Self.advice[$0] }, words: printable(said, hide: Self.withoutTokens))
+            detail: name.flatMap { Self.advice[$0] },
+            words: printable(said, hide: Self.withoutTokens))
         failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return BlueskyRefusal(name: name, error: failure)
     }
@@ -171,8 +184,8 @@ extension BlueskyClient {
         return code == .rejected ? codeOfBadRequest(message ?? "") : code
     }
 
-    /// What is missing by the word of a proxy may be there by the word of the server behind it: nothing is concluded
-    /// about a post.
+    /// What is missing by the word of a proxy may be there by the word of the server behind it:
+    /// nothing is concluded about a post.
     private static func codeOfMissing(_ call: NetworkCall, _ name: String?) -> NetworkError.Code {
         if name != nil { return .notFound }
         let asksWhoIsThere: Set<NetworkError.Operation> = [.verifyAccount, .logIn]
@@ -213,11 +226,15 @@ extension BlueskyClient {
 
 /// Requests of XRPC, and for documents that tell where an account lives.
 extension NetworkCall {
-    /// Whether the server that keeps the account's records must answer, and not one that gathers everybody's.
+    /// Whether the server that keeps the account's records must answer, and not one that gathers
+    /// everybody's.
     var isAboutRecords: Bool { path.hasPrefix("/xrpc/com.atproto.repo.") }
 
     /// A method that reads.
-    init(_ operation: NetworkError.Operation, _ name: String, _ query: [(name: String, value: String)] = []) {
+    init(
+        _ operation: NetworkError.Operation, _ name: String,
+        _ query: [(name: String, value: String)] = []
+    ) {
         self.init(operation: operation, path: ["xrpc", name], query: query)
     }
 
@@ -237,7 +254,8 @@ extension NetworkCall {
     ) throws {
         // Null says that there must be none yet; left out it would say that it does not matter.
         let body = JSONValue.object([
-            "repo": .text(address.repository), "collection": .text(address.collection), "rkey": .text(address.key),
+            "repo": .text(address.repository), "collection": .text(address.collection),
+            "rkey": .text(address.key),
             "record": record, "swapRecord": replaced.map(JSONValue.text) ?? .null,
         ])
         self.init(operation, "com.atproto.repo.putRecord", body: try JSONBody.encoded(body))
@@ -246,14 +264,20 @@ extension NetworkCall {
     /// Creates records in one commit, of which none exists yet.
     ///
     /// - Throws: Nothing that records of ours can cause.
-    init(_ operation: NetworkError.Operation, creating records: [(address: RecordAddress, value: JSONValue)]) throws {
+    init(
+        _ operation: NetworkError.Operation,
+        creating records: [(address: RecordAddress, value: JSONValue)]
+    ) throws {
         let writes = records.map { address, value in
             JSONValue.object([
-                "$type": .text("com.atproto.repo.applyWrites#create"), "collection": .text(address.collection),
+                "$type": .text("com.atproto.repo.applyWrites#create"),
+                "collection": .text(address.collection),
                 "rkey": .text(address.key), "value": value,
             ])
         }
-        let body = JSONValue.object(["repo": .text(records[0].address.repository), "writes": .list(writes)])
+        let body = JSONValue.object([
+            "repo": .text(records[0].address.repository), "writes": .list(writes),
+        ])
         self.init(operation, "com.atproto.repo.applyWrites", body: try JSONBody.encoded(body))
     }
 

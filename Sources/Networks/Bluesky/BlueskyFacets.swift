@@ -1,6 +1,7 @@
 import Foundation
 
-/// The parts of a text that are links and tags, for without being told Bluesky takes everything for plain text.
+/// The parts of a text that are links and tags, for without being told Bluesky takes everything for
+/// plain text.
 ///
 /// Names are never marked: a mention notifies people.
 enum BlueskyFacets {
@@ -28,18 +29,20 @@ enum BlueskyFacets {
     private static let maximumTag = 64
     private static let maximumTagBytes = 640
     /// What may stand between the white space before a link and the link.
-    private static let openings: Set<Unicode.Scalar> = ["(", "[", "{", "\"", "'", "<", "“", "‘", "「", "『", "（", "【"]
+    private static let openings: Set<Unicode.Scalar> = [
+        "(", "[", "{", "\"", "'", "<", "“", "‘", "「", "『", "（", "【",
+    ]
     /// What ends a link though it is no white space.
     private static let closings: Set<Unicode.Scalar> = [
         "\"", "<", ">", "”", "’", "」", "』", "）", "】", "、", "。", "，", "！", "？", "…",
     ]
 
-    /// A text in which words lead to the addresses that stood in parentheses behind them, and its links and tags from left
-    /// to right.
+    /// A text in which words lead to the addresses that stood in parentheses behind them, and its
+    /// links and tags from left to right.
     ///
     /// - Parameters:
-    ///   - words: Words behind which an address may stand, as in `words (https://…)`; those of which that is not true are
-    ///     passed over.
+    ///   - words: Words behind which an address may stand, as in `words (https://…)`; those of
+    ///     which that is not true are passed over.
     /// - Returns: The text without those addresses, and its parts.
     static func linked(_ text: String, words: [String]) -> (text: String, facets: [Facet]) {
         var result = ""
@@ -48,7 +51,8 @@ enum BlueskyFacets {
         for words in words where !words.isEmpty {
             guard let range = rest.range(of: words + " (", options: .literal) else { continue }
             let behind = rest[range.upperBound...].prefix { !$0.isWhitespace }
-            guard let address = link(in: Array(behind.unicodeScalars), at: 0)?.link, behind.hasPrefix(address + ")")
+            guard let address = link(in: Array(behind.unicodeScalars), at: 0)?.link,
+                behind.hasPrefix(address + ")")
             else { continue }
             result += rest[..<range.lowerBound]
             let start = result.utf8.count
@@ -57,7 +61,9 @@ enum BlueskyFacets {
             rest = rest[behind.index(behind.startIndex, offsetBy: address.count + 1)...]
         }
         result += rest
-        let others = facets(in: result).filter { other in !links.contains { $0.bytes.overlaps(other.bytes) } }
+        let others = facets(in: result).filter { other in
+            !links.contains { $0.bytes.overlaps(other.bytes) }
+        }
         return (result, (links + others).sorted { $0.bytes.lowerBound < $1.bytes.lowerBound })
     }
 
@@ -69,7 +75,9 @@ enum BlueskyFacets {
         var index = 0
         while index < scalars.count {
             let word = Array(scalars[index...].prefix { !$0.properties.isWhitespace })
-            if let facet = link(in: word, at: offset) ?? tag(in: word, at: offset) { facets.append(facet) }
+            if let facet = link(in: word, at: offset) ?? tag(in: word, at: offset) {
+                facets.append(facet)
+            }
             // The word and the white space behind it; at the end there may be none.
             let end = min(index + word.count + 1, scalars.count)
             offset += length(of: scalars[index..<end])
@@ -82,7 +90,9 @@ enum BlueskyFacets {
         let start = word.prefix { openings.contains($0) }.count
         var link = Array(word[start...].prefix { !closings.contains($0) })
         var brackets = Brackets(link)
-        while let last = link.last, ".,;:!?'*_~".unicodeScalars.contains(last) || brackets.isUnpaired(last) {
+        while let last = link.last,
+            ".,;:!?'*_~".unicodeScalars.contains(last) || brackets.isUnpaired(last)
+        {
             brackets.remove(last)
             link.removeLast()
         }
@@ -95,9 +105,12 @@ enum BlueskyFacets {
         return Facet(bytes: range(of: link, at: offset + length(of: word[..<start])), link: text)
     }
 
-    /// The brackets of a link, to which they belong only in pairs, as those of an encyclopedia's titles do.
+    /// The brackets of a link, to which they belong only in pairs, as those of an encyclopedia's
+    /// titles do.
     private struct Brackets {
-        private static let openings: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "]": "[", "}": "{"]
+        private static let openings: [Unicode.Scalar: Unicode.Scalar] = [
+            ")": "(", "]": "[", "}": "{",
+        ]
 
         /// How many more are closed than opened, by the closing one.
         private var surplus: [Unicode.Scalar: Int] = [:]
@@ -123,7 +136,8 @@ enum BlueskyFacets {
         var tag = Array(word.dropFirst().prefix { !isInvisible($0) })
         while let last = tag.last, isPunctuation(last) { tag.removeLast() }
         let text = text(of: tag)
-        guard text.count <= maximumTag, text.utf8.count <= maximumTagBytes, tag.first != "#", tag.first != "\u{FE0F}",
+        guard text.count <= maximumTag, text.utf8.count <= maximumTagBytes, tag.first != "#",
+            tag.first != "\u{FE0F}",
             // `#1` is a number, and not about anything.
             tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })
         else { return nil }
@@ -136,7 +150,8 @@ enum BlueskyFacets {
 
     private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
+        case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+            .initialPunctuation,
             .finalPunctuation, .otherPunctuation:
             true
         default: false

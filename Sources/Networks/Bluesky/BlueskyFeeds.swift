@@ -10,7 +10,8 @@ extension BlueskyNetwork {
     private static let pageSize = 100
     /// The most pages that one call reads; what is left of a long absence comes with the next call.
     private static let maximumPages = 20
-    /// The most pages without an item that are passed over, and without a new one where some must have come.
+    /// The most pages without an item that are passed over, and without a new one where some must
+    /// have come.
     private static let maximumEmptyPages = 5
     private static let maximumKnownPages = 2
     /// And so many items, however few there are in a page.
@@ -23,7 +24,8 @@ extension BlueskyNetwork {
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
             throw failure(
-                feed.operation, .capability, "this needs the account's app password", outcome: .notSent)
+                feed.operation, .capability, "this needs the account's app password",
+                outcome: .notSent)
         }
         let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
         switch position {
@@ -31,11 +33,14 @@ extension BlueskyNetwork {
             let slice = try await fullSlice(feed, nil, size)
             var page = try await page(of: slice, feed)
             page.older = slice.place
-            page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil).text()
+            page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil)
+                .text()
             return page
         case .older(let place):
             guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
-                throw failure(feed.operation, .rejected, "the place in the feed cannot be one", outcome: .notSent)
+                throw failure(
+                    feed.operation, .rejected, "the place in the feed cannot be one",
+                    outcome: .notSent)
             }
             let slice = try await fullSlice(feed, place, size)
             var page = try await page(of: slice, feed)
@@ -44,7 +49,8 @@ extension BlueskyNetwork {
         case .newer(let text):
             guard let cursor = BlueskyCursor(text) else {
                 throw failure(
-                    feed.operation, .rejected, "the stored position is not one of Bluesky", outcome: .notSent)
+                    feed.operation, .rejected, "the stored position is not one of Bluesky",
+                    outcome: .notSent)
             }
             return try await newer(feed, than: cursor, size)
         }
@@ -59,13 +65,20 @@ extension BlueskyNetwork {
         for _ in 0..<Self.maximumOwnPages {
             let slice = try await slice(.ownPosts, place, Self.pageSize)
             let page = try await page(of: slice, .ownPosts)
-            guard page.unreadable.isEmpty else { throw incomplete("a post of the account cannot be read") }
+            guard page.unreadable.isEmpty else {
+                throw incomplete("a post of the account cannot be read")
+            }
             let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
-            found += page.items.filter { names.insert($0.post.id).inserted && isPossiblySince(start, $0) }
+            found += page.items.filter {
+                names.insert($0.post.id).inserted && isPossiblySince(start, $0)
+            }
             if fresh.isEmpty, !slice.entries.isEmpty { break }
             guard let next = slice.place, next != place else { return found }
-            // What this program writes has a key of its own time: nothing of it lies deeper than this.
-            if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start { return found }
+            // What this program writes has a key of its own time: nothing of it lies deeper than
+            // this.
+            if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start {
+                return found
+            }
             place = next
         }
         throw incomplete("the server's pages do not reach back far enough")
@@ -74,29 +87,39 @@ extension BlueskyNetwork {
     /// Whether a post is from after `start` by its own word or by that of its key.
     private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
         let key = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
-        return !item.post.isTimeTrusted || item.post.createdAt >= start || key.map { $0.date >= start } ?? true
+        return !item.post.isTimeTrusted || item.post.createdAt >= start
+            || key.map { $0.date >= start } ?? true
     }
 
-    private func incomplete(_ cause: String) -> NetworkError { failure(.readOwnPosts, .malformedResponse, cause) }
+    private func incomplete(_ cause: String) -> NetworkError {
+        failure(.readOwnPosts, .malformedResponse, cause)
+    }
 
     /// The items that have arrived since a cursor was made, from as many pages as that takes.
-    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws -> FeedPage {
+    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws
+        -> FeedPage
+    {
         var look = BlueskyLook(from: cursor)
         for _ in 0..<Self.maximumPages where !look.isDone {
             do {
                 look.take(try await slice(feed, look.place, size))
             } catch let error as NetworkError {
-                // What was read is not read again; if there still is a problem then, the next call tells it.
+                // What was read is not read again; if there still is a problem then, the next call
+                // tells it.
                 guard !look.marks.isEmpty else { throw error }
                 break
             }
             let hasOnlyKnown =
-                look.knownPages >= Self.maximumKnownPages && look.knownItems >= Self.maximumKnownItems
+                look.knownPages >= Self.maximumKnownPages
+                && look.knownItems >= Self.maximumKnownItems
             look.isDone = look.isDone || hasOnlyKnown
         }
         // The newest items of all were seen by the call that began the look.
-        var next = cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
-        next.rest = look.isDone ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
+        var next =
+            cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
+        next.rest =
+            look.isDone
+            ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
         var page = try await page(of: look.found, feed)
         // A look that goes on must not be taken for the end, even if it came upon nothing.
         if next.rest != nil { page.received = max(page.received, 1) }
@@ -110,7 +133,8 @@ extension BlueskyNetwork {
     }
 
     /// The next page that holds something.
-    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice {
+    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
+    {
         var slice = try await slice(feed, start, size)
         var place = start
         for _ in 0..<Self.maximumEmptyPages {
@@ -128,7 +152,9 @@ extension BlueskyNetwork {
         let response = try answer.response()
         let rateLimit = client.pacing(of: response).rateLimit
         if response.isCut {
-            if let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit) { return slice }
+            if let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit) {
+                return slice
+            }
             throw answer.error(.tooLarge, "one item is larger than an answer may be")
         }
         let now = client.now()
@@ -144,11 +170,13 @@ extension BlueskyNetwork {
         case .favorites:
             return try list(of: BlueskyListedRecord<BlueskyLikeRecord>.self) { .init($0, of: home) }
         case .home: return try list(of: BlueskyFeedItem.self) { .init($0, seenAt: now) }
-        case .mentions: return try list(of: BlueskyNotification.self) { .init($0, to: home, seenAt: now) }
+        case .mentions:
+            return try list(of: BlueskyNotification.self) { .init($0, to: home, seenAt: now) }
         }
     }
 
-    private func call(for feed: Feed, _ home: String, _ place: String?, _ size: Int) -> NetworkCall {
+    private func call(for feed: Feed, _ home: String, _ place: String?, _ size: Int) -> NetworkCall
+    {
         var query: [(name: String, value: String)] = []
         var name = "com.atproto.repo.listRecords"
         switch feed {
@@ -191,7 +219,9 @@ private struct BlueskyLook {
     mutating func take(_ slice: BlueskySlice) {
         found.rateLimit = slice.rateLimit ?? found.rateLimit
         marks += slice.entries.map(\.mark)
-        let fresh = slice.entries.filter { window.isNew($0.mark) && names.insert($0.mark.name).inserted }
+        let fresh = slice.entries.filter {
+            window.isNew($0.mark) && names.insert($0.mark.name).inserted
+        }
         found.entries += fresh
         let isKnown = fresh.isEmpty && !slice.entries.isEmpty
         knownPages = isKnown ? knownPages + 1 : 0
@@ -212,7 +242,8 @@ private struct BlueskyLook {
 struct BlueskyMark: Hashable, Sendable {
     /// A digest of what the item is called.
     let name: String
-    /// Text whose order is that of the feed: a record key, or a time; empty for an item that does not tell.
+    /// Text whose order is that of the feed: a record key, or a time; empty for an item that does
+    /// not tell.
     let order: String
 
     init(_ name: String, order: String) {
@@ -227,16 +258,17 @@ struct BlueskyMark: Hashable, Sendable {
 
 /// What to remember of a feed so as to tell later what has arrived since.
 ///
-/// Bluesky cannot be asked for what is newer than something, and an item may appear below others that were there
-/// before: its author chooses its place. So the newest items are remembered one by one; what is not among them, and not
-/// below the lowest of them, has arrived since.
+/// Bluesky cannot be asked for what is newer than something, and an item may appear below others
+/// that were there before: its author chooses its place. So the newest items are remembered one by
+/// one; what is not among them, and not below the lowest of them, has arrived since.
 struct BlueskyCursor: Codable, Equatable, Sendable {
-    /// How many items are remembered: less than a page, so that one request shows all of them with what is new.
+    /// How many items are remembered: less than a page, so that one request shows all of them with
+    /// what is new.
     static let window = 64
     /// A server's name for a place is no longer than this, in bytes.
     static let maximumPlace = 4_096
-    /// Older items never count as new in a feed of everybody's posts, in seconds: who follows somebody new gets all of
-    /// their old posts.
+    /// Older items never count as new in a feed of everybody's posts, in seconds: who follows
+    /// somebody new gets all of their old posts.
     private static let horizon: TimeInterval = 86_400
 
     /// The newest items.
@@ -267,7 +299,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - marks: The items from the newest down, as far as they were seen.
     ///   - isWhole: Whether these are all that there is.
-    ///   - time: When they were seen, for feeds of everybody's posts; nil for a list of one account's records.
+    ///   - time: When they were seen, for feeds of everybody's posts; nil for a list of one
+    ///     account's records.
     init(marks: [BlueskyMark], isWhole: Bool, at time: Date?) {
         let sorted = marks.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
@@ -276,7 +309,9 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
             floor = sorted.isEmpty ? edge : min(floor, edge)
         }
         // All of them that share the lowest place, or some would count as new.
-        window = Window(known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor)
+        window = Window(
+            known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor
+        )
     }
 
     /// A whole hour, so that the cursor of a quiet feed need not be stored anew each time.
@@ -287,7 +322,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// Nil for what ``text()`` did not make.
     init?(_ text: String) {
-        guard text.utf8.count <= 1 << 20, let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
+        guard text.utf8.count <= 1 << 20,
+            let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
             cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
         else { return nil }
         self = cursor
@@ -348,7 +384,9 @@ extension BlueskySlice.Entry {
     /// Nil for a record of another account.
     init?(_ listed: BlueskyListedRecord<BlueskyLikeRecord>, of did: String) {
         let address = listed.reference.address
-        guard address.repository == did, address.collection == RecordAddress.likeCollection else { return nil }
+        guard address.repository == did, address.collection == RecordAddress.likeCollection else {
+            return nil
+        }
         mark = BlueskyMark(address.key, order: address.key)
         guard let subject = listed.value?.subject else {
             content = .unreadable(address: nil, cause: "the favorite does not tell of what")
@@ -376,11 +414,13 @@ extension BlueskySlice.Entry {
         }
     }
 
-    /// A reply to one of the account's posts is how people answer it; what they say to each other below is theirs.
+    /// A reply to one of the account's posts is how people answer it; what they say to each other
+    /// below is theirs.
     init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
         mark = BlueskyMark(notification.reference.address.uri, at: notification.indexedAt ?? now)
         let parent = notification.record?.reply?.parent.address.repository
-        let isWanted = notification.reason == "mention" || notification.reason == "reply" && parent == did
+        let isWanted =
+            notification.reason == "mention" || notification.reason == "reply" && parent == did
         guard isWanted || notification.reason == "reply" && notification.record == nil else {
             content = .other
             return
@@ -390,7 +430,8 @@ extension BlueskySlice.Entry {
         else {
             content = .unreadable(
                 address: notification.reference.address.isPost ? notification.reference.text : nil,
-                cause: notification.author == nil ? "its author cannot be told" : "its record is not as posts are")
+                cause: notification.author == nil
+                    ? "its author cannot be told" : "its record is not as posts are")
             return
         }
         content = .notification(notification, author, record)
@@ -401,7 +442,8 @@ extension BlueskySlice {
     /// - Parameters:
     ///   - entry: Makes an entry of an element; nil for what does not belong there.
     init<Element>(
-        _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?, _ entry: (Element) -> Entry?
+        _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?,
+        _ entry: (Element) -> Entry?
     ) {
         let known = list.elements.map { $0.value.flatMap(entry) }
         self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
@@ -425,15 +467,18 @@ extension BlueskySlice {
         }
     }
 
-    /// The one item of a page that is too large to be read; nil if the beginning does not tell where the feed goes on.
+    /// The one item of a page that is too large to be read; nil if the beginning does not tell
+    /// where the feed goes on.
     init?(beginning body: [UInt8], rateLimit: RateLimit?) {
         let values = JSONBeginning(body).values
         let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]
         let reference = paths.lazy
-            .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }.first
+            .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }
+            .first
         let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
         // The place below a record is called as the record is.
-        guard let place = values[["cursor"]] ?? record?.key, (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
+        guard let place = values[["cursor"]] ?? record?.key,
+            (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
         else { return nil }
         var entry = Entry(
             mark: BlueskyMark(reference?.address.uri ?? place, order: record?.key ?? ""),
@@ -467,7 +512,8 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
                 return
             }
             let wire = try? WireObject(from: decoder)
-            reference = wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))
+            reference =
+                wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))
         }
     }
 
@@ -483,6 +529,8 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
         }
         elements = try wire.required([Item].self, name)
         self.name = name
-        cursor = wire.text("cursor").flatMap { (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil }
+        cursor = wire.text("cursor").flatMap {
+            (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil
+        }
     }
 }

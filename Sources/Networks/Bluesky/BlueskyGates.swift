@@ -24,22 +24,33 @@ package struct BlueskyGates: Equatable, Sendable {
     /// The records that go along with a post.
     ///
     /// - Parameters:
-    ///   - isReply: It answers another post, in whose conversation only the author of the first post decides.
+    ///   - isReply: It answers another post, in whose conversation only the author of the first
+    ///     post decides.
     ///   - createdAt: When it is published, as its record has it.
     /// - Returns: None where everybody may.
-    func records(for post: RecordAddress, isReply: Bool, createdAt: Date) -> [(address: RecordAddress, JSONValue)] {
-        func record(_ collection: String, _ name: String, _ rules: [String]) -> (RecordAddress, JSONValue) {
+    func records(for post: RecordAddress, isReply: Bool, createdAt: Date) -> [(
+        address: RecordAddress, JSONValue
+    )] {
+        func record(_ collection: String, _ name: String, _ rules: [String]) -> (
+            RecordAddress, JSONValue
+        ) {
             let value = JSONValue.object([
-                "$type": .text(collection), "post": .text(post.uri), "createdAt": .text(createdAt.rfc3339),
+                "$type": .text(collection), "post": .text(post.uri),
+                "createdAt": .text(createdAt.rfc3339),
                 name: .list(rules.map { .object(["$type": .text("\(collection)#\($0)")]) }),
             ])
-            return (RecordAddress(repository: post.repository, collection: collection, key: post.key), value)
+            return (
+                RecordAddress(repository: post.repository, collection: collection, key: post.key),
+                value
+            )
         }
         var records: [(address: RecordAddress, JSONValue)] = []
         if !isReply, let rules = Self.rules(letting: replies) {
             records.append(record(Self.threadCollection, "allow", rules))
         }
-        if !allowsQuotes { records.append(record(Self.postCollection, "embeddingRules", ["disableRule"])) }
+        if !allowsQuotes {
+            records.append(record(Self.postCollection, "embeddingRules", ["disableRule"]))
+        }
         return records
     }
 

@@ -6,7 +6,8 @@ import Transport
 /// Who an account is and where its records are.
 struct BlueskyIdentity: Sendable, Equatable {
     let did: String
-    /// The handle that the account's own document confirms, or the configured one where no document is read.
+    /// The handle that the account's own document confirms, or the configured one where no document
+    /// is read.
     let handle: String?
     /// The server that keeps the account's records.
     let server: ServerAddress
@@ -42,7 +43,8 @@ struct DIDDocument: Decodable, Sendable {
         services = wire.list(of: Service.self, "service")
     }
 
-    /// The server that keeps the records of `did`; nil if the document names none that may be asked.
+    /// The server that keeps the records of `did`; nil if the document names none that may be
+    /// asked.
     func server(of did: String, besides hosts: BlueskyHosts) -> ServerAddress? {
         let service = services.first { $0.id == "#atproto_pds" || $0.id == "\(did)#atproto_pds" }
         return service.flatMap { ServerAddress(named: $0.endpoint, besides: hosts) }
@@ -63,8 +65,10 @@ struct BlueskyResolver: Sendable {
         let trimmed = identifier.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let name = BlueskyName.isDID(trimmed) ? trimmed : BlueskyName.handle(trimmed) else {
             throw NetworkError(
-                code: .configuration, network: .bluesky, host: hosts.entryway.host, operation: .configure,
-                detail: "the account is neither a handle such as name.bsky.social nor a DID", outcome: .notSent)
+                code: .configuration, network: .bluesky, host: hosts.entryway.host,
+                operation: .configure,
+                detail: "the account is neither a handle such as name.bsky.social nor a DID",
+                outcome: .notSent)
         }
         self.identifier = name
         self.hosts = hosts
@@ -76,23 +80,29 @@ struct BlueskyResolver: Sendable {
         let isDID = BlueskyName.isDID(identifier)
         let did = isDID ? identifier : try await did(ofHandle: identifier)
         guard let directory = hosts.directory else {
-            return BlueskyIdentity(did: did, handle: isDID ? nil : identifier, server: hosts.entryway)
+            return BlueskyIdentity(
+                did: did, handle: isDID ? nil : identifier, server: hosts.entryway)
         }
         let (document, host) = try await document(of: did, directory)
         guard let server = document.server(of: did, besides: hosts) else {
             throw failure(
                 "the account's document names no server that can be asked safely; for a server on this machine or its "
-                    + "network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL", host: host)
+                    + "network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL",
+                host: host)
         }
         guard isDID || document.handles.contains(identifier) else {
-            throw failure("the account that the handle leads to does not call itself by that handle", host: host)
+            throw failure(
+                "the account that the handle leads to does not call itself by that handle",
+                host: host)
         }
-        return BlueskyIdentity(did: did, handle: isDID ? document.handles.first : identifier, server: server)
+        return BlueskyIdentity(
+            did: did, handle: isDID ? document.handles.first : identifier, server: server)
     }
 
     private func did(ofHandle handle: String) async throws -> String {
         let call = NetworkCall(
-            .resolveIdentity, "com.atproto.identity.resolveHandle", [(name: "handle", value: handle)])
+            .resolveIdentity, "com.atproto.identity.resolveHandle",
+            [(name: "handle", value: handle)])
         let answer = try await client.at(hosts.entryway).answer(to: call)
         if var error = answer.refusal?.error, error.code == .rejected || error.code == .notFound {
             error.code = .configuration
@@ -112,30 +122,40 @@ struct BlueskyResolver: Sendable {
             throw failure("the account's document is gone", host: server.host)
         }
         let document = try answer.value(DIDDocument.self)
-        guard document.id == did else { throw answer.malformed("the document is about another account") }
+        guard document.id == did else {
+            throw answer.malformed("the document is about another account")
+        }
         return (document, server.host)
     }
 
     /// Where the document of a DID is.
-    private func place(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (ServerAddress, String) {
+    private func place(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (
+        ServerAddress, String
+    ) {
         if did.hasPrefix("did:plc:"), did.dropFirst(8).utf8.allSatisfy(\.isLetterOrDigit) {
             return (directory, "/\(did)")
         }
         let prefix = "did:web:"
-        guard did.hasPrefix(prefix), let host = String(did.dropFirst(prefix.count)).removingPercentEncoding,
+        guard did.hasPrefix(prefix),
+            let host = String(did.dropFirst(prefix.count)).removingPercentEncoding,
             !host.contains(":") || host.hasPrefix("localhost:")
-        else { throw failure("the account's DID is of a kind that Bluesky does not use", host: directory.host) }
+        else {
+            throw failure(
+                "the account's DID is of a kind that Bluesky does not use", host: directory.host)
+        }
         // Only software under test runs on this machine, and it has no certificate.
         let scheme = host.hasPrefix("localhost:") ? "http" : "https"
         guard let server = ServerAddress(named: "\(scheme)://\(host)", besides: hosts) else {
-            throw failure("the account's DID names no host that can be asked safely", host: directory.host)
+            throw failure(
+                "the account's DID names no host that can be asked safely", host: directory.host)
         }
         return (server, "/.well-known/did.json")
     }
 
     private func failure(_ cause: String, host: String) -> NetworkError {
         NetworkError(
-            code: .configuration, network: .bluesky, host: host, operation: .resolveIdentity, detail: cause,
+            code: .configuration, network: .bluesky, host: host, operation: .resolveIdentity,
+            detail: cause,
             outcome: .refused)
     }
 }
@@ -146,7 +166,8 @@ struct BlueskyHosts: Sendable {
     let entryway: ServerAddress
     /// Answers public questions about everybody's posts.
     let appView: ServerAddress
-    /// Keeps the documents of `did:plc`; nil where one server stands for everything and no document is read.
+    /// Keeps the documents of `did:plc`; nil where one server stands for everything and no document
+    /// is read.
     let directory: ServerAddress?
 
     /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own.
@@ -188,13 +209,15 @@ extension ServerAddress {
 
     /// The address as somebody named it who is not the operator; nil if nothing may be sent there.
     ///
-    /// Then a name or number of this machine or its network counts for nothing, and a name that leads there fails when it
-    /// is asked, unless the operator's own server is on this machine.
+    /// Then a name or number of this machine or its network counts for nothing, and a name that
+    /// leads there fails when it is asked, unless the operator's own server is on this machine.
     ///
     /// - Parameters:
     ///   - hosts: The operator's own choice.
     init?(named text: String, besides hosts: BlueskyHosts) {
-        guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else { return nil }
+        guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else {
+            return nil
+        }
         server.isPublicOnly = !HostPlace.isLoopback(hosts.entryway.host)
         guard !server.isPublicOnly || !HostPlace.mayBeLocal(server.host) else { return nil }
         self = server

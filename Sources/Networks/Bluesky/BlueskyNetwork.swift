@@ -5,11 +5,12 @@ package import Transport
 
 /// An account on Bluesky, or on another server of the AT Protocol.
 ///
-/// With an app password everything goes through the server that keeps the account's records, which passes on what is
-/// not about them. Without one the account's posts and favorites can be read, for both are public.
+/// With an app password everything goes through the server that keeps the account's records, which
+/// passes on what is not about them. Without one the account's posts and favorites can be read, for
+/// both are public.
 ///
-/// Posts and favorites are records whose keys and times are chosen before they are sent and follow from the draft: a
-/// second attempt writes the same record or none.
+/// Posts and favorites are records whose keys and times are chosen before they are sent and follow
+/// from the draft: a second attempt writes the same record or none.
 package struct BlueskyNetwork: SocialNetwork {
     let client: BlueskyClient
     let resolver: BlueskyResolver
@@ -26,31 +27,40 @@ package struct BlueskyNetwork: SocialNetwork {
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that cannot be one.
+    /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that
+    ///   cannot be one.
     package init(
-        identifier: String, appPassword: Secret?, apiBaseURL: String?, sessions: any CredentialStore,
-        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        identifier: String, appPassword: Secret?, apiBaseURL: String?,
+        sessions: any CredentialStore,
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
         now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         try self.init(
-            identifier: identifier, appPassword: appPassword, hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
+            identifier: identifier, appPassword: appPassword,
+            hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
             sessions: sessions, gates: gates, client: client, origin: origin, now: now,
             uptime: uptime)
     }
 
     init(
-        identifier: String, appPassword: Secret?, hosts: BlueskyHosts, sessions: any CredentialStore,
-        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        identifier: String, appPassword: Secret?, hosts: BlueskyHosts,
+        sessions: any CredentialStore,
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
         now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let client = BlueskyClient(
-            server: hosts.entryway, http: client, origin: origin, serverClock: ServerClock(uptime: uptime),
+            server: hosts.entryway, http: client, origin: origin,
+            serverClock: ServerClock(uptime: uptime),
             now: now, isAnonymous: appPassword == nil)
         let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
         self.gates = gates
         self.client = client
         self.resolver = resolver
-        self.sessions = appPassword.map { BlueskySessions(password: $0, store: sessions, resolver: resolver) }
+        self.sessions = appPassword.map {
+            BlueskySessions(password: $0, store: sessions, resolver: resolver)
+        }
     }
 
     package var name: NetworkName { .bluesky }
@@ -62,8 +72,10 @@ package struct BlueskyNetwork: SocialNetwork {
     package var capabilities: Capabilities {
         let canWrite = sessions != nil
         var capabilities = Capabilities(
-            feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites], visibilities: [.public, .unlisted],
-            replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting, canFavorite: canWrite,
+            feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites],
+            visibilities: [.public, .unlisted],
+            replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting,
+            canFavorite: canWrite,
             canPublish: canWrite,
             // 5,000 points in an hour, of which a deletion takes one and a post three.
             deletionPace: Pace(count: 1_000, period: 3_600),
@@ -71,9 +83,11 @@ package struct BlueskyNetwork: SocialNetwork {
             supportsIdempotencyKey: true,
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
-            // A refused session, a question whether it is the session that is refused, a new one, and the call again.
+            // A refused session, a question whether it is the session that is refused, a new one,
+            // and the call again.
             requestDeadline: NetworkCall.usualDeadline * 4)
-        // The author of each of the four posts above it, by the open source of what most apps read from.
+        // The author of each of the four posts above it, by the open source of what most apps read
+        // from.
         capabilities.repliesTellAncestors = true
         capabilities.linksWords = true
         // As the documents of the record have it.
@@ -102,7 +116,8 @@ package struct BlueskyNetwork: SocialNetwork {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         guard let address = RecordAddress(identity.value), address.isPost else {
             throw failure(
-                .readPost, .capability, "what the post is called is no address of Bluesky's", outcome: .notSent)
+                .readPost, .capability, "what the post is called is no address of Bluesky's",
+                outcome: .notSent)
         }
         return try await post(at: address)
     }
@@ -126,7 +141,8 @@ package struct BlueskyNetwork: SocialNetwork {
         return try await lookUp(post.address)?.conversation
     }
 
-    /// A post of the account itself, from where its records are: no other server knows it sooner or better.
+    /// A post of the account itself, from where its records are: no other server knows it sooner or
+    /// better.
     private func ownPost(_ address: RecordAddress) async throws -> ObservedPost? {
         let found = try await record(BlueskyPostRecord.self, address, .readPost)
         guard let found else { return nil }
@@ -138,23 +154,32 @@ package struct BlueskyNetwork: SocialNetwork {
 
     /// The session's account, freshly asked.
     private func confirmedHome() async throws -> String {
-        let answer = try await answer(to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
-        let (did, isActive) = try answer.read { wire in wire.did.map { ($0, wire.flag("active") ?? true) } }
+        let answer = try await answer(
+            to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
+        let (did, isActive) = try answer.read { wire in
+            wire.did.map { ($0, wire.flag("active") ?? true) }
+        }
         guard isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
-        guard try await home() == did else { throw answer.error(.configuration, "the session is another account's") }
+        guard try await home() == did else {
+            throw answer.error(.configuration, "the session is another account's")
+        }
         return did
     }
 
     /// What an address from outside stands for.
-    func reference(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> RecordReference {
+    func reference(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError)
+        -> RecordReference
+    {
         if let reference = RecordReference(address), reference.address.isPost { return reference }
-        throw failure(operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
+        throw failure(
+            operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
     }
 
     /// - Throws: ``NetworkError`` with code `.capability` where there is no app password.
     func requireSession(_ operation: NetworkError.Operation) throws(NetworkError) {
         guard sessions == nil else { return }
-        throw failure(operation, .capability, "this needs the account's app password", outcome: .notSent)
+        throw failure(
+            operation, .capability, "this needs the account's app password", outcome: .notSent)
     }
 
     func failure(
@@ -198,7 +223,9 @@ extension BlueskyNetwork {
                 await sessions.confirm(session)
                 return answer
             }
-            guard let refusal = try await asSessionRefusal(refusal, session, sessions) else { return answer }
+            guard let refusal = try await asSessionRefusal(refusal, session, sessions) else {
+                return answer
+            }
             session = try await sessions.renewed(insteadOf: session, refusal)
         }
         return try await ask(call, in: session, sessions)
@@ -206,15 +233,20 @@ extension BlueskyNetwork {
 
     /// The refusal, if it is the session that is refused; nil if it is the call.
     ///
-    /// Where a server, or a proxy before it, does not name the error, another question tells the two apart.
+    /// Where a server, or a proxy before it, does not name the error, another question tells the
+    /// two apart.
     private func asSessionRefusal(
         _ refusal: BlueskyRefusal, _ session: BlueskySession, _ sessions: BlueskySessions
     ) async throws -> BlueskyRefusal? {
-        guard refusal.name == nil, let status = refusal.error.status, [400, 401, 403].contains(status) else {
+        guard refusal.name == nil, let status = refusal.error.status,
+            [400, 401, 403].contains(status)
+        else {
             return refusal.error.code == .unauthorized ? refusal : nil
         }
         let call = NetworkCall(refusal.error.operation, "com.atproto.server.getSession")
-        guard let second = try await ask(call, in: session, sessions).refusal, second.error.isPermanent else {
+        guard let second = try await ask(call, in: session, sessions).refusal,
+            second.error.isPermanent
+        else {
             return nil
         }
         var error = refusal.error
@@ -235,13 +267,15 @@ extension BlueskyNetwork {
         return try await identity().did
     }
 
-    /// The same with a session that does not end before the next request, as far as it says when it ends.
+    /// The same with a session that does not end before the next request, as far as it says when it
+    /// ends.
     func readyHome() async throws -> String {
         guard let sessions else { return try await home() }
         return try await sessions.lasting().did
     }
 
-    /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is known.
+    /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is
+    /// known.
     func identity() async throws -> BlueskyIdentity {
         let time = client.now()
         if let known = memory.identity(at: time) { return known }
@@ -263,22 +297,28 @@ extension BlueskyNetwork {
         let call = NetworkCall(
             operation, "com.atproto.repo.getRecord",
             [
-                (name: "repo", value: address.repository), (name: "collection", value: address.collection),
+                (name: "repo", value: address.repository),
+                (name: "collection", value: address.collection),
                 (name: "rkey", value: address.key),
             ])
         let answer = try await answer(to: call)
-        // Only this name says so: other answers of that kind come from servers that know nothing of the account.
+        // Only this name says so: other answers of that kind come from servers that know nothing of
+        // the account.
         if answer.refusal?.name == "RecordNotFound" { return nil }
         let found = try answer.value(BlueskyListedRecord<Value>.self)
-        guard found.reference.address == address else { throw answer.malformed("the answer is about another record") }
+        guard found.reference.address == address else {
+            throw answer.malformed("the answer is about another record")
+        }
         return found
     }
 
     /// Posts by their addresses; those that are gone, or hidden from the account, are missing.
-    func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews {
+    func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews
+    {
         var found = BlueskyViews()
         for batch in batches(of: uris) {
-            let call = NetworkCall(operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
+            let call = NetworkCall(
+                operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
             do {
                 let posts = try await answer(to: call).value(BlueskyViews.self)
                 found.add(posts, named: Set(batch))
@@ -290,10 +330,13 @@ extension BlueskyNetwork {
     }
 
     /// A post by its address; nil when it is gone, or hidden from the account.
-    func view(of address: RecordAddress, _ operation: NetworkError.Operation) async throws -> BlueskyPostView? {
+    func view(of address: RecordAddress, _ operation: NetworkError.Operation) async throws
+        -> BlueskyPostView?
+    {
         let views = try await views(of: [address.uri], operation)
         guard views.unreadable.isEmpty else {
-            throw failure(operation, .malformedResponse, "the post cannot be read", outcome: .notSent)
+            throw failure(
+                operation, .malformedResponse, "the post cannot be read", outcome: .notSent)
         }
         return views.readable[address.uri]
     }
@@ -308,7 +351,8 @@ extension BlueskyNetwork {
         var bios = memory.bios(of: wanted, at: client.now())
         let unknown = wanted.subtracting(bios.keys).sorted()
         for batch in batches(of: unknown) {
-            let call = NetworkCall(operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
+            let call = NetworkCall(
+                operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
             let answer = try await answer(to: call)
             if answer.refusal?.error.code == .capability { return bios }
             let profiles = try answer.read { wire in
@@ -332,10 +376,13 @@ extension BlueskyNetwork {
 
     /// The account's own profile, freshly asked.
     func readOwnProfile(_ did: String) async throws -> BlueskyProfile {
-        let call = NetworkCall(.verifyAccount, "app.bsky.actor.getProfile", [(name: "actor", value: did)])
+        let call = NetworkCall(
+            .verifyAccount, "app.bsky.actor.getProfile", [(name: "actor", value: did)])
         let answer = try await answer(to: call)
         let profile = try answer.value(BlueskyProfile.self)
-        guard profile.did == did else { throw answer.malformed("the answer is about another account") }
+        guard profile.did == did else {
+            throw answer.malformed("the answer is about another account")
+        }
         memory.keep(ownProfile: profile, for: Self.profileLifetime, from: client.now())
         return profile
     }

@@ -12,7 +12,8 @@ extension BlueskyNetwork {
         let operation = feed.operation
         let favorites = try await favorites(in: slice, operation)
         let own = try await ownPosts(slice.entries.compactMap(\.content.record))
-        let profiles = slice.entries.compactMap(\.content.profile) + favorites.readable.values.map(\.author)
+        let profiles =
+            slice.entries.compactMap(\.content.profile) + favorites.readable.values.map(\.author)
         let bios = try await bios(of: profiles, operation)
         let translator = BlueskyTranslator(now: client.now())
         var page = FeedPage(
@@ -24,10 +25,11 @@ extension BlueskyNetwork {
             case .view(let view, let isRepost):
                 post = translator.post(view, isRepost: isRepost, bio: bios[view.author.did])
             case .notification(let notification, let author, let record):
-                // Who names the bot wants an answer, and nothing of it is learned: the wish not to be shown to
-                // strangers does not narrow who may see the answer.
+                // Who names the bot wants an answer, and nothing of it is learned: the wish not to
+                // be shown to strangers does not narrow who may see the answer.
                 post = translator.post(
-                    notification.reference, record, by: translator.account(author, bio: bios[author.did]),
+                    notification.reference, record,
+                    by: translator.account(author, bio: bios[author.did]),
                     noticedAt: notification.indexedAt)
             case .favorite(let reference):
                 post = favorites.readable[reference.address.uri]
@@ -41,7 +43,8 @@ extension BlueskyNetwork {
                 }
             case .other: break
             case .unreadable(let address, let cause):
-                page.unreadable.append(UnreadableItem(address: address, digest: entry.digest, cause: cause))
+                page.unreadable.append(
+                    UnreadableItem(address: address, digest: entry.digest, cause: cause))
             }
             if let post { page.items.append(post) }
         }
@@ -54,17 +57,23 @@ extension BlueskyNetwork {
         let parent = try reference(address, operation).address
         var call = NetworkCall(
             operation, "app.bsky.feed.getPostThread",
-            [(name: "uri", value: parent.uri), (name: "depth", value: "1"), (name: "parentHeight", value: "0")])
+            [
+                (name: "uri", value: parent.uri), (name: "depth", value: "1"),
+                (name: "parentHeight", value: "0"),
+            ])
         call.maximumBytes = Self.maximumReplies
         let answer = try await answer(to: call)
         if answer.refusal?.name == "NotFound" { return [] }
-        let replies = try answer.value(BlueskyThread.self).replies.filter { $0.record.reply?.parent.address == parent }
+        let replies = try answer.value(BlueskyThread.self).replies.filter {
+            $0.record.reply?.parent.address == parent
+        }
         let bios = try await bios(of: replies.map(\.author), operation)
         let translator = BlueskyTranslator(now: client.now())
         return replies.map { view in
             // As in a notification of it.
             var post = translator.post(
-                view.reference, view.record, by: translator.account(view.author, bio: bios[view.author.did]),
+                view.reference, view.record,
+                by: translator.account(view.author, bio: bios[view.author.did]),
                 noticedAt: view.indexedAt)
             post.isFavorited = view.isFavorited ?? false
             return post
@@ -80,8 +89,10 @@ extension BlueskyNetwork {
         let translator = BlueskyTranslator(now: client.now())
         let server = records.contains { !$1.images.isEmpty } ? try await recordServer() : nil
         let posts = records.map { reference, record in
-            var post = translator.post(reference, record, by: author, noticedAt: nil, visibility: visibility)
-            post.post.pictures = Picture.all(record.images.map { $0?.picture(of: author.id.value, at: server) })
+            var post = translator.post(
+                reference, record, by: author, noticedAt: nil, visibility: visibility)
+            post.post.pictures = Picture.all(
+                record.images.map { $0?.picture(of: author.id.value, at: server) })
             return (reference, post)
         }
         return Dictionary(posts) { first, _ in first }
@@ -89,8 +100,8 @@ extension BlueskyNetwork {
 
     /// The account as the author of its posts, and who may see these.
     ///
-    /// Whoever gives an app password agrees to the mirror. Without one the wish not to be shown to strangers counts as
-    /// anybody's would: the posts are ``Visibility/private``.
+    /// Whoever gives an app password agrees to the mirror. Without one the wish not to be shown to
+    /// strangers counts as anybody's would: the posts are ``Visibility/private``.
     private func ownAuthor() async throws -> (Account, Visibility) {
         guard let sessions else {
             let profile = try await ownProfile()
@@ -100,7 +111,8 @@ extension BlueskyNetwork {
         // Reading back what was sent must not depend on a server that gathers everybody's posts.
         let session = try await sessions.current()
         let account = Account(
-            id: AccountID(network: .bluesky, value: session.did), handle: session.handle ?? session.did,
+            id: AccountID(network: .bluesky, value: session.did),
+            handle: session.handle ?? session.did,
             address: session.did)
         return (account, .public)
     }
@@ -116,7 +128,8 @@ extension BlueskyNetwork {
     ) async throws -> BlueskyViews {
         var uris: [String] = []
         for entry in slice.entries {
-            if case .favorite(let reference) = entry.content, !uris.contains(reference.address.uri) {
+            if case .favorite(let reference) = entry.content, !uris.contains(reference.address.uri)
+            {
                 uris.append(reference.address.uri)
             }
         }
@@ -153,7 +166,8 @@ extension BlueskyImage {
 struct BlueskyTranslator {
     let now: Date
 
-    /// The account that `wire` stands for; `bio` is its profile text, where `wire` does not hold that.
+    /// The account that `wire` stands for; `bio` is its profile text, where `wire` does not hold
+    /// that.
     func account(_ wire: BlueskyProfile, bio: String? = nil) -> Account {
         Account(
             id: AccountID(network: .bluesky, value: wire.did), handle: wire.handle,
@@ -163,11 +177,12 @@ struct BlueskyTranslator {
 
     /// A post that a server shows.
     ///
-    /// Who asks to be shown only to people who are logged in gets posts that are ``Visibility/private``, so that they
-    /// are neither learned nor repeated.
+    /// Who asks to be shown only to people who are logged in gets posts that are
+    /// ``Visibility/private``, so that they are neither learned nor repeated.
     func post(_ view: BlueskyPostView, isRepost: Bool = false, bio: String? = nil) -> ObservedPost {
         var observed = post(
-            view.reference, view.record, by: account(view.author, bio: bio), noticedAt: view.indexedAt,
+            view.reference, view.record, by: account(view.author, bio: bio),
+            noticedAt: view.indexedAt,
             visibility: view.author.hidesFromStrangers ? .private : .public)
         observed.post.isRepost = isRepost
         observed.post.isSensitive = observed.post.isSensitive || view.isSensitive
@@ -181,10 +196,11 @@ struct BlueskyTranslator {
     ///
     /// - Parameters:
     ///   - noticedAt: When a server first saw it; nil where only the record is known.
-    ///   - visibility: Who may see the author's posts. Everything is public; what its author wants to keep from
-    ///     strangers is private for us.
+    ///   - visibility: Who may see the author's posts. Everything is public; what its author wants
+    ///     to keep from strangers is private for us.
     func post(
-        _ reference: RecordReference, _ record: BlueskyPostRecord, by author: Account, noticedAt: Date?,
+        _ reference: RecordReference, _ record: BlueskyPostRecord, by author: Account,
+        noticedAt: Date?,
         visibility: Visibility = .public
     ) -> ObservedPost {
         let address = reference.address
@@ -192,10 +208,12 @@ struct BlueskyTranslator {
             at: address, by: author.id, noticedAt: noticedAt, now: now, visibility: visibility)
         post.address = reference.text
         return ObservedPost(
-            post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
+            post: post, author: author, address: reference.text,
+            replyToAddress: record.reply?.parent.text,
             conversation: record.isReply ? record.reply?.root.address.uri : address.uri,
             threadAuthors: Set(
-                [record.reply?.root, record.reply?.parent].compactMap { $0?.address.repository }.map {
+                [record.reply?.root, record.reply?.parent].compactMap { $0?.address.repository }.map
+                {
                     AccountID(network: .bluesky, value: $0)
                 }))
     }

@@ -4,7 +4,9 @@ import Posts
 
 extension RecordReference: Decodable {
     package init(from decoder: any Decoder) throws {
-        guard let reference = RecordReference(try WireObject(from: decoder)) else { throw ShapeError() }
+        guard let reference = RecordReference(try WireObject(from: decoder)) else {
+            throw ShapeError()
+        }
         self = reference
     }
 
@@ -22,7 +24,8 @@ extension BlueskyPostRecord.Reply {
 }
 
 extension BlueskyBlob {
-    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for every other.
+    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for every
+    ///   other.
     init?(_ value: JSONValue?) {
         guard case .object(let fields) = value, case .object(let reference) = fields["ref"],
             case .text(let cid) = reference["$link"]

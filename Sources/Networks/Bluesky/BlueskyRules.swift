@@ -5,7 +5,8 @@ import Posts
 extension BlueskyNetwork {
     /// - Returns: The addresses of its terms and of its privacy policy, which are pages for people.
     package func serverStatements() async throws -> [String] {
-        let answer = try await answer(to: NetworkCall(.readRules, "com.atproto.server.describeServer"))
+        let answer = try await answer(
+            to: NetworkCall(.readRules, "com.atproto.server.describeServer"))
         return try answer.value(BlueskyServerDescription.self).links
     }
 }
@@ -15,7 +16,9 @@ private struct BlueskyServerDescription: Decodable {
 
     init(from decoder: any Decoder) throws {
         let links = try WireObject(from: decoder).object("links")
-        self.links = [links?.text("termsOfService"), links?.text("privacyPolicy")].compactMap(\.self)
-            .filter { PlainText.isWebAddress($0) }
+        self.links = [links?.text("termsOfService"), links?.text("privacyPolicy")].compactMap(
+            \.self
+        )
+        .filter { PlainText.isWebAddress($0) }
     }
 }

@@ -2,11 +2,11 @@ import Formats
 import Foundation
 import Posts
 
-/// Keeps one account logged in: tokens are kept, renewed once for all who need it, and asked for with the password only
-/// when nothing else is left.
+/// Keeps one account logged in: tokens are kept, renewed once for all who need it, and asked for
+/// with the password only when nothing else is left.
 ///
-/// A new pair is saved before it is used, and before a pair is renewed the saved one is read again, for another process
-/// may have renewed it.
+/// A new pair is saved before it is used, and before a pair is renewed the saved one is read again,
+/// for another process may have renewed it.
 actor BlueskySessions {
     /// A token that ends this soon is renewed before it is used for a change: seconds.
     private static let margin: TimeInterval = 120
@@ -46,10 +46,13 @@ actor BlueskySessions {
         let session = try await current()
         let time = client.now()
         let present = time - (client.serverClock.lead(at: time) ?? 0)
-        guard let end = session.accessEnd, end.timeIntervalSince(present) < Self.margin else { return session }
+        guard let end = session.accessEnd, end.timeIntervalSince(present) < Self.margin else {
+            return session
+        }
         let ended = client.error(.refreshSession, .unauthorized, outcome: .notSent)
         do {
-            return try await renewed(insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: ended))
+            return try await renewed(
+                insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: ended))
         } catch is NetworkError {
             // The server has the last word about the token that there is.
             return session
@@ -58,8 +61,11 @@ actor BlueskySessions {
 
     /// A session to try after a server refused one.
     ///
-    /// - Throws: ``NetworkError``, the refusal itself where a fresh session was refused; `CancellationError`.
-    func renewed(insteadOf refused: BlueskySession, _ refusal: BlueskyRefusal) async throws -> BlueskySession {
+    /// - Throws: ``NetworkError``, the refusal itself where a fresh session was refused;
+    ///   `CancellationError`.
+    func renewed(insteadOf refused: BlueskySession, _ refusal: BlueskyRefusal) async throws
+        -> BlueskySession
+    {
         if let session, isSaved, !session.isSame(as: refused) { return session }
         return try await obtained(insteadOf: (refused, refusal))
     }
@@ -91,7 +97,9 @@ actor BlueskySessions {
         }
         guard let old else { return try await logIn() }
         try brake.check(old.session, old.refusal, at: client.now())
-        if old.refusal.saysExpired, let renewed = try await refreshed(old.session) { return renewed }
+        if old.refusal.saysExpired, let renewed = try await refreshed(old.session) {
+            return renewed
+        }
         return try await logIn()
     }
 
@@ -101,7 +109,8 @@ actor BlueskySessions {
         let answer = try await client.at(old.server, hiding: [old.access, password])
             .answer(to: call, with: old.refresh)
         if let refusal = answer.refusal {
-            guard [.unauthorized, .rejected, .forbidden, .notFound].contains(refusal.error.code) else {
+            guard [.unauthorized, .rejected, .forbidden, .notFound].contains(refusal.error.code)
+            else {
                 throw refusal.error
             }
             // Another process may have been faster.
@@ -118,19 +127,24 @@ actor BlueskySessions {
         try brake.check(at: client.now())
         let hosts = resolver.hosts
         let identity = hosts.directory == nil ? nil : try await resolver.resolve()
-        let client = self.client.at(identity.map { hosts.login(for: $0.server) } ?? hosts.entryway, hiding: [password])
+        let client = self.client.at(
+            identity.map { hosts.login(for: $0.server) } ?? hosts.entryway, hiding: [password])
         let body = ["identifier": resolver.identifier, "password": password.reveal()]
         let call = NetworkCall(
             .logIn, "com.atproto.server.createSession", body: try JSONBody.encoded(body))
         do {
             guard !password.isEmpty else {
-                throw client.error(call, .unauthorized, outcome: .notSent, detail: "the app password is empty")
+                throw client.error(
+                    call, .unauthorized, outcome: .notSent, detail: "the app password is empty")
             }
             let answer = try await client.answer(to: call)
             let tokens = try tokens(in: answer)
-            let did = identity?.did ?? (BlueskyName.isDID(resolver.identifier) ? resolver.identifier : tokens.did)
+            let did =
+                identity?.did
+                ?? (BlueskyName.isDID(resolver.identifier) ? resolver.identifier : tokens.did)
             guard tokens.did == did else { throw answer.error(.configuration, Self.stranger) }
-            return try await adopt(tokens, at: server(named: tokens) ?? identity?.server ?? hosts.entryway, call)
+            return try await adopt(
+                tokens, at: server(named: tokens) ?? identity?.server ?? hosts.entryway, call)
         } catch let error as NetworkError {
             throw brake.note(error, at: client.now())
         }
@@ -138,20 +152,24 @@ actor BlueskySessions {
 
     private func tokens(in answer: BlueskyAnswer) throws(NetworkError) -> BlueskyTokens {
         let tokens = try answer.value(BlueskyTokens.self)
-        guard tokens.isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
+        guard tokens.isActive else {
+            throw answer.error(.accountDisabled, "the account is switched off")
+        }
         return tokens
     }
 
     /// Where the account's own document says that its records are now.
     private func server(named tokens: BlueskyTokens) -> ServerAddress? {
-        resolver.hosts.directory == nil ? nil : tokens.document?.server(of: tokens.did, besides: resolver.hosts)
+        resolver.hosts.directory == nil
+            ? nil : tokens.document?.server(of: tokens.did, besides: resolver.hosts)
     }
 
     private func adopt(
         _ tokens: BlueskyTokens, at server: ServerAddress, _ call: NetworkCall
     ) async throws -> BlueskySession {
         let new = BlueskySession(
-            did: tokens.did, handle: tokens.handle, server: server, access: tokens.access, refresh: tokens.refresh)
+            did: tokens.did, handle: tokens.handle, server: server, access: tokens.access,
+            refresh: tokens.refresh)
         session = new
         isSaved = false
         if call.operation == .logIn { brake.note(new, at: client.now()) }
@@ -162,7 +180,9 @@ actor BlueskySessions {
     private func saved() async throws -> BlueskySession? {
         do {
             let sealed = try await store.load()
-            return sealed.flatMap { BlueskySession(sealed: $0, for: resolver.identifier, at: resolver.hosts) }
+            return sealed.flatMap {
+                BlueskySession(sealed: $0, for: resolver.identifier, at: resolver.hosts)
+            }
         } catch {
             throw storeFailure(.refreshSession, "the saved session could not be read")
         }
@@ -170,15 +190,18 @@ actor BlueskySessions {
 
     private func save(_ session: BlueskySession, _ operation: NetworkError.Operation) async throws {
         do {
-            try await store.save(try session.sealed(for: resolver.identifier, at: resolver.hosts.entryway))
+            try await store.save(
+                try session.sealed(for: resolver.identifier, at: resolver.hosts.entryway))
             isSaved = true
         } catch {
-            throw storeFailure(operation, "the new session could not be saved, so it is not used yet")
+            throw storeFailure(
+                operation, "the new session could not be saved, so it is not used yet")
         }
     }
 
     /// The store's own error is not repeated: nobody knows what it holds.
-    private func storeFailure(_ operation: NetworkError.Operation, _ detail: String) -> NetworkError {
+    private func storeFailure(_ operation: NetworkError.Operation, _ detail: String) -> NetworkError
+    {
         client.error(operation, .unavailable, outcome: .notSent, detail: detail)
     }
 }
@@ -201,7 +224,9 @@ struct BlueskySession: Sendable {
         let base64 = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
         let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
         guard let payload = Data(base64Encoded: padded) else { return nil }
-        return JSONBody.read(Array(payload)) { $0.integer("exp") }.map { Date(timeIntervalSince1970: Double($0)) }
+        return JSONBody.read(Array(payload)) { $0.integer("exp") }.map {
+            Date(timeIntervalSince1970: Double($0))
+        }
     }
 
     /// Whether both are the same pair of tokens.
@@ -214,20 +239,24 @@ extension BlueskySession {
     /// The text to keep in a ``CredentialStore``.
     ///
     /// - Parameters:
-    ///   - entryway: The configured entryway; tokens of one set of servers are never shown to another.
+    ///   - entryway: The configured entryway; tokens of one set of servers are never shown to
+    ///     another.
     /// - Returns: What ``init(sealed:for:at:)`` reads.
     /// - Throws: Nothing that the values of a session can cause.
     func sealed(for identifier: String, at entryway: ServerAddress) throws -> Secret {
         let stored = StoredBlueskySession(
-            identifier: identifier, entryway: entryway.base, did: did, handle: handle, pds: server.base,
+            identifier: identifier, entryway: entryway.base, did: did, handle: handle,
+            pds: server.base,
             access: access.reveal(), refresh: refresh.reveal())
         return try JSONBody.sealed(stored)
     }
 
-    /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same servers.
+    /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same
+    /// servers.
     init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
         guard let stored = JSONBody.opened(StoredBlueskySession.self, sealed),
-            stored.entryway == hosts.entryway.base, [stored.identifier, stored.did].contains(identifier),
+            stored.entryway == hosts.entryway.base,
+            [stored.identifier, stored.did].contains(identifier),
             BlueskyName.isDID(stored.did),
             let server = stored.pds == hosts.entryway.base
                 ? hosts.entryway : ServerAddress(named: stored.pds, besides: hosts)
@@ -272,12 +301,13 @@ struct BlueskyTokens: Decodable {
     }
 }
 
-/// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300 times a day are
-/// allowed.
+/// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300
+/// times a day are allowed.
 struct LoginBrake {
     /// Between two log-ins that succeed, in seconds; 288 a day.
     private static let pause: TimeInterval = 300
-    /// How long nobody asks again after a no that a person has to mend, in seconds: it may have been a mistake.
+    /// How long nobody asks again after a no that a person has to mend, in seconds: it may have
+    /// been a mistake.
     private static let verdictLasts: TimeInterval = 25
 
     /// What is logged in; decides the spread of the waits.
@@ -300,14 +330,20 @@ struct LoginBrake {
     }
 
     /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
-    func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date) throws(NetworkError) {
+    func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date)
+        throws(NetworkError)
+    {
         // One that nobody could use until its time was over is only old.
-        if unconfirmed?.isSame(as: refused) == true, !refusal.saysExpired || lastLogin?.end(at: time) != nil {
+        if unconfirmed?.isSame(as: refused) == true,
+            !refusal.saysExpired || lastLogin?.end(at: time) != nil
+        {
             var error = refusal.error
             error.detail = "the server refuses the session that it has just given"
             throw error
         }
-        guard !refusal.saysExpired, let end = lastLogin.flatMap({ $0.end(at: time) }) else { return }
+        guard !refusal.saysExpired, let end = lastLogin.flatMap({ $0.end(at: time) }) else {
+            return
+        }
         var error = refusal.error
         error.code = .unavailable
         error.detail = "the session ended soon after logging in"
@@ -328,7 +364,8 @@ struct LoginBrake {
     ///
     /// - Returns: The error, with when to try again.
     mutating func note(_ error: NetworkError, at time: Date) -> NetworkError {
-        // What failed after the server gave a session is no failure of logging in, and what did not leave did no harm.
+        // What failed after the server gave a session is no failure of logging in, and what did not
+        // leave did no harm.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
             verdict = (error, Pause(begun: time, until: time + Self.verdictLasts))
@@ -336,7 +373,8 @@ struct LoginBrake {
         }
         failures += 1
         var error = error
-        error.retryAfter = RetryRule.logIn.next(after: failures, key: account, asked: error.retryAfter, now: time)
+        error.retryAfter = RetryRule.logIn.next(
+            after: failures, key: account, asked: error.retryAfter, now: time)
         lastFailure = (error, Pause(begun: time, until: error.retryAfter ?? time))
         return error
     }

@@ -6,7 +6,8 @@ extension BlueskyNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         guard account.network == .bluesky, BlueskyName.isDID(account.value) else { return nil }
         // A handle may lead to somebody else by now.
-        let resolver = try BlueskyResolver(identifier: account.value, hosts: resolver.hosts, client: client)
+        let resolver = try BlueskyResolver(
+            identifier: account.value, hosts: resolver.hosts, client: client)
         let server: ServerAddress
         do {
             server = try await resolver.resolve().server
@@ -20,7 +21,8 @@ extension BlueskyNetwork {
             return try answer.value(BlueskyStandingAnswer.self).standing(of: account.value)
         }
         switch refusal.name {
-        case "RepoTakendown", "AccountTakedown", "RepoSuspended", "AccountSuspended": return .suspended
+        case "RepoTakendown", "AccountTakedown", "RepoSuspended", "AccountSuspended":
+            return .suspended
         case "RepoDeactivated", "AccountDeactivated": return .deactivated
         case "RepoNotFound": return .deleted
         default:

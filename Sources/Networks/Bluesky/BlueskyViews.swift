@@ -61,7 +61,8 @@ struct BlueskyProfile: Decodable, Sendable {
 struct BlueskyPostView: Decodable, Sendable {
     /// Labels by whomever that keep a post from being learned and repeated.
     private static let sensitiveLabels: Set<String> = [
-        "porn", "sexual", "nudity", "sexual-figurative", "graphic-media", "gore", "self-harm", "intolerant", "!hide",
+        "porn", "sexual", "nudity", "sexual-figurative", "graphic-media", "gore", "self-harm",
+        "intolerant", "!hide",
         "!warn",
     ]
 
@@ -177,7 +178,11 @@ struct BlueskyViews: Decodable, Sendable {
         let elements = try wire.required([LenientElement<Element>].self, "posts")
         hasNameless = elements.contains { $0.value == nil }
         for element in elements.compactMap(\.value) {
-            if let view = element.view { readable[element.uri] = view } else { unreadable.insert(element.uri) }
+            if let view = element.view {
+                readable[element.uri] = view
+            } else {
+                unreadable.insert(element.uri)
+            }
         }
     }
 

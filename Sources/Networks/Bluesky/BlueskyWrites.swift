@@ -15,19 +15,22 @@ extension BlueskyNetwork {
         let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
         let record = JSONValue.object(leavingOutNil: [
             "$type": .text(RecordAddress.postCollection), "text": .text(text),
-            "createdAt": .text(draft.createdAt.rfc3339), "langs": language.map { .list([.text($0)]) },
+            "createdAt": .text(draft.createdAt.rfc3339),
+            "langs": language.map { .list([.text($0)]) },
             "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
             "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
         ])
         let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
         let gates = gates.records(for: address, isReply: reply != nil, createdAt: draft.createdAt)
         return Departure {
-            let written = try await put(record, at: address, with: gates, .publish) { (existing: BlueskyPostRecord) in
+            let written = try await put(record, at: address, with: gates, .publish) {
+                (existing: BlueskyPostRecord) in
                 existing.text == text && existing.createdAt == created
                     && existing.reply?.parent.address == reply?.parent.address
             }
             return PublishedPost(
-                id: PostID(network: .bluesky, value: address.uri), address: written.text, createdAt: created)
+                id: PostID(network: .bluesky, value: address.uri), address: written.text,
+                createdAt: created)
         }
     }
 
@@ -37,10 +40,13 @@ extension BlueskyNetwork {
         let home = try await beforeSending { try await self.readyHome() }
         let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
         guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
-        guard !view.author.isBlocked else { throw failure(.favorite, .forbidden, "one account blocks the other") }
+        guard !view.author.isBlocked else {
+            throw failure(.favorite, .forbidden, "one account blocks the other")
+        }
         // Another favorite of the same post would be a second one.
         if view.isFavorited == true { return Departure {} }
-        let address = Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
+        let address = Self.address(
+            RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
         let record = JSONValue.object([
             "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
             "createdAt": .text(favorite.createdAt.rfc3339),
@@ -53,12 +59,15 @@ extension BlueskyNetwork {
     }
 
     @discardableResult
-    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
         try requireSession(.delete)
         let reference = try reference(address, .delete)
         let home = try await beforeSending { try await self.home() }
         guard reference.address.repository == home else {
-            throw failure(.delete, .rejected, "the post is not one of this account", outcome: .notSent)
+            throw failure(
+                .delete, .rejected, "the post is not one of this account", outcome: .notSent)
         }
         let removal = try await remove(reference.address, .delete)
         for gate in gates.records(for: reference.address, isReply: false, createdAt: client.now()) {
@@ -68,13 +77,15 @@ extension BlueskyNetwork {
         return removal
     }
 
-    /// Deletes the favorite that follows from the draft; one that a person gave by hand is another record, and stays.
+    /// Deletes the favorite that follows from the draft; one that a person gave by hand is another
+    /// record, and stays.
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         try requireSession(.unfavorite)
         let home = try await beforeSending { try await self.home() }
         return try await remove(
-            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home), .unfavorite)
+            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home),
+            .unfavorite)
     }
 
     /// Deletes a record of the account.
@@ -83,23 +94,29 @@ extension BlueskyNetwork {
     private func remove(
         _ address: RecordAddress, _ operation: NetworkError.Operation
     ) async throws -> Removal {
-        let body = ["repo": address.repository, "collection": address.collection, "rkey": address.key]
+        let body = [
+            "repo": address.repository, "collection": address.collection, "rkey": address.key,
+        ]
         let call = NetworkCall(
             operation, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
         let answer = try await answer(to: call)
         if answer.refusal?.name == "RecordNotFound" { return .gone }
         let response = try answer.response()
-        return JSONBody.read(response.body) { $0.isPresent("commit") ? Removal.removed : nil } ?? .gone
+        return JSONBody.read(response.body) { $0.isPresent("commit") ? Removal.removed : nil }
+            ?? .gone
     }
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         try requireSession(.upload)
         let call = NetworkCall(
-            operation: .upload, method: .post, path: ["xrpc", "com.atproto.repo.uploadBlob"], body: picture.bytes,
+            operation: .upload, method: .post, path: ["xrpc", "com.atproto.repo.uploadBlob"],
+            body: picture.bytes,
             type: picture.format.mediaType)
         let answer = try await answer(to: call)
         let blob = JSONBody.decoded([String: JSONValue].self, try answer.response().body)?["blob"]
-        guard let blob, BlueskyBlob(blob) != nil else { throw answer.malformed("the answer names no file") }
+        guard let blob, BlueskyBlob(blob) != nil else {
+            throw answer.malformed("the answer names no file")
+        }
         return (String(decoding: try JSONBody.encoded(blob), as: UTF8.self), true)
     }
 
@@ -107,17 +124,24 @@ extension BlueskyNetwork {
     private func embed(_ pictures: [PictureReference]) throws -> JSONValue? {
         guard !pictures.isEmpty else { return nil }
         let images = try pictures.map { reference in
-            guard let blob = JSONBody.decoded(JSONValue.self, Array(reference.name.utf8)), BlueskyBlob(blob) != nil
+            guard let blob = JSONBody.decoded(JSONValue.self, Array(reference.name.utf8)),
+                BlueskyBlob(blob) != nil
             else {
-                throw failure(.publish, .rejected, "a picture is called by no name of Bluesky's", outcome: .notSent)
+                throw failure(
+                    .publish, .rejected, "a picture is called by no name of Bluesky's",
+                    outcome: .notSent)
             }
             let picture = reference.picture
             let ratio = picture.width.flatMap { width in
                 picture.height.map {
-                    JSONValue.object(["width": .integer(Int64(width)), "height": .integer(Int64($0))])
+                    JSONValue.object([
+                        "width": .integer(Int64(width)), "height": .integer(Int64($0)),
+                    ])
                 }
             }
-            return JSONValue.object(leavingOutNil: ["alt": .text(picture.alt), "image": blob, "aspectRatio": ratio])
+            return JSONValue.object(leavingOutNil: [
+                "alt": .text(picture.alt), "image": blob, "aspectRatio": ratio,
+            ])
         }
         return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
     }
@@ -130,7 +154,9 @@ extension BlueskyNetwork {
         guard capabilities.visibilities.contains(draft.visibility) else {
             throw refused(.capability, "everything on Bluesky is public")
         }
-        guard !draft.text.allSatisfy(\.isWhitespace) else { throw refused(.rejected, "the text is empty") }
+        guard !draft.text.allSatisfy(\.isWhitespace) else {
+            throw refused(.rejected, "the text is empty")
+        }
         let limits = PublishingLimits.bluesky
         guard draft.text.count <= limits.maximumCharacters,
             draft.text.utf8.count <= limits.maximumBytes ?? .max
@@ -138,13 +164,17 @@ extension BlueskyNetwork {
     }
 
     /// What a reply names: the post that it answers, and the first one of the conversation.
-    private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply? {
+    private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply?
+    {
         guard let address else { return nil }
         let parent = try reference(address, .publish)
         if parent.address.repository == home {
-            // A post of the account itself, from where its records are: others may not have heard of it yet.
+            // A post of the account itself, from where its records are: others may not have heard
+            // of it yet.
             let found = try await record(BlueskyPostRecord.self, parent.address, .publish)
-            guard let own = found?.value else { throw failure(.publish, .notFound, "the post to answer is gone") }
+            guard let own = found?.value else {
+                throw failure(.publish, .notFound, "the post to answer is gone")
+            }
             return BlueskyPostRecord.Reply(root: own.reply?.root ?? parent, parent: parent)
         }
         guard let view = try await view(of: parent.address, .publish) else {
@@ -159,10 +189,11 @@ extension BlueskyNetwork {
 
     /// Writes a record that must not exist yet.
     ///
-    /// One that stands there already is as good if `isOurs` says that it comes from the same draft. Companions are
-    /// written in the same commit, or nothing is.
+    /// One that stands there already is as good if `isOurs` says that it comes from the same draft.
+    /// Companions are written in the same commit, or nothing is.
     private func put<Existing: Decodable & Sendable>(
-        _ record: JSONValue, at address: RecordAddress, with companions: [(address: RecordAddress, JSONValue)] = [],
+        _ record: JSONValue, at address: RecordAddress,
+        with companions: [(address: RecordAddress, JSONValue)] = [],
         _ operation: NetworkError.Operation, unless isOurs: (Existing) -> Bool
     ) async throws -> RecordReference {
         let call =
@@ -170,13 +201,18 @@ extension BlueskyNetwork {
             ? try NetworkCall(operation, putting: record, at: address, insteadOf: nil)
             : try NetworkCall(operation, creating: [(address, record)] + companions)
         let answer = try await answer(to: call)
-        if let refusal = answer.refusal, refusal.maySayOccupied || !companions.isEmpty && refusal.saysNothing {
+        if let refusal = answer.refusal,
+            refusal.maySayOccupied || !companions.isEmpty && refusal.saysNothing
+        {
             return try await occupant(of: address, refusal, operation, isOurs)
         }
         let written =
             companions.isEmpty
-            ? try answer.value(RecordReference.self) : try answer.value(BlueskyWriteResults.self).first
-        guard written.address == address else { throw answer.malformed("the answer is about another record") }
+            ? try answer.value(RecordReference.self)
+            : try answer.value(BlueskyWriteResults.self).first
+        guard written.address == address else {
+            throw answer.malformed("the answer is about another record")
+        }
         return written
     }
 
@@ -225,7 +261,9 @@ private struct BlueskyWriteResults: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let first = wire.list(of: RecordReference.self, "results").first else { throw ShapeError() }
+        guard let first = wire.list(of: RecordReference.self, "results").first else {
+            throw ShapeError()
+        }
         self.first = first
     }
 }
@@ -239,7 +277,8 @@ extension BlueskyNetwork {
     private static func labels(_ names: String) -> JSONValue {
         .object([
             "$type": .text(selfLabels),
-            "values": .list(names.split(separator: " ").map { .object(["val": .text(String($0))]) }),
+            "values": .list(
+                names.split(separator: " ").map { .object(["val": .text(String($0))]) }),
         ])
     }
 
@@ -276,7 +315,9 @@ extension BlueskyNetwork {
         switch fields["labels"] {
         case nil, .null: break
         case .object(let labels) where labels["$type"] == .text(Self.selfLabels):
-            guard case .list(let existing) = labels["values"] ?? .list([]) else { throw unknown(.labelAccount) }
+            guard case .list(let existing) = labels["values"] ?? .list([]) else {
+                throw unknown(.labelAccount)
+            }
             values = existing
         default: throw unknown(.labelAccount)
         }

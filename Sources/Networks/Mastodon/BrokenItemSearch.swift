@@ -3,21 +3,25 @@ import Posts
 
 /// A search for the items of a range that make every request fail whose answer holds them.
 ///
-/// The range is read from its lower end, with both bounds in each request. A part that fails is halved until it holds one
-/// id. That id is noted, and the search goes on above it. So a broken item costs about as many requests as the range's
-/// length has bits, and nothing between two of them is passed over.
+/// The range is read from its lower end, with both bounds in each request. A part that fails is
+/// halved until it holds one id. That id is noted, and the search goes on above it. So a broken
+/// item costs about as many requests as the range's length has bits, and nothing between two of
+/// them is passed over.
 ///
-/// The whole state is a cursor: each request is a page of the walk, and a later walk goes on from there.
+/// The whole state is a cursor: each request is a page of the walk, and a later walk goes on from
+/// there.
 struct BrokenItemSearch: Equatable, Sendable {
     enum Range: Equatable, Sendable {
         /// The stretch below `ceiling`. `below` is the cursor of the rest of the feed.
         case past(ceiling: MastodonPlace, below: String)
         /// The items that arrived after `since`, the newest item that was read.
         ///
-        /// `noted` are the ids above it that were noted, the last of them alone if there are many. While no item above a
-        /// noted id was read, it is not certain that the id was given, and that new items will have higher ones.
+        /// `noted` are the ids above it that were noted, the last of them alone if there are many.
+        /// While no item above a noted id was read, it is not certain that the id was given, and
+        /// that new items will have higher ones.
         case arrivals(since: MastodonPlace, noted: [MastodonPlace])
-        /// The items below `newest`, which was read, that arrived after the newest item known before.
+        /// The items below `newest`, which was read, that arrived after the newest item known
+        /// before.
         case arrived(newest: MastodonPlace)
     }
 
@@ -30,8 +34,10 @@ struct BrokenItemSearch: Equatable, Sendable {
         var rest: MastodonPlace?
     }
 
-    /// Asks for items between two ids, neither included, the lowest first; for one item alone if `isSingle`.
-    typealias Reader = (_ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool) async throws -> Answer
+    /// Asks for items between two ids, neither included, the lowest first; for one item alone if
+    /// `isSingle`.
+    typealias Reader = (_ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool)
+        async throws -> Answer
 
     /// So many noted ids above the newest item are remembered.
     private static let maximumNoted = 8
@@ -39,7 +45,8 @@ struct BrokenItemSearch: Equatable, Sendable {
     private(set) var range: Range
     /// Everything up to this id was read, noted, or is known to hold no item.
     private(set) var floor: MastodonPlace
-    /// The part from ``floor`` up to this id failed; nil if nothing was tried since the last noted item.
+    /// The part from ``floor`` up to this id failed; nil if nothing was tried since the last noted
+    /// item.
     private(set) var failed: MastodonPlace?
 
     /// Whether the whole range was read or noted; never true of a range without an upper end.
@@ -74,9 +81,11 @@ struct BrokenItemSearch: Equatable, Sendable {
             guard let lower = ceiling.below(step: step) else { break }
             do {
                 _ = try await read(nil, lower, true)
-                // Items below the made-up id are read afterwards; an item at the id itself is part of the range.
+                // Items below the made-up id are read afterwards; an item at the id itself is part
+                // of the range.
                 return BrokenItemSearch(
-                    range: .past(ceiling: ceiling, below: lower.text), floor: lower.before, failed: nil)
+                    range: .past(ceiling: ceiling, below: lower.text), floor: lower.before,
+                    failed: nil)
             } catch let error as NetworkError where error.mayBeOfOnePage {
                 last = error
             }
@@ -85,13 +94,17 @@ struct BrokenItemSearch: Equatable, Sendable {
         return nil
     }
 
-    /// Begins a search above the newest item that was read, of which the next item above cannot be had.
+    /// Begins a search above the newest item that was read, of which the next item above cannot be
+    /// had.
     ///
-    /// - Returns: Nil for a position that tells no order, and for a search that knows already what fails.
+    /// - Returns: Nil for a position that tells no order, and for a search that knows already what
+    ///   fails.
     /// - Throws: The error of a server that fails at everything.
     static func above(_ position: String, _ read: Reader) async throws -> BrokenItemSearch? {
-        if let arrivals = Arrivals(position, separator: " ", where: MastodonID.isUsable), let gap = arrivals.gap,
-            let newest = MastodonPlace(arrivals.newest), let floor = MastodonPlace(gap.since), floor.isBelow(newest)
+        if let arrivals = Arrivals(position, separator: " ", where: MastodonID.isUsable),
+            let gap = arrivals.gap,
+            let newest = MastodonPlace(arrivals.newest), let floor = MastodonPlace(gap.since),
+            floor.isBelow(newest)
         {
             return BrokenItemSearch(range: .arrived(newest: newest), floor: floor, failed: nil)
         }
@@ -152,15 +165,18 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Whether an error of a part may be of an item in it; below a ceiling, also of the place that was
-    /// asked for.
+    /// Whether an error of a part may be of an item in it; below a ceiling, also of the place that
+    /// was asked for.
     private func mayBePassed(_ error: NetworkError) -> Bool {
         if case .past = range { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
-    /// Asks for what arrived as if nothing was broken, and for what was given an id below a noted one.
+    /// Asks for what arrived as if nothing was broken, and for what was given an id below a noted
+    /// one.
     private mutating func takeArrivals(_ read: Reader) async throws -> MastodonList {
-        guard case .arrivals(let since, let noted) = range else { return MastodonList(rateLimit: nil) }
+        guard case .arrivals(let since, let noted) = range else {
+            return MastodonList(rateLimit: nil)
+        }
         for part in parts {
             var answer: Answer?
             do {
@@ -207,20 +223,25 @@ struct BrokenItemSearch: Equatable, Sendable {
         return answer.list
     }
 
-    /// Whether below ``floor`` nothing but the noted ids was given, and their items still cannot be had.
+    /// Whether below ``floor`` nothing but the noted ids was given, and their items still cannot be
+    /// had.
     private func isRead(_ noted: [MastodonPlace], _ read: Reader) async throws -> Bool {
         guard noted.count < Self.maximumNoted else { return false }
         let last = base.isBelow(floor) ? [(since: base, until: floor.advanced(by: 1))] : []
         do {
             for part in parts + last {
-                guard try await read(part.since, part.until, false).newest == nil else { return false }
+                guard try await read(part.since, part.until, false).newest == nil else {
+                    return false
+                }
             }
         } catch let error as NetworkError where mayBePassed(error) {
             return false
         }
         for id in noted {
             do {
-                guard try await read(id.before, id.advanced(by: 1), true).newest == nil else { return false }
+                guard try await read(id.before, id.advanced(by: 1), true).newest == nil else {
+                    return false
+                }
             } catch let error as NetworkError where mayBePassed(error) {
                 continue
             }
@@ -245,10 +266,12 @@ struct BrokenItemSearch: Equatable, Sendable {
 
     /// The cursor of the search, which is told from those of a server by its space.
     ///
-    /// It begins with an id from which a program that does not know searches reads on without passing over anything.
+    /// It begins with an id from which a program that does not know searches reads on without
+    /// passing over anything.
     var text: String {
         switch range {
-        case .past(let ceiling, let below): "\(ceiling.text) \(floor.text):\(failed?.text ?? ""):\(below)"
+        case .past(let ceiling, let below):
+            "\(ceiling.text) \(floor.text):\(failed?.text ?? ""):\(below)"
         case .arrivals(let since, let noted):
             "\(since.text) \((noted.isEmpty ? [since] : noted).map(\.text).joined(separator: ","))"
                 + (failed.map { ":\(floor.text):\($0.text)" } ?? "")
@@ -256,15 +279,18 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
-    /// Where the walk goes on after a step: with the search, or with the feed if the search is over.
+    /// Where the walk goes on after a step: with the search, or with the feed if the search is
+    /// over.
     ///
     /// - Parameter last: The search before the step; nil if it begins.
     func cursor(after last: BrokenItemSearch?) -> String {
         switch range {
         case .past(_, let below) where isDone: below
         case .arrived(let newest) where isDone: newest.text
-        // After a request that failed by chance, the text differs from that of the position that the search began at.
-        case .arrivals(let since, let noted) where failed == nil && noted.isEmpty && last?.isPassed(since) == true:
+        // After a request that failed by chance, the text differs from that of the position that
+        // the search began at.
+        case .arrivals(let since, let noted)
+        where failed == nil && noted.isEmpty && last?.isPassed(since) == true:
             since.text
         default: text
         }
@@ -289,14 +315,20 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
         let halves = text.split(separator: " ", omittingEmptySubsequences: false)
         guard halves.count == 2, let first = MastodonPlace(String(halves[0])) else { return nil }
-        let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false).map(
+            String.init)
         let places = parts.map { MastodonPlace($0) }
-        let ids = parts[0].split(separator: ",", omittingEmptySubsequences: false).map { MastodonPlace(String($0)) }
+        let ids = parts[0].split(separator: ",", omittingEmptySubsequences: false).map {
+            MastodonPlace(String($0))
+        }
         let noted = ids.compactMap(\.self)
-        guard noted.count == ids.count, let last = noted.last, ids.count == 1 || !isOlder else { return nil }
+        guard noted.count == ids.count, let last = noted.last, ids.count == 1 || !isOlder else {
+            return nil
+        }
         let arrivals = Range.arrivals(since: first, noted: noted == [first] ? [] : noted)
         switch (isOlder, parts.count) {
-        case (true, 3) where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
+        case (true, 3)
+        where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
             self.init(range: .past(ceiling: first, below: parts[2]), floor: last, failed: places[1])
         case (false, 1): self.init(range: arrivals, floor: last, failed: nil)
         case (false, 2) where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
@@ -327,7 +359,9 @@ extension UnreadableItem {
 
 extension MastodonNetwork {
     /// One step of a search, as a page.
-    func page(_ feed: Feed, of search: BrokenItemSearch, _ position: FeedPosition) async throws -> FeedPage {
+    func page(_ feed: Feed, of search: BrokenItemSearch, _ position: FeedPosition) async throws
+        -> FeedPage
+    {
         var next = search
         let list = try await next.step(feed) { try await answer(feed, $0, $1, $2) }
         return try await page(feed, of: list, next, from: search, position)
@@ -341,7 +375,8 @@ extension MastodonNetwork {
         case .older(let cursor):
             guard let ceiling = MastodonPlace(cursor) else { return nil }
             search = try await .below(ceiling) { try await answer(feed, $0, $1, $2) }
-        case .newer(let cursor): search = try await .above(cursor) { try await answer(feed, $0, $1, $2) }
+        case .newer(let cursor):
+            search = try await .above(cursor) { try await answer(feed, $0, $1, $2) }
         }
         guard let search else { return nil }
         return try await page(feed, of: MastodonList(rateLimit: nil), search, from: nil, position)
@@ -349,7 +384,8 @@ extension MastodonNetwork {
 
     /// - Parameter last: The search before the step; nil if it begins.
     private func page(
-        _ feed: Feed, of list: MastodonList, _ search: BrokenItemSearch, from last: BrokenItemSearch?,
+        _ feed: Feed, of list: MastodonList, _ search: BrokenItemSearch,
+        from last: BrokenItemSearch?,
         _ position: FeedPosition
     ) async throws -> FeedPage {
         var page = try await page(feed, of: list, position)
@@ -373,14 +409,17 @@ extension MastodonNetwork {
         _ feed: Feed, _ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool
     ) async throws -> BrokenItemSearch.Answer {
         let size = isSingle ? 1 : Self.pageSize
-        let bounds = [until.map { ("max_id", $0.text) }, since.map { ("min_id", $0.text) }].compactMap(\.self)
+        let bounds = [until.map { ("max_id", $0.text) }, since.map { ("min_id", $0.text) }]
+            .compactMap(\.self)
         var list = try await list(feed, bounds, size)
         try requireComplete(list, of: feed)
         // Where items below the lower bound come too, nothing tells which item fails.
         let isBounded = since.map { !list.removeItems(notNewerThan: $0.text) } ?? true
         var rest: String?
         if let since, isBounded { rest = try await fill(&list, feed, since: since.text, size) }
-        guard !list.entries.isEmpty || !isBounded else { return BrokenItemSearch.Answer(list: list) }
+        guard !list.entries.isEmpty || !isBounded else {
+            return BrokenItemSearch.Answer(list: list)
+        }
         let newest = list.newerCursor.flatMap(MastodonPlace.init)
         let lowest = rest.flatMap(MastodonPlace.init)
         guard isBounded, memory.idsSort(in: feed), let newest, until.map(newest.isBelow) ?? true,
@@ -431,12 +470,14 @@ struct MastodonPlace: Equatable, Sendable {
         }
     }
 
-    /// How many steps ``below(step:)`` and ``above(step:)`` make at most: the last is half a year, or four billion.
+    /// How many steps ``below(step:)`` and ``above(step:)`` make at most: the last is half a year,
+    /// or four billion.
     static let steps = 18
     /// Decimal ids from here on begin with a time in milliseconds; the lower 16 bits only count.
     private static let firstWithTime: UInt128 = 1_000_000_000_000_000
     private static let decimals = Array("0123456789".utf8)
-    private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+    private static let digits = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
     private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     private let form: Form
@@ -477,22 +518,27 @@ struct MastodonPlace: Equatable, Sendable {
             switch form {
             case .decimal: UInt128(Int64.max)
             case .ulid: .max
-            case .flake: repeatElement(UInt128(62), count: MastodonID.lengthOfFlake).reduce(1, *) - 1
+            case .flake:
+                repeatElement(UInt128(62), count: MastodonID.lengthOfFlake).reduce(1, *) - 1
             }
         return number <= highest ? MastodonPlace(form, highest) : nil
     }
 
     /// How far above this one another place is; 0 if it is below.
-    func distance(to other: MastodonPlace) -> UInt128 { other.number > number ? other.number - number : 0 }
+    func distance(to other: MastodonPlace) -> UInt128 {
+        other.number > number ? other.number - number : 0
+    }
 
     /// The next lower place; there is one below every place that ``below(step:)`` makes up.
     var before: MastodonPlace { MastodonPlace(form, number - 1) }
 
     func advanced(by distance: UInt128) -> MastodonPlace { MastodonPlace(form, number + distance) }
 
-    /// An id that was perhaps never given and lies below this one, four times as far with each step.
+    /// An id that was perhaps never given and lies below this one, four times as far with each
+    /// step.
     ///
-    /// - Parameter step: From 0 for the smallest step, which is one, or a millisecond where the id begins with a time.
+    /// - Parameter step: From 0 for the smallest step, which is one, or a millisecond where the id
+    ///   begins with a time.
     /// - Returns: Nil if the step before led to the lowest id.
     func below(step: Int) -> MastodonPlace? {
         guard number > 1, step == 0 || number - 1 > distance(of: step - 1) else { return nil }

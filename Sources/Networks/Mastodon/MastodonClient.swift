@@ -15,7 +15,8 @@ struct MastodonClient: NetworkClient {
     var network: NetworkName { .mastodon }
     var secrets: [Secret] { knownSecrets.all }
 
-    /// Without a login Mastodon counts by address, but for the token of an account; with one only some other software does.
+    /// Without a login Mastodon counts by address, but for the token of an account; with one only
+    /// some other software does.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
         if let limit = origin.gates.limit(of: server) { return AddressCount(limit: limit) }
         let isOfAccount = isAuthorized || [.logIn, .refreshSession].contains(call.operation)
@@ -34,7 +35,8 @@ struct MastodonClient: NetworkClient {
         let token = token?.reveal()
         if let token, token.isEmpty || !token.isVisibleASCII {
             let problem = token.isEmpty ? "is empty" : "holds a space or line break"
-            throw error(call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
+            throw error(
+                call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
         }
         // The word is written so: some servers take it by the letter.
         let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })
@@ -45,7 +47,9 @@ struct MastodonClient: NetworkClient {
     /// The answer to a call, read as JSON.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall, token: Secret?) async throws -> Value {
+    func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall, token: Secret?)
+        async throws -> Value
+    {
         try decode(type, from: try await send(call, token: token), call)
     }
 }
@@ -77,7 +81,8 @@ extension MastodonClient {
             return Self.codeOfForbidden(message, call.operation)
         case 404, 405, 410:
             if isVerifying { return .configuration }
-            // What is missing by the word of a proxy may be there by the word of the server behind it.
+            // What is missing by the word of a proxy may be there by the word of the server behind
+            // it.
             return status == 405 ? .rejected : message.isEmpty ? .unavailable : .notFound
         default:
             let code = NetworkError.Code(status: status)
@@ -91,13 +96,16 @@ extension MastodonClient {
         let text = message.lowercased()
         // How Pleroma and Akkoma refuse a token that they do not know, or no longer.
         if text.hasPrefix("invalid credentials") { return .unauthorized }
-        // Friendica refuses with 403 whatever it refuses: a token that it does not know or whose scopes do
-        // not suffice, which a new login mends both, and a post that is not there.
+        // Friendica refuses with 403 whatever it refuses: a token that it does not know or whose
+        // scopes do not suffice, which a new login mends both, and a post that is not there.
         if text.hasPrefix("token is not authorized with a valid user") { return .unauthorized }
         if text == "record not found", operation != .delete { return .notFound }
-        if text.contains("scope") || text.contains("insufficient permissions") { return .missingScope }
+        if text.contains("scope") || text.contains("insufficient permissions") {
+            return .missingScope
+        }
         let accountTexts = [
-            "your login is", "your account is", "account has been suspended", "account has been disabled",
+            "your login is", "your account is", "account has been suspended",
+            "account has been disabled",
         ]
         return accountTexts.contains(where: text.contains) ? .accountDisabled : .forbidden
     }
@@ -106,14 +114,16 @@ extension MastodonClient {
         message.lowercased().contains("requires an authenticated user")
     }
 
-    /// Takahe refuses to change what is somebody else's with the status of a token that it does not know.
+    /// Takahe refuses to change what is somebody else's with the status of a token that it does not
+    /// know.
     private static func isAboutAuthor(_ message: String) -> Bool {
         message.lowercased().contains("not the author")
     }
 
     private static func isAboutLength(_ message: String) -> Bool {
         let text = message.lowercased()
-        return text.contains("character limit") || text.contains("max chars") || text.contains("too long")
+        return text.contains("character limit") || text.contains("max chars")
+            || text.contains("too long")
     }
 
     /// The field `error` of a JSON body, made fit to print.

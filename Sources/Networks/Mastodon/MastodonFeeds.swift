@@ -26,13 +26,17 @@ extension MastodonNetwork {
             _ = try await ownAccount()
             try requireVisibility()
         }
-        if let search = BrokenItemSearch(position) { return try await page(feed, of: search, position) }
+        if let search = BrokenItemSearch(position) {
+            return try await page(feed, of: search, position)
+        }
         let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
         return try await page(feed, of: list, position)
     }
 
     /// A page in our own terms.
-    func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws -> FeedPage {
+    func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws
+        -> FeedPage
+    {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         page.depth = memory.program.depths.value[feed]
@@ -41,12 +45,14 @@ extension MastodonNetwork {
         if !translator.tellsPeopleByNumber {
             page.items = translator.connected(page.items, with: try await parents(of: page.items))
         } else if case .newer = position {
-            page.items = translator.connected(page.items, with: try await newParents(of: page.items))
+            page.items = translator.connected(
+                page.items, with: try await newParents(of: page.items))
         }
         return page
     }
 
-    /// The posts of others that new replies of a page answer, asked for one by one: no number tells their identity.
+    /// The posts of others that new replies of a page answer, asked for one by one: no number tells
+    /// their identity.
     ///
     /// One that cannot be had now stays unknown, for nothing depends on it.
     private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
@@ -70,8 +76,8 @@ extension MastodonNetwork {
         return found
     }
 
-    /// The answered posts of a page whose authors nothing tells, asked for one by one, a few each time; one that cannot be
-    /// had is answered by nobody who is known.
+    /// The answered posts of a page whose authors nothing tells, asked for one by one, a few each
+    /// time; one that cannot be had is answered by nobody who is known.
     private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
         var found: [ObservedPost] = []
         var asked = 0
@@ -94,7 +100,9 @@ extension MastodonNetwork {
         return found
     }
 
-    private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws -> MastodonList {
+    private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws
+        -> MastodonList
+    {
         switch position {
         case .newest:
             return try await list(feed, [], size)
@@ -117,14 +125,17 @@ extension MastodonNetwork {
     func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
         guard list.isIncomplete else { return }
         var error = client.error(
-            feed.operation, .unavailable, outcome: .refused, detail: "the server builds the timeline anew")
+            feed.operation, .unavailable, outcome: .refused,
+            detail: "the server builds the timeline anew")
         error.retryAfter = client.now() + Self.rebuilding
         throw error
     }
 
-    /// Tells the end of a feed from a page below an item that is gone: such a server then sends nothing either.
+    /// Tells the end of a feed from a page below an item that is gone: such a server then sends
+    /// nothing either.
     ///
-    /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any more.
+    /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any
+    ///   more.
     private func require(_ cursor: String, in feed: Feed, _ size: Int) async throws {
         var page = try await list(feed, [], size)
         if page.entries.isEmpty { return }
@@ -134,7 +145,8 @@ extension MastodonNetwork {
             page = try await list(feed, [("max_id", older)], size)
         }
         throw client.error(
-            feed.operation, .rejected, outcome: .refused, detail: "the item that the page begins below is gone")
+            feed.operation, .rejected, outcome: .refused,
+            detail: "the item that the page begins below is gone")
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
@@ -142,13 +154,19 @@ extension MastodonNetwork {
         var walk = FeedWalk(of: self, .ownPosts, from: .newest, maximumPages: Self.maximumOwnPages)
         var found: [ObservedPost] = []
         while let page = try await walk.next() {
-            guard page.unreadable.isEmpty else { throw incomplete("a post of the account cannot be read") }
+            guard page.unreadable.isEmpty else {
+                throw incomplete("a post of the account cannot be read")
+            }
             found += page.items.filter { !$0.post.isTimeTrusted || $0.post.createdAt >= start }
-            if let last = page.items.last(where: { $0.post.isTimeTrusted }), last.post.createdAt < start {
+            if let last = page.items.last(where: { $0.post.isTimeTrusted }),
+                last.post.createdAt < start
+            {
                 return found
             }
         }
-        guard walk.isComplete else { throw incomplete("the server's pages do not reach back far enough") }
+        guard walk.isComplete else {
+            throw incomplete("the server's pages do not reach back far enough")
+        }
         return found
     }
 
@@ -158,13 +176,15 @@ extension MastodonNetwork {
 
     /// The items above a cursor.
     ///
-    /// By Mastodon's rules `min_id` gives the page directly above it. Some servers give the newest page instead, and
-    /// some ignore the parameter. So where a page shows that there is more below it, what lies between it and the
-    /// cursor is asked for too: nothing on servers that keep the rules, what would be missed on the others. What is
-    /// too much for one call is left to the next one, which the new cursor leads there.
+    /// By Mastodon's rules `min_id` gives the page directly above it. Some servers give the newest
+    /// page instead, and some ignore the parameter. So where a page shows that there is more below
+    /// it, what lies between it and the cursor is asked for too: nothing on servers that keep the
+    /// rules, what would be missed on the others. What is too much for one call is left to the next
+    /// one, which the new cursor leads there.
     private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
         // No cursor of a server holds a space.
-        let place = Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
+        let place =
+            Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
         let since = place.gap?.since ?? place.newest
         let bounds = [place.gap.map { ("max_id", $0.until) }, ("min_id", since)].compactMap(\.self)
         var result = try await list(feed, bounds, size)
@@ -173,12 +193,14 @@ extension MastodonNetwork {
         } else if result.newerCursor == since, feed == .favorites {
             return MastodonList(rateLimit: result.rateLimit)
         } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(since) {
-            // Perhaps the post that the cursor names is gone, and the server finds nothing above it ever again.
+            // Perhaps the post that the cursor names is gone, and the server finds nothing above it
+            // ever again.
             result = try await list(feed, [], size)
         }
         if let rest = try await fill(&result, feed, since: since, size) {
             let newest = result.newerCursor ?? place.newest
-            result.newerCursor = Arrivals(newest: newest, gap: .init(since: since, until: rest)).text(separator: " ")
+            result.newerCursor = Arrivals(newest: newest, gap: .init(since: since, until: rest))
+                .text(separator: " ")
         }
         return result
     }
@@ -199,7 +221,8 @@ extension MastodonNetwork {
             do {
                 more = try await list(feed, [("max_id", bound), ("min_id", since)], size)
             } catch is NetworkError {
-                // What was read is not read again; if there still is a problem then, the next call tells it.
+                // What was read is not read again; if there still is a problem then, the next call
+                // tells it.
                 return bound
             }
             reachesCursor = more.removeItems(notNewerThan: since)
@@ -225,22 +248,28 @@ extension MastodonNetwork {
             ? [try tooLarge(call, feed, response)]
             : feed == .mentions
                 ? [MastodonList.Entry](
-                    try client.decode([LenientElement<MastodonNotification>].self, from: response, call),
+                    try client.decode(
+                        [LenientElement<MastodonNotification>].self, from: response, call),
                     MastodonList.Entry.init, in: response.body)
                 : [MastodonList.Entry](
                     try client.decode([LenientElement<MastodonStatus>].self, from: response, call),
                     MastodonList.Entry.init, in: response.body)
         var list = MastodonList(
-            entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed, memory: memory,
+            entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
+            memory: memory,
             rateLimit: rateLimit)
-        // Where the header does not say that there is more below, the server may have sent more than was asked for.
-        if response.isCut, feed != .favorites { list.olderCursor = list.olderCursor ?? entries.first?.id }
+        // Where the header does not say that there is more below, the server may have sent more
+        // than was asked for.
+        if response.isCut, feed != .favorites {
+            list.olderCursor = list.olderCursor ?? entries.first?.id
+        }
         return list
     }
 
     /// The one item of a page that is too large to be read.
     ///
-    /// - Throws: ``NetworkError`` with code `.tooLarge` if nothing tells where the feed goes on, or that it is one item.
+    /// - Throws: ``NetworkError`` with code `.tooLarge` if nothing tells where the feed goes on, or
+    ///   that it is one item.
     private func tooLarge(
         _ call: NetworkCall, _ feed: Feed, _ response: HTTPResponse
     ) throws(NetworkError) -> MastodonList.Entry {
@@ -254,7 +283,8 @@ extension MastodonNetwork {
         guard let cursor, isOne else {
             throw client.error(
                 call, .tooLarge, outcome: .refused,
-                detail: "one item is larger than an answer may be, or the server sends more than one")
+                detail:
+                    "one item is larger than an answer may be, or the server sends more than one")
         }
         let address = feed == .mentions ? beginning.values[["0", "status", "id"]] : id
         return MastodonList.Entry(
@@ -282,7 +312,8 @@ extension MastodonNetwork {
             if program.depths.value[.mentions] != nil { types = [] }
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
-                // A server may hold back the mentions of strangers, whom the bot answers as well as others.
+                // A server may hold back the mentions of strangers, whom the bot answers as well as
+                // others.
                 query: types.map { ("types[]", $0) } + [("include_filtered", "true")])
         }
     }
@@ -310,7 +341,8 @@ struct MastodonList {
     fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []
-    /// Posts that are not newer than the cursor, which a server sent although it was not asked for them.
+    /// Posts that are not newer than the cursor, which a server sent although it was not asked for
+    /// them.
     private(set) var repeated: [MastodonStatus] = []
     var newerCursor: String?
     var olderCursor: String?
@@ -329,11 +361,15 @@ struct MastodonList {
 
     /// - Parameters:
     ///   - entries: The items as they were sent.
-    ///   - link: The cursors that the server names; nil where it names none, so that ids take their place.
+    ///   - link: The cursors that the server names; nil where it names none, so that ids take their
+    ///     place.
     ///   - feed: What this is a page of.
     ///   - memory: Knows whether the feed's ids tell its order, and learns it.
     ///   - rateLimit: What the server said with the page.
-    init(entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory, rateLimit: RateLimit?) {
+    init(
+        entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory,
+        rateLimit: RateLimit?
+    ) {
         self.entries = entries
         self.rateLimit = rateLimit
         isIncomplete = false
@@ -342,8 +378,8 @@ struct MastodonList {
         var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
         guard feed != .favorites else {
             olderCursor = link?.older
-            // Cursors of favorites are no ids of posts. Where they are, new favorites may stand anywhere in the list,
-            // and the newest page is looked at each time.
+            // Cursors of favorites are no ids of posts. Where they are, new favorites may stand
+            // anywhere in the list, and the newest page is looked at each time.
             newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
             return
         }
@@ -357,7 +393,8 @@ struct MastodonList {
         newerCursor = link?.newer ?? ids.first
     }
 
-    /// Takes out what is not newer than a cursor, which a server sent although it was not asked for it.
+    /// Takes out what is not newer than a cursor, which a server sent although it was not asked for
+    /// it.
     ///
     /// - Returns: Whether there was such an item, so that the page reaches down to the cursor.
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
@@ -365,16 +402,24 @@ struct MastodonList {
         let count = all.count
         defer {
             let left = Set(entries.compactMap(\.id))
-            repeated += all.filter { entry in entry.id.map { !left.contains($0) } ?? false }.compactMap(\.status)
+            repeated += all.filter { entry in entry.id.map { !left.contains($0) } ?? false }
+                .compactMap(\.status)
         }
-        if let known = entries.firstIndex(where: { $0.id == cursor }) { entries.removeSubrange(known...) }
+        if let known = entries.firstIndex(where: { $0.id == cursor }) {
+            entries.removeSubrange(known...)
+        }
         guard idsSort else { return entries.count < count }
-        entries.removeAll { entry in entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false }
-        if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false { newerCursor = nil }
+        entries.removeAll { entry in
+            entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false
+        }
+        if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false {
+            newerCursor = nil
+        }
         return entries.count < count
     }
 
-    /// Takes out what is not older than a cursor from the list of a server that knows no pages and sends all it has.
+    /// Takes out what is not older than a cursor from the list of a server that knows no pages and
+    /// sends all it has.
     ///
     /// A list that may be cut is left as it is: going round in circles must not look like the end.
     ///
@@ -385,13 +430,17 @@ struct MastodonList {
         let isWhole =
             entries.count < min(Self.smallestPage, pageSize)
             || (entries.count > pageSize && entries.count < Self.largestList)
-        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else { return }
+        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else {
+            return
+        }
         entries.removeSubrange(...index)
         if entries.isEmpty { olderCursor = nil }
     }
 
     /// Adds an item that cannot be read above all others.
-    mutating func putFirst(_ item: UnreadableItem) { entries.insert(Entry(id: nil, unreadable: item), at: 0) }
+    mutating func putFirst(_ item: UnreadableItem) {
+        entries.insert(Entry(id: nil, unreadable: item), at: 0)
+    }
 
     /// Adds an older page, without what is here already.
     ///
@@ -457,7 +506,9 @@ extension MastodonList.Entry {
         guard let status = element.value, MastodonTranslator.canRead(status) else {
             unreadable = UnreadableItem(
                 address: element.id, digest: "",
-                cause: name + (element.value == nil ? " is not as posts are" : " has no author or no address"))
+                cause: name
+                    + (element.value == nil
+                        ? " is not as posts are" : " has no author or no address"))
             return
         }
         self.status = status
@@ -467,11 +518,14 @@ extension MastodonList.Entry {
 extension [MastodonList.Entry] {
     /// The entries of a page's body, with digests for those that cannot be read.
     init<Item: Decodable>(
-        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element, in body: [UInt8]
+        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element,
+        in body: [UInt8]
     ) {
         self = elements.map(entry)
         guard contains(where: { $0.unreadable != nil }) else { return }
-        for (index, digest) in zip(indices, JSONBody.digests(of: body)) { self[index].unreadable?.digest = digest }
+        for (index, digest) in zip(indices, JSONBody.digests(of: body)) {
+            self[index].unreadable?.digest = digest
+        }
     }
 }
 
@@ -525,8 +579,11 @@ struct LinkHeader: Equatable {
     private static func relations(in parameters: Substring) -> Set<String> {
         for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == "," }) {
             let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces).lowercased() == "rel" else { continue }
-            let value = pair[1].trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "\"")))
+            guard pair.count == 2,
+                pair[0].trimmingCharacters(in: .whitespaces).lowercased() == "rel"
+            else { continue }
+            let value = pair[1].trimmingCharacters(
+                in: .whitespaces.union(CharacterSet(charactersIn: "\"")))
             return Set(value.split(separator: " ").map { $0.lowercased() })
         }
         return []
@@ -548,7 +605,8 @@ extension MastodonID {
     static func isNewer(_ id: String, than other: String) -> Bool? {
         if isDecimal(id), isDecimal(other) {
             let (left, right) = (id.drop { $0 == "0" }, other.drop { $0 == "0" })
-            return left.utf8.count == right.utf8.count ? left > right : left.utf8.count > right.utf8.count
+            return left.utf8.count == right.utf8.count
+                ? left > right : left.utf8.count > right.utf8.count
         }
         if isULID(id), isULID(other) { return id > other }
         return nil
@@ -561,12 +619,14 @@ extension MastodonID {
         isDecimal(id) || isULID(id) || isFlake(id)
     }
 
-    /// Whether some item of a page, which a server sent newest first, is newer by its id than the one before.
+    /// Whether some item of a page, which a server sent newest first, is newer by its id than the
+    /// one before.
     static func contradictsOrder(_ ids: [String]) -> Bool {
         zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
     }
 
-    /// Whether each item of a page is newer by its id than the one before: the page is the wrong way round.
+    /// Whether each item of a page is newer by its id than the one before: the page is the wrong
+    /// way round.
     static func isAscending(_ ids: [String]) -> Bool {
         ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }

@@ -12,7 +12,8 @@ struct MastodonInstance: Decodable, Equatable {
     let profileLimits: AccountProfile.Limits
     /// The server's program, with the findings of `doctor --probe`.
     private(set) var program: MastodonProgram
-    /// Whether the server lists `text/plain` among the types of a new post, as glitch-soc and GoToSocial do.
+    /// Whether the server lists `text/plain` among the types of a new post, as glitch-soc and
+    /// GoToSocial do.
     private let listsPlainText: Bool
 
     /// A server that tells nothing.
@@ -29,7 +30,8 @@ struct MastodonInstance: Decodable, Equatable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        // GoToSocial names the host of its accounts apart where it differs from the host of its interface.
+        // GoToSocial names the host of its accounts apart where it differs from the host of its
+        // interface.
         domain =
             ["account_domain", "domain", "uri"].lazy
             .compactMap { wire.text($0).flatMap(Self.hostName) }.first
@@ -46,10 +48,12 @@ struct MastodonInstance: Decodable, Equatable {
             hasMastodonAPI: versions?.integer("mastodon") != nil)
         // Pleroma and Akkoma list the types elsewhere.
         listsPlainText =
-            statuses?.list(of: String.self, "supported_mime_types").contains(MastodonNetwork.plainText) ?? false
+            statuses?.list(of: String.self, "supported_mime_types").contains(
+                MastodonNetwork.plainText) ?? false
     }
 
-    /// Whether the server knows the field `content_type`, without which a text is read as the account's preferences say.
+    /// Whether the server knows the field `content_type`, without which a text is read as the
+    /// account's preferences say.
     var takesContentType: Bool { program.takesContentType.value || listsPlainText }
 
     /// The instance with the findings of `doctor --probe` in place of what is known of its program.
@@ -65,14 +69,16 @@ struct MastodonInstance: Decodable, Equatable {
             told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
         }
         return AccountProfile.Limits(
-            bio: limit("max_note_length", 500), bioBytes: nil, fields: limit("max_profile_fields", 4),
+            bio: limit("max_note_length", 500), bioBytes: nil,
+            fields: limit("max_profile_fields", 4),
             field: limit("profile_field_value_limit", 255))
     }
 
     /// The limits for a text.
     ///
-    /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and links in full; so
-    /// what fits by that way of counting fits everywhere. Content warnings count too.
+    /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and
+    /// links in full; so what fits by that way of counting fits everywhere. Content warnings count
+    /// too.
     var limits: PublishingLimits {
         PublishingLimits(
             maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
@@ -86,7 +92,8 @@ struct MastodonInstance: Decodable, Equatable {
         let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
         let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
         let isHost = host.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-" || $0 == ":"
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-"
+                || $0 == ":"
         }
         return !host.isEmpty && host.utf8.count <= 253 && isHost ? host.lowercased() : nil
     }
@@ -95,18 +102,23 @@ struct MastodonInstance: Decodable, Equatable {
 extension MastodonInstance {
     /// Version 2 of the answer, or version 1, or nothing where a server has neither.
     ///
-    /// A server that is out of order, or something that answers in its place, is an error: what it says about itself
-    /// completes local names, and a wrong host would make other people of them.
+    /// A server that is out of order, or something that answers in its place, is an error: what it
+    /// says about itself completes local names, and a wrong host would make other people of them.
     ///
-    /// - Throws: What `ask` throws, which makes a call and reads its answer; the error is always one that passes.
-    static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws -> MastodonInstance {
+    /// - Throws: What `ask` throws, which makes a call and reads its answer; the error is always
+    ///   one that passes.
+    static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws
+        -> MastodonInstance
+    {
         func instance(version: String) async throws -> MastodonInstance {
             try await ask(NetworkCall(operation: .readLimits, path: ["api", version, "instance"]))
         }
         let problem: NetworkError
         do {
             return try await instance(version: "v2")
-        } catch let error as NetworkError where error.code != .transport && error.code != .rateLimited {
+        } catch let error as NetworkError
+            where error.code != .transport && error.code != .rateLimited
+        {
             problem = error
         }
         do {
@@ -119,7 +131,9 @@ extension MastodonInstance {
     }
 
     /// Whether the server itself says that it does not have what was asked for.
-    private static func saysAbsent(_ error: NetworkError) -> Bool { error.code == .notFound || error.status == 405 }
+    private static func saysAbsent(_ error: NetworkError) -> Bool {
+        error.code == .notFound || error.status == 405
+    }
 
     /// Tomorrow the answer may be another one.
     private static func passing(_ error: NetworkError) -> NetworkError {
@@ -140,7 +154,9 @@ extension MastodonNetwork {
         let time = client.now()
         if let known = memory.instance(at: time) { return known }
         do {
-            let told = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
+            let told = try await MastodonInstance.read {
+                try await session.value(MastodonInstance.self, $0)
+            }
             let instance = told.overruled(by: findings)
             memory.keep(instance, until: time.addingTimeInterval(86_400))
             client.origin.gates.learn(instance.program.addressLimit.value, of: client.server)
@@ -173,23 +189,28 @@ extension MastodonNetwork {
 
     /// The host of the names of the server's own accounts, as far as it is certain.
     ///
-    /// The account's own address tells it, and so does the instance. Where they contradict each other, as they do on
-    /// servers whose names have another host than their pages, the server's answer for other servers decides. A server
-    /// without an instance is believed what the account's address says.
+    /// The account's own address tells it, and so does the instance. Where they contradict each
+    /// other, as they do on servers whose names have another host than their pages, the server's
+    /// answer for other servers decides. A server without an instance is believed what the
+    /// account's address says.
     ///
     /// - Parameter account: The token's own.
     /// - Returns: The host in lower case, with a port if it has one.
-    /// - Throws: ``NetworkError`` with a code that passes if it is not certain; or `CancellationError`.
+    /// - Throws: ``NetworkError`` with a code that passes if it is not certain; or
+    ///   `CancellationError`.
     func domain(of account: MastodonAccount) async throws -> String {
         let told = try await toldDomain()
         let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
         if name.count == 2, name[1].lowercased() != server.host { return name[1].lowercased() }
-        guard let claimed = account.hosts.first ?? (name.count == 2 ? name[1].lowercased() : told) else {
+        guard let claimed = account.hosts.first ?? (name.count == 2 ? name[1].lowercased() : told)
+        else {
             throw uncertain("neither the account nor the instance tells the host of its name")
         }
         if claimed == told { return claimed }
         guard let decided = try await webFingerDomain(of: "\(name[0])@\(claimed)") else {
-            guard told == nil else { throw uncertain("the instance and the account's address name different hosts") }
+            guard told == nil else {
+                throw uncertain("the instance and the account's address name different hosts")
+            }
             return claimed
         }
         guard told == nil || decided == told || decided == claimed else {
@@ -207,7 +228,8 @@ extension MastodonNetwork {
         return asked == server.host || told.prefix(while: { $0 != ":" }) != asked ? told : nil
     }
 
-    /// The host of an account's name as the server tells others (RFC 7033); nil if it does not know.
+    /// The host of an account's name as the server tells others (RFC 7033); nil if it does not
+    /// know.
     private func webFingerDomain(of name: String) async throws -> String? {
         let call = NetworkCall(
             operation: .verifyAccount, path: [".well-known", "webfinger"],

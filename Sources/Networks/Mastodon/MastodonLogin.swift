@@ -6,8 +6,9 @@ package import Transport
 
 /// Logs a person in to a server that speaks Mastodon's interface, without ever seeing the password.
 ///
-/// The person opens an address in a browser, allows what the server lists there, and brings back the code that the
-/// server shows. Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody else.
+/// The person opens an address in a browser, allows what the server lists there, and brings back
+/// the code that the server shows. Where a server knows the proof key (PKCE, RFC 7636, S256), the
+/// code is worth nothing to anybody else.
 ///
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package struct MastodonLogin: Sendable {
@@ -30,16 +31,20 @@ package struct MastodonLogin: Sendable {
 
     /// - Parameters:
     ///   - server: `https://social.example`, or the host alone.
-    ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server all the same.
+    ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server
+    ///     all the same.
     ///   - origin: The mirror that makes the requests.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
+    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an
+    ///   address.
     package init(
-        server: String, apiBaseURL: String?, client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        server: String, apiBaseURL: String?, client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
         now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         self.server = try ServerAddress(server, network: .mastodon)
         self.client = MastodonClient(
-            server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client, origin: origin,
+            server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+            origin: origin,
             knownSecrets: KnownSecrets(), now: now, isAnonymous: true)
     }
 
@@ -51,7 +56,8 @@ package struct MastodonLogin: Sendable {
         let provesKey = metadata?.provesKey == true
         if try await knowsCoarseScopesOnly(metadata) {
             let scopes = Self.coarseScopes(for: role)
-            return request(for: try await register(scopes: scopes), scopes: scopes, provesKey: provesKey)
+            return request(
+                for: try await register(scopes: scopes), scopes: scopes, provesKey: provesKey)
         }
         let offer = Self.offer(for: role, metadata)
         if let scopes = offer.preferred, let application = try await registerPreferring(scopes) {
@@ -62,7 +68,9 @@ package struct MastodonLogin: Sendable {
     }
 
     /// Gives the code that the server showed for a token; white space around it does not matter.
-    package func finish(_ request: MastodonLoginRequest, code: String) async throws -> MastodonLoginGrant {
+    package func finish(_ request: MastodonLoginRequest, code: String) async throws
+        -> MastodonLoginGrant
+    {
         let code = code.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...Self.longestCode).contains(code.utf8.count), code.isVisibleASCII
         else {
@@ -80,7 +88,8 @@ package struct MastodonLogin: Sendable {
         let tokens = try await tokens(form)
         let scopes = try await granted(tokens)
         let old = MastodonCredentials(
-            accessToken: tokens.accessToken, clientID: request.clientID, clientSecret: request.clientSecret)
+            accessToken: tokens.accessToken, clientID: request.clientID,
+            clientSecret: request.clientSecret)
         return MastodonLoginGrant(
             credentials: tokens.credentials(after: old, now: client.now()), scopes: scopes ?? [],
             canWrite: try await canWrite(scopes, tokens.accessToken))
@@ -101,12 +110,15 @@ package struct MastodonLogin: Sendable {
         _ = try await client.send(call, token: nil)
     }
 
-    /// What the application that a token was given to may ask for at most; nil where the server does not tell.
+    /// What the application that a token was given to may ask for at most; nil where the server
+    /// does not tell.
     ///
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    ///   `CancellationError`.
     package func scopes(of token: Secret) async throws -> [String]? {
         client.knownSecrets.add(token)
-        let call = NetworkCall(operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
+        let call = NetworkCall(
+            operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
         do {
             let response = try await client.send(call, token: token)
             return JSONBody.read(response.body) { $0.scopes("scopes") }
@@ -115,9 +127,11 @@ package struct MastodonLogin: Sendable {
         }
     }
 
-    /// Whether a token that a person made may be able to change anything: true too where the server does not say.
+    /// Whether a token that a person made may be able to change anything: true too where the server
+    /// does not say.
     ///
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    ///   `CancellationError`.
     package func canWrite(with token: Secret) async throws -> Bool {
         try await canWrite(try await scopes(of: token), token)
     }
@@ -128,8 +142,11 @@ package struct MastodonLogin: Sendable {
     ///   - token: Opens the bot's account.
     ///   - granted: What the server said of it with the token; nil to ask.
     /// - Returns: Nothing where the server does not tell, or lets every token do everything.
-    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
-    package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws -> [MastodonBotScope] {
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
+    ///   `CancellationError`.
+    package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws
+        -> [MastodonBotScope]
+    {
         let asked = if let granted { granted } else { try await scopes(of: token) }
         guard let scopes = asked, !scopes.isEmpty else { return [] }
         let missing = MastodonBotScope.allCases.filter { !$0.isGranted(by: scopes) }
@@ -137,7 +154,8 @@ package struct MastodonLogin: Sendable {
         return try await ignoresScopes(token) ? [] : missing
     }
 
-    /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
+    /// Whether an error means that the server does not tell, and not that the token is bad or the
+    /// server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
         // What is not there is not there, whatever the page looks like that says so.
@@ -147,9 +165,12 @@ package struct MastodonLogin: Sendable {
     private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {
         do {
             return try await client.tokens(.logIn, form)
-        } catch var error as NetworkError where [.rejected, .unauthorized, .forbidden].contains(error.code) {
+        } catch var error as NetworkError
+            where [.rejected, .unauthorized, .forbidden].contains(error.code)
+        {
             error.code = .rejected
-            error.detail = "the code was not accepted: it is wrong, was used before or is too old; begin again"
+            error.detail =
+                "the code was not accepted: it is wrong, was used before or is too old; begin again"
             throw error
         }
     }
@@ -163,13 +184,15 @@ package struct MastodonLogin: Sendable {
         }
     }
 
-    /// Whether the token may be able to change anything: true too where the server does not say, or does not care.
+    /// Whether the token may be able to change anything: true too where the server does not say, or
+    /// does not care.
     private func canWrite(_ scopes: [String]?, _ token: Secret) async throws -> Bool {
         guard let scopes, !scopes.contains(where: MastodonLoginGrant.isWriting) else { return true }
         return try await ignoresScopes(token)
     }
 
-    /// Whether a token may do everything at this server, whatever its scopes; false where that cannot be told.
+    /// Whether a token may do everything at this server, whatever its scopes; false where that
+    /// cannot be told.
     private func ignoresScopes(_ token: Secret) async throws -> Bool {
         do {
             let instance = try await MastodonInstance.read {
@@ -185,8 +208,9 @@ package struct MastodonLogin: Sendable {
 extension MastodonLogin {
     /// What to ask for.
     ///
-    /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know it, which also tell
-    /// about their logins. Others may take the scope and then give nothing for it.
+    /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know
+    /// it, which also tell about their logins. Others may take the scope and then give nothing for
+    /// it.
     private static func offer(
         for role: Role, _ metadata: MastodonServerMetadata?
     ) -> (preferred: [String]?, usual: [String]) {
@@ -201,12 +225,14 @@ extension MastodonLogin {
         }
     }
 
-    private static func coarseScopes(for role: Role) -> [String] { role == .bot ? ["read", "write"] : ["read"] }
+    private static func coarseScopes(for role: Role) -> [String] {
+        role == .bot ? ["read", "write"] : ["read"]
+    }
 
     /// Whether finer scopes are good for nothing at the server.
     ///
-    /// One that tells its scopes is believed. Of those that do not, Takahe grants finer ones and then refuses everything,
-    /// and only the programs that are known are asked for them.
+    /// One that tells its scopes is believed. Of those that do not, Takahe grants finer ones and
+    /// then refuses everything, and only the programs that are known are asked for them.
     private func knowsCoarseScopesOnly(_ metadata: MastodonServerMetadata?) async throws -> Bool {
         if let scopes = metadata?.scopes, scopes.contains("read") {
             return !scopes.contains { $0.hasPrefix("read:") || $0.hasPrefix("write:") }
@@ -225,14 +251,16 @@ extension MastodonLogin {
     /// What the server says about its logins; nil where it does not.
     private func metadata() async throws -> MastodonServerMetadata? {
         do {
-            let call = NetworkCall(operation: .logIn, path: [".well-known", "oauth-authorization-server"])
+            let call = NetworkCall(
+                operation: .logIn, path: [".well-known", "oauth-authorization-server"])
             return try await client.value(MastodonServerMetadata.self, call, token: nil)
         } catch let error as NetworkError where error.code != .configuration {
             return nil
         }
     }
 
-    /// Nil where the server does not know all the scopes: most refuse them, one leaves out what it does not know.
+    /// Nil where the server does not know all the scopes: most refuse them, one leaves out what it
+    /// does not know.
     private func registerPreferring(_ scopes: [String]) async throws -> MastodonApplication? {
         do {
             let application = try await register(scopes: scopes)
@@ -257,14 +285,17 @@ extension MastodonLogin {
         for application: MastodonApplication, scopes: [String], provesKey: Bool
     ) -> MastodonLoginRequest {
         let verifier = provesKey ? MastodonProofKey.random() : nil
-        // No `state`: nothing comes back by an address, and one server appends it to the code that it shows.
+        // No `state`: nothing comes back by an address, and one server appends it to the code that
+        // it shows.
         var query = [
-            ("response_type", "code"), ("client_id", application.clientID), ("redirect_uri", Self.redirectURI),
+            ("response_type", "code"), ("client_id", application.clientID),
+            ("redirect_uri", Self.redirectURI),
             ("scope", scopes.joined(separator: " ")), ("force_login", "true"),
         ]
         if let verifier {
             query += [
-                ("code_challenge", MastodonProofKey.challenge(of: verifier)), ("code_challenge_method", "S256"),
+                ("code_challenge", MastodonProofKey.challenge(of: verifier)),
+                ("code_challenge_method", "S256"),
             ]
         }
         return MastodonLoginRequest(
@@ -297,7 +328,8 @@ package struct MastodonLoginGrant: Sendable {
     /// Whether a scope allows to change something.
     static func isWriting(_ scope: String) -> Bool {
         let name = scope.prefix { $0 != ":" }
-        return name == "write" || name == "follow" || scope == "admin" || scope.hasPrefix("admin:write")
+        return name == "write" || name == "follow" || scope == "admin"
+            || scope.hasPrefix("admin:write")
     }
 }
 
@@ -321,7 +353,10 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
 
     /// A scope stands for all whose names begin with it and a colon.
     func isGranted(by scopes: [String]) -> Bool {
-        scopes.contains { $0 == rawValue || rawValue.hasPrefix($0 + ":") || self == .readAccounts && $0 == "profile" }
+        scopes.contains {
+            $0 == rawValue || rawValue.hasPrefix($0 + ":")
+                || self == .readAccounts && $0 == "profile"
+        }
     }
 }
 
@@ -334,7 +369,8 @@ struct MastodonApplication: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let id = wire.identifier("client_id"), let secret = wire.text("client_secret"), !secret.isEmpty
+        guard let id = wire.identifier("client_id"), let secret = wire.text("client_secret"),
+            !secret.isEmpty
         else { throw ShapeError() }
         clientID = id
         clientSecret = Secret(secret)
@@ -351,7 +387,8 @@ struct MastodonServerMetadata: Decodable {
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
         scopes = wire.scopes("scopes_supported")
-        provesKey = wire.value([String].self, "code_challenge_methods_supported")?.contains("S256") ?? false
+        provesKey =
+            wire.value([String].self, "code_challenge_methods_supported")?.contains("S256") ?? false
     }
 }
 
@@ -360,7 +397,8 @@ enum MastodonProofKey {
     /// 256 random bits.
     static func random() -> Secret {
         var generator = SystemRandomNumberGenerator()
-        return Secret(text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
+        return Secret(
+            text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
     }
 
     /// What the server is told beforehand.

@@ -4,17 +4,23 @@ import Posts
 
 extension MastodonAccount: Decodable {
     package init(from decoder: any Decoder) throws {
-        guard let account = MastodonAccount(try WireObject(from: decoder)) else { throw ShapeError() }
+        guard let account = MastodonAccount(try WireObject(from: decoder)) else {
+            throw ShapeError()
+        }
         self = account
     }
 
-    /// The hosts, with their ports, of the profile's address and of the name by which other servers know the account.
+    /// The hosts, with their ports, of the profile's address and of the name by which other servers
+    /// know the account.
     var hosts: [String] { addresses.compactMap(Self.host) }
 
     /// The host and port of an address of the web.
     private static func host(of address: String) -> String? {
-        guard let scheme = ["https://", "http://"].first(where: address.hasPrefix) else { return nil }
-        return MastodonInstance.hostName(String(address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }))
+        guard let scheme = ["https://", "http://"].first(where: address.hasPrefix) else {
+            return nil
+        }
+        return MastodonInstance.hostName(
+            String(address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }))
     }
 }
 

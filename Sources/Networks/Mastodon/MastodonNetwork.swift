@@ -3,7 +3,8 @@ package import Foundation
 package import Posts
 package import Transport
 
-/// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe, snac and others.
+/// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe,
+/// snac and others.
 ///
 /// Little depends on which of them it is (`MastodonProgram`). Feeds are
 /// paged by the `Link` header, or by the ids of their items where the header is
@@ -17,7 +18,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     var client: MastodonClient { session.client }
 
-    /// Whether the account's own posts are read though the server is known to show private ones as public.
+    /// Whether the account's own posts are read though the server is known to show private ones as
+    /// public.
     private let trustsVisibility: Bool
     /// Who may quote what is published; nil: as the account's preferences on the server say.
     private let quotes: Audience?
@@ -26,30 +28,34 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// The largest page of a feed that is read, in bytes.
     var maximumPage = 8 << 20
-    /// Servers send a whole thread, be it of thousands: what is larger than this is not needed, in bytes.
+    /// Servers send a whole thread, be it of thousands: what is larger than this is not needed, in
+    /// bytes.
     private static let maximumContext = 64 << 10
     /// The same for what stands below one of the account's own posts.
     private static let maximumReplies = 256 << 10
 
     /// - Parameters:
-    ///   - server: `https://social.example`, or the host alone. Local names are completed with it where the server
-    ///     does not name another host for them.
+    ///   - server: `https://social.example`, or the host alone. Local names are completed with it
+    ///     where the server does not name another host for them.
     ///   - apiBaseURL: Where calls go instead, such as a proxy; nil: to the server.
-    ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with the process, and
-    ///     a server that takes back old refresh tokens then wants a new login.
-    ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is known to show private
-    ///     ones as public.
-    ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the account's preference on the
-    ///     server. Mastodon since 4.5; other servers ignore it.
-    ///   - findings: Whether `doctor --probe` found the server to keep a promise; counts more than its program.
+    ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with
+    ///     the process, and a server that takes back old refresh tokens then wants a new login.
+    ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is
+    ///     known to show private ones as public.
+    ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the
+    ///     account's preference on the server. Mastodon since 4.5; other servers ignore it.
+    ///   - findings: Whether `doctor --probe` found the server to keep a promise; counts more than
+    ///     its program.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
+    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an
+    ///   address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
         sessions: (any CredentialStore)?, trustsVisibility: Bool = true, quotes: Audience? = nil,
-        findings: [ServerPromise: Bool] = [:], client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        findings: [ServerPromise: Bool] = [:], client: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
         now: @escaping @Sendable () -> Date,
         uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
@@ -60,7 +66,8 @@ package struct MastodonNetwork: SocialNetwork {
         self.session = MastodonSession(
             credentials, store: sessions,
             client: MastodonClient(
-                server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client, origin: origin,
+                server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+                origin: origin,
                 knownSecrets: KnownSecrets(), serverClock: ServerClock(uptime: uptime), now: now))
         self.memory = MastodonMemory()
     }
@@ -70,7 +77,8 @@ package struct MastodonNetwork: SocialNetwork {
         server: String, accessToken: Secret, client: HTTPClient, now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         try self.init(
-            server: server, credentials: MastodonCredentials(accessToken: accessToken), sessions: nil, client: client,
+            server: server, credentials: MastodonCredentials(accessToken: accessToken),
+            sessions: nil, client: client,
             now: now)
     }
 
@@ -87,14 +95,16 @@ package struct MastodonNetwork: SocialNetwork {
         let few: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
         return Capabilities(
             feeds: Set(Feed.allCases), visibilities: few.union([.public, .unlisted]),
-            // Elsewhere what is said below one's posts may come as a mention, whether it names anybody or not.
+            // Elsewhere what is said below one's posts may come as a mention, whether it names
+            // anybody or not.
             replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone, canEdit: program.canEdit,
             // Mastodon takes 30 in 30 minutes.
             deletionPace: Pace(count: 25, period: 1_800),
             supportsIdempotencyKey: program.keepsKeys.value,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost,
+            resendWindow: .seconds(50 * 60),
+            requestDeadline: NetworkCall.usualDeadline * requestsAtMost,
             mayHideEdits: true, listedVisibilities: program.listedVisibilities.value)
     }
 
@@ -134,21 +144,27 @@ package struct MastodonNetwork: SocialNetwork {
     /// The number at the end of a Mastodon note, `https://HOST/users/NAME/statuses/NUMBER`; nil for
     /// another address, or for a host that is none of `hosts`, whose ports do not count.
     private static func address(in identity: String, at hosts: [String]) -> String? {
-        let parts = identity.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 7, parts[1].isEmpty, parts[3] == "users", parts[5] == "statuses" else { return nil }
+        let parts = identity.split(separator: "/", omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 7, parts[1].isEmpty, parts[3] == "users", parts[5] == "statuses" else {
+            return nil
+        }
         func name(_ host: String) -> Substring { host.lowercased().prefix { $0 != ":" } }
-        guard hosts.contains(where: { name($0) == name(parts[2]) }), MastodonID.isUsable(parts[6]) else { return nil }
+        guard hosts.contains(where: { name($0) == name(parts[2]) }), MastodonID.isUsable(parts[6])
+        else { return nil }
         return parts[6]
     }
 
     /// Asks the server which of its posts is called so everywhere.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: it may be gone, or never have come
-    ///   there, or the server may not look for it.
+    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: it may be gone,
+    ///   or never have come there, or the server may not look for it.
     private func search(_ identity: PostID) async throws -> ObservedPost {
         let call = NetworkCall(
             operation: .readPost, path: ["api", "v2", "search"],
-            query: [("q", identity.value), ("type", "statuses"), ("resolve", "true"), ("limit", "5")])
+            query: [
+                ("q", identity.value), ("type", "statuses"), ("resolve", "true"), ("limit", "5"),
+            ])
         func unknown(_ detail: String) -> NetworkError {
             client.error(.readPost, .capability, outcome: .refused, detail: detail)
         }
@@ -157,7 +173,9 @@ package struct MastodonNetwork: SocialNetwork {
             found = try await session.value(MastodonSearch.self, call).statuses
         } catch let error as NetworkError {
             // An old token lacks the scope, and some programs have no search.
-            guard let status = error.status, (400...499).contains(status), ![401, 429].contains(status) else {
+            guard let status = error.status, (400...499).contains(status),
+                ![401, 429].contains(status)
+            else {
                 throw error
             }
             throw unknown("the server does not look posts up by their addresses")
@@ -189,25 +207,28 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether somebody without a login is shown a public post of another account; nil if the server
-    /// lists none.
+    /// Whether somebody without a login is shown a public post of another account; nil if the
+    /// server lists none.
     ///
-    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
-    /// public one; Pleroma answers 404 for every post where only people with a login may read.
+    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for
+    /// a public one; Pleroma answers 404 for every post where only people with a login may read.
     private func showsPublicPosts() async throws -> Bool? {
         guard let control = try await publicPostOfAnother() else { return nil }
         return try await isShownWithoutLogin(control.id)
     }
 
-    /// The newest public post of another account on the home timeline, else on the server's own timeline.
+    /// The newest public post of another account on the home timeline, else on the server's own
+    /// timeline.
     private func publicPostOfAnother() async throws -> MastodonStatus? {
         let own = try await ownAccount().id
         func first(_ timeline: String) async throws -> MastodonStatus? {
             let call = NetworkCall(
-                operation: .readHome, path: ["api", "v1", "timelines", timeline], query: [("limit", "40")])
+                operation: .readHome, path: ["api", "v1", "timelines", timeline],
+                query: [("limit", "40")])
             let listed: [MastodonStatus]
             do {
-                listed = try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.value)
+                listed = try await session.value([LenientElement<MastodonStatus>].self, call)
+                    .compactMap(\.value)
             } catch let error as NetworkError where error.isPermanent && !error.stopsActor {
                 return nil
             }
@@ -220,7 +241,8 @@ package struct MastodonNetwork: SocialNetwork {
         return try await first("public")
     }
 
-    /// Refuses to read the account's own posts where that might publish what the human meant for few.
+    /// Refuses to read the account's own posts where that might publish what the human meant for
+    /// few.
     func requireVisibility() throws(NetworkError) {
         guard !trustsVisibility, let gap = memory.program.audienceGap.value else { return }
         throw client.error(
@@ -234,7 +256,8 @@ package struct MastodonNetwork: SocialNetwork {
         throw client.error(
             .publish, .configuration, outcome: .refused,
             detail: "the server runs \(program.name), where a post does not keep its visibility "
-                + "(\(program.keepsVisibility.source)); use an account of another server for the bot")
+                + "(\(program.keepsVisibility.source)); use an account of another server for the bot"
+        )
     }
 
     package func isFavorited(_ address: String) async throws -> Bool? {
@@ -243,7 +266,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     package func conversation(of post: ObservedPost) async throws -> String? {
         guard post.replyToAddress != nil else { return post.post.id.value }
-        guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext) else { return nil }
+        guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext)
+        else { return nil }
         // Whichever way round they come.
         let first = context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
         return first.flatMap(MastodonStatusReader.identity) ?? post.post.id.value
@@ -269,7 +293,8 @@ package struct MastodonNetwork: SocialNetwork {
     /// What stands around a post; nil when it is gone.
     private func context(of address: String, maximumBytes: Int) async throws -> MastodonContext? {
         var call = NetworkCall(
-            operation: .readConversation, path: try path(.readConversation, "statuses", address, "context"))
+            operation: .readConversation,
+            path: try path(.readConversation, "statuses", address, "context"))
         call.maximumBytes = maximumBytes
         call.deadline = .seconds(10)
         return try await unlessGone { try await session.value(MastodonContext.self, call) }
@@ -283,9 +308,12 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// What a server answers about one of its posts; nil when it is gone.
     ///
-    /// Some servers say so with a page for people, as what stands before a server does when that is away. So where the
-    /// answer is not in the interface's form, it counts if the server knows the account now.
-    private func unlessGone<Value: Sendable>(_ question: () async throws -> Value) async throws -> Value? {
+    /// Some servers say so with a page for people, as what stands before a server does when that is
+    /// away. So where the answer is not in the interface's form, it counts if the server knows the
+    /// account now.
+    private func unlessGone<Value: Sendable>(_ question: () async throws -> Value) async throws
+        -> Value?
+    {
         do {
             return try await question()
         } catch let error as NetworkError where error.code == .notFound {
@@ -300,14 +328,17 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether a post that the server shows stands in its author's own list, where the server goes on showing what was
-    /// deleted.
+    /// Whether a post that the server shows stands in its author's own list, where the server goes
+    /// on showing what was deleted.
     ///
-    /// True of others' posts, and where no list can tell. A page with both bounds holds the post alone, in whatever order
-    /// the server lists: WordPress orders by date and cuts by id. If that page is empty, the page below the post is the
-    /// control for a server that does not take two bounds.
+    /// True of others' posts, and where no list can tell. A page with both bounds holds the post
+    /// alone, in whatever order the server lists: WordPress orders by date and cuts by id. If that
+    /// page is empty, the page below the post is the control for a server that does not take two
+    /// bounds.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
-        guard memory.lastInstance != nil, !memory.program.hidesDeletedPosts.value else { return true }
+        guard memory.lastInstance != nil, !memory.program.hidesDeletedPosts.value else {
+            return true
+        }
         return try await isInOwnList(status)
     }
 
@@ -322,18 +353,22 @@ package struct MastodonNetwork: SocialNetwork {
         func page(_ bounds: [(String, String)]) async throws -> [String] {
             let query = [("max_id", String(number + 1))] + bounds + [("limit", "5")]
             let call = NetworkCall(operation: .readOwnPosts, path: path, query: query)
-            return try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.id)
+            return try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(
+                \.id)
         }
         let alone = try await page([("min_id", String(number - 1))])
         if alone.contains(status.id) { return true }
         let below = try await page([])
         if below.contains(status.id) { return true }
-        // Without the lower bound, a list that is not in the order of ids may have cut the post off.
+        // Without the lower bound, a list that is not in the order of ids may have cut the post
+        // off.
         return !alone.isEmpty && MastodonID.contradictsOrder(below)
     }
 
     /// `/api/v1/…` with an address from outside as one of its parts.
-    func path(_ operation: NetworkError.Operation, _ parts: String...) throws(NetworkError) -> [String] {
+    func path(_ operation: NetworkError.Operation, _ parts: String...) throws(NetworkError)
+        -> [String]
+    {
         guard parts.allSatisfy(MastodonID.isUsable) else {
             throw client.error(
                 operation, .rejected, outcome: .notSent,
@@ -378,17 +413,19 @@ extension MastodonNetwork {
             guard let identity = MastodonStatusReader.identity(of: status) else {
                 throw client.malformed(call, response, detail: "the published post has no address")
             }
-            // A wrong name of what is out would be used to delete, edit or go on from something else. The account's own
-            // list tells what it is called.
+            // A wrong name of what is out would be used to delete, edit or go on from something
+            // else. The account's own list tells what it is called.
             let isOwn = own == nil || status.account == nil || own?.id == status.account?.id
             guard status.id != draft.replyTo, isOwn else {
                 throw client.malformed(
-                    call, response, detail: "the server's answer names another post than the new one")
+                    call, response,
+                    detail: "the server's answer names another post than the new one")
             }
             return PublishedPost(
                 id: PostID(network: .mastodon, value: identity), address: status.id,
                 createdAt: status.written.flatMap { Date(rfc3339: $0) } ?? client.now(),
-                // It is out all the same: sending it again would say it twice, and who is named has been notified.
+                // It is out all the same: sending it again would say it twice, and who is named has
+                // been notified.
                 isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }
     }
@@ -398,15 +435,18 @@ extension MastodonNetwork {
         var call = NetworkCall(operation: .publish, method: .post, path: ["api", "v1", "statuses"])
         guard Self.isKey(draft.key) else {
             throw client.error(
-                call, .rejected, outcome: .notSent, detail: "the draft's key is not 1 through 64 letters and digits")
+                call, .rejected, outcome: .notSent,
+                detail: "the draft's key is not 1 through 64 letters and digits")
         }
         if let address = draft.replyTo, !MastodonID.isUsable(address) {
             throw client.error(
-                call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
+                call, .rejected, outcome: .notSent,
+                detail: "the answered post's address is not an id of this server")
         }
         guard draft.pictures.allSatisfy({ MastodonID.isUsable($0.name) }) else {
             throw client.error(
-                call, .rejected, outcome: .notSent, detail: "what a picture is called is not an id of this server")
+                call, .rejected, outcome: .notSent,
+                detail: "what a picture is called is not an id of this server")
         }
         call.headers = [("Idempotency-Key", draft.key)]
         call.body = try body(of: draft)
@@ -415,11 +455,14 @@ extension MastodonNetwork {
 
     /// The request that gives a post the text, language and warning of a draft.
     func change(of address: String, to draft: Draft) throws -> NetworkCall {
-        var call = NetworkCall(operation: .edit, method: .put, path: try path(.edit, "statuses", address))
+        var call = NetworkCall(
+            operation: .edit, method: .put, path: try path(.edit, "statuses", address))
         call.body = try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
-                "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
-                "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
+                "status": .text(draft.text),
+                "language": Self.language(of: draft).map(JSONValue.text),
+                "spoiler_text": .text(draft.warning ?? ""),
+                "sensitive": .flag(draft.warning != nil),
                 "content_type": contentType,
             ]))
         return call
@@ -447,19 +490,27 @@ extension MastodonNetwork {
     }
 
     @discardableResult
-    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
         let call = NetworkCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
-        // Of the programs that are known the id is enough; another may have answered with that of something else.
+        // Of the programs that are known the id is enough; another may have answered with that of
+        // something else.
         let program = try await instance().program
         if !program.tellsPeopleByNumber.value {
-            // By its id alone: what the server shows is asked to be deleted, whatever its list says.
+            // By its id alone: what the server shows is asked to be deleted, whatever its list
+            // says.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
-            guard let shown = translator.post(status), shown.author.id == translator.ownID, isOurs(shown) else {
+            guard let shown = translator.post(status), shown.author.id == translator.ownID,
+                isOurs(shown)
+            else {
                 throw client.error(
                     call, .rejected, outcome: .notSent,
-                    detail: "the server shows another post under the name of the one to delete, so nothing was deleted")
+                    detail:
+                        "the server shows another post under the name of the one to delete, so nothing was deleted"
+                )
             }
         }
         do {
@@ -469,8 +520,11 @@ extension MastodonNetwork {
             where error.status == 404 || error.status == 410
             || error.status == 403 && error.code != .unavailable
         {
-            // Gone already, if the server says so or its list lacks the post, unless it has no way to delete.
-            guard let status = try await status(address), try await isInOwnList(status) else { return .gone }
+            // Gone already, if the server says so or its list lacks the post, unless it has no way
+            // to delete.
+            guard let status = try await status(address), try await isInOwnList(status) else {
+                return .gone
+            }
             if error.status != 403 { error.code = .capability }
             throw error
         }
@@ -500,8 +554,11 @@ extension MastodonNetwork {
         let token = try await session.token()
         return Departure {
             do {
-                _ = try client.decode(MastodonStatus.self, from: try await session.send(call, with: token), call)
-            } catch var error as NetworkError where error.status == 404 || error.status == 405 || error.status == 501 {
+                _ = try client.decode(
+                    MastodonStatus.self, from: try await session.send(call, with: token), call)
+            } catch var error as NetworkError
+                where error.status == 404 || error.status == 405 || error.status == 501
+            {
                 // Gone, or a server that has no way to change what is published.
                 if try await status(address) != nil { error.code = .capability }
                 throw error
@@ -512,7 +569,8 @@ extension MastodonNetwork {
     package func labelAsBot() async throws {
         // As a form: one server reads a flag only where it is text. The second name is Pleroma's.
         let call = NetworkCall(
-            operation: .labelAccount, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
+            operation: .labelAccount, method: .patch,
+            path: ["api", "v1", "accounts", "update_credentials"],
             form: [("bot", "true"), ("actor_type", "Service")])
         let account: MastodonAccount
         do {
@@ -524,12 +582,14 @@ extension MastodonNetwork {
         guard account.isBot else {
             throw client.error(
                 call, .capability, outcome: .refused,
-                detail: "the server has no such mark for this account; say in its profile that it is automated")
+                detail:
+                    "the server has no such mark for this account; say in its profile that it is automated"
+            )
         }
     }
 
-    /// Makes sure that the answered post is there, on servers that would publish a reply to a post that is gone as a
-    /// post of its own.
+    /// Makes sure that the answered post is there, on servers that would publish a reply to a post
+    /// that is gone as a post of its own.
     private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
         if memory.program.refusesLostReplies.value { return }
         let isThere: Bool
@@ -540,7 +600,8 @@ extension MastodonNetwork {
             throw error
         }
         guard isThere else {
-            throw client.error(call, .notFound, outcome: .refused, detail: "the answered post is gone")
+            throw client.error(
+                call, .notFound, outcome: .refused, detail: "the answered post is gone")
         }
     }
 
@@ -556,8 +617,9 @@ extension MastodonNetwork {
 
     /// The media type of the text; `nil` on servers that do not know the field.
     ///
-    /// Without it an account may have another default, by which the signs of Markdown become emphasis and lists. A server
-    /// that was not asked what it is gets the field too: none is known that refuses it.
+    /// Without it an account may have another default, by which the signs of Markdown become
+    /// emphasis and lists. A server that was not asked what it is gets the field too: none is known
+    /// that refuses it.
     private var contentType: JSONValue? {
         memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
     }
@@ -572,13 +634,15 @@ extension MastodonNetwork {
                 "quote_approval_policy": quotePolicy.map(JSONValue.text),
                 "spoiler_text": draft.warning.map(JSONValue.text),
                 "sensitive": .flag(draft.isSensitive), "content_type": contentType,
-                "media_ids": draft.pictures.isEmpty ? nil : .list(draft.pictures.map { .text($0.name) }),
+                "media_ids": draft.pictures.isEmpty
+                    ? nil : .list(draft.pictures.map { .text($0.name) }),
             ]))
     }
 
     /// What may stand in a header without harm.
     private static func isKey(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
     }
 }
 
@@ -614,7 +678,8 @@ final class MastodonMemory: @unchecked Sendable {
     /// The token's account, once it and the host of its name are certain.
     var account: MastodonOwnAccount? { lock.withLock { own } }
 
-    /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked for.
+    /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked
+    /// for.
     func parent(_ address: String) -> ObservedPost?? { lock.withLock { parents[address] } }
 
     func keep(parent: ObservedPost?, at address: String) {
@@ -630,7 +695,9 @@ final class MastodonMemory: @unchecked Sendable {
     var program: MastodonProgram { lastInstance?.program ?? .other }
 
     func instance(at time: Date) -> MastodonInstance? {
-        lock.withLock { known.flatMap { Self.isValid(until: $0.until, at: time) ? $0.instance : nil } }
+        lock.withLock {
+            known.flatMap { Self.isValid(until: $0.until, at: time) ? $0.instance : nil }
+        }
     }
 
     func keep(_ instance: MastodonInstance, until time: Date) {
@@ -651,7 +718,8 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { shown = (emoji, time) }
     }
 
-    /// Whether something that is kept for a day at most is still kept: a local clock that was set back keeps it no longer.
+    /// Whether something that is kept for a day at most is still kept: a local clock that was set
+    /// back keeps it no longer.
     private static func isValid(until end: Date, at time: Date) -> Bool {
         time < end && end.timeIntervalSince(time) <= 86_400
     }
@@ -661,7 +729,8 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { !unsorted.contains(feed) }
     }
 
-    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that contradicts is enough.
+    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that
+    /// contradicts is enough.
     func learnOrder(of feed: Feed, from ids: [String]) {
         guard MastodonID.contradictsOrder(ids) else { return }
         lock.withLock { _ = unsorted.insert(feed) }

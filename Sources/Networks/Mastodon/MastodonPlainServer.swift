@@ -33,7 +33,8 @@ private struct MastodonPlainServer: PlainServer {
     func newest() async throws -> Set<String> {
         let own = try await network.ownAccount().id
         let call = NetworkCall(
-            operation: .readOwnPosts, path: try network.path(.readOwnPosts, "accounts", own, "statuses"),
+            operation: .readOwnPosts,
+            path: try network.path(.readOwnPosts, "accounts", own, "statuses"),
             query: [("limit", "20")])
         let listed = try await network.session.value([LenientElement<MastodonStatus>].self, call)
         return Set(listed.compactMap(\.id))
@@ -51,7 +52,8 @@ private struct MastodonPlainServer: PlainServer {
 
     func delete(_ address: String) async throws {
         let call = NetworkCall(
-            operation: .delete, method: .delete, path: try network.path(.delete, "statuses", address))
+            operation: .delete, method: .delete,
+            path: try network.path(.delete, "statuses", address))
         do {
             _ = try await network.session.send(call)
         } catch let error as NetworkError where error.isRefusalOfPost {
@@ -65,10 +67,12 @@ private struct MastodonPlainServer: PlainServer {
 }
 
 extension NetworkError {
-    /// Whether the server itself refuses a post, and neither the credentials nor the moment: its status
-    /// is one of 400 through 499, but not 429 nor a page of what stands in front of the server.
+    /// Whether the server itself refuses a post, and neither the credentials nor the moment: its
+    /// status is one of 400 through 499, but not 429 nor a page of what stands in front of the
+    /// server.
     var isRefusalOfPost: Bool {
         guard let status, (400...499).contains(status) else { return false }
-        return ![408, 425, 429].contains(status) && !(code == .unavailable && [403, 406].contains(status))
+        return ![408, 425, 429].contains(status)
+            && !(code == .unavailable && [403, 406].contains(status))
     }
 }

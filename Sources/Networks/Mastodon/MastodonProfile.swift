@@ -7,10 +7,12 @@ extension MastodonNetwork: ProfiledNetwork {
         let call = NetworkCall(
             operation: .readProfile, path: ["api", "v1", "accounts", "verify_credentials"])
         return try profile(
-            try await session.value(MastodonProfile.self, call), try await instance().profileLimits, call)
+            try await session.value(MastodonProfile.self, call), try await instance().profileLimits,
+            call)
     }
 
-    package func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws {
+    package func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws
+    {
         // The interface has no way to do both at once.
         let current = try await profile()
         guard current.isText(of: known) else { throw changedMeanwhile() }
@@ -24,9 +26,11 @@ extension MastodonNetwork: ProfiledNetwork {
             }
         }
         let call = NetworkCall(
-            operation: .changeProfile, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
+            operation: .changeProfile, method: .patch,
+            path: ["api", "v1", "accounts", "update_credentials"],
             form: form)
-        let stored = try profile(try await session.value(MastodonProfile.self, call), wanted.limits, call)
+        let stored = try profile(
+            try await session.value(MastodonProfile.self, call), wanted.limits, call)
         guard stored.isText(of: wanted) else {
             throw client.error(
                 call, .capability, outcome: .refused,
@@ -34,22 +38,25 @@ extension MastodonNetwork: ProfiledNetwork {
         }
     }
 
-    /// - Throws: ``NetworkError`` with code `.capability` where the server, such as Friendica, only shows what it made of the
-    ///   owner's words: those cannot be made again of markup.
+    /// - Throws: ``NetworkError`` with code `.capability` where the server, such as Friendica, only
+    ///   shows what it made of the owner's words: those cannot be made again of markup.
     private func profile(
         _ wire: MastodonProfile, _ limits: AccountProfile.Limits, _ call: NetworkCall
     ) throws -> AccountProfile {
         guard let note = wire.note else {
             throw client.error(
                 call, .capability, outcome: .refused,
-                detail: "the server does not give out the profile as its owner wrote it; change it by hand")
+                detail:
+                    "the server does not give out the profile as its owner wrote it; change it by hand"
+            )
         }
         return AccountProfile(bio: note, fields: wire.fields, limits: limits, page: wire.page)
     }
 
     private func changedMeanwhile() -> NetworkError {
         client.error(
-            .changeProfile, .conflict, outcome: .notSent, detail: "the profile was changed meanwhile; try again")
+            .changeProfile, .conflict, outcome: .notSent,
+            detail: "the profile was changed meanwhile; try again")
     }
 }
 
@@ -66,7 +73,8 @@ private struct MastodonProfile: Decodable {
         init(from decoder: any Decoder) throws {
             let wire = try WireObject(from: decoder)
             field = AccountProfile.Field(
-                name: wire.text("name") ?? "", value: wire.text("value") ?? "", verified: wire.date("verified_at"))
+                name: wire.text("name") ?? "", value: wire.text("value") ?? "",
+                verified: wire.date("verified_at"))
         }
     }
 
@@ -75,8 +83,10 @@ private struct MastodonProfile: Decodable {
         let source = wire.object("source")
         note = source?.text("note")
         let shown = wire.list(of: Field.self, "fields").map(\.field)
-        var fields = source?.list(of: Field.self, "fields").map(\.field).filter { !$0.name.isEmpty } ?? []
-        for (index, field) in fields.enumerated() where field.verified == nil && shown.indices.contains(index) {
+        var fields =
+            source?.list(of: Field.self, "fields").map(\.field).filter { !$0.name.isEmpty } ?? []
+        for (index, field) in fields.enumerated()
+        where field.verified == nil && shown.indices.contains(index) {
             fields[index].verified = shown[index].verified
         }
         self.fields = fields

@@ -18,9 +18,9 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
 /// them.
 ///
 /// The initial values are those of a program that nobody knows: they are believed of every server,
-/// because a wrong belief of this kind never sends a post twice, never shows one to more people than
-/// intended, and never takes an existing post for deleted. A descriptor names only what is known
-/// besides. The findings of `doctor --probe` overrule both (``overruled(by:)``).
+/// because a wrong belief of this kind never sends a post twice, never shows one to more people
+/// than intended, and never takes an existing post for deleted. A descriptor names only what is
+/// known besides. The findings of `doctor --probe` overrule both (``overruled(by:)``).
 struct MastodonProgram: Equatable, Sendable {
     /// The form in which the program's ids stand at the end of its posts' addresses.
     enum PostNames: Equatable, Sendable {
@@ -52,7 +52,8 @@ struct MastodonProgram: Equatable, Sendable {
     var keepsVisibility = Known(true, unknown)
     /// A direct post is shown to nobody but the people whom it names.
     var keepsDirect = Known(true, unknown)
-    /// The posts whose audience the program does not tell, as the end of `the server runs …`; nil for none.
+    /// The posts whose audience the program does not tell, as the end of `the server runs …`; nil
+    /// for none.
     ///
     /// docs/audience.md has more sources.
     var audienceGap = Known<String?>(nil, unknown)
@@ -63,8 +64,8 @@ struct MastodonProgram: Equatable, Sendable {
     ///
     /// A post of another visibility may exist although the list lacks it.
     var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
-    /// How many of the newest items a list holds at all, notifications of every type among them; nothing for a list that
-    /// has all.
+    /// How many of the newest items a list holds at all, notifications of every type among them;
+    /// nothing for a list that has all.
     var depths = Known<[Feed: Int]>([:], unknown)
     /// The numbers in a post tell whom it answers and whom it names.
     ///
@@ -107,7 +108,8 @@ extension MastodonProgram {
     /// Mastodon itself, and what was made from it.
     static let mastodon = MastodonProgram("Mastodon") { program in
         program.keepsKeys = Known(true, "app/services/post_status_service.rb, idempotency_key")
-        program.refusesLostReplies = Known(true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
+        program.refusesLostReplies = Known(
+            true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
         program.shortensLinks = Known(true, "app/validators/status_length_validator.rb")
         program.listedVisibilities = Known(everyVisibility, "app/models/account_statuses_filter.rb")
         program.tellsPeopleByNumber = Known(true, "app/serializers/rest/status_serializer.rb")
@@ -115,7 +117,8 @@ extension MastodonProgram {
         program.tellsUpdates = Known(true, "app/models/notification.rb")
         program.editsPosts = Known(true, "app/services/update_status_service.rb, since 3.5")
         program.marksEdits = Known(true, "app/serializers/rest/status_serializer.rb, edited_at")
-        program.hidesDeletedPosts = Known(true, "app/controllers/api/v1/statuses_controller.rb, destroy")
+        program.hidesDeletedPosts = Known(
+            true, "app/controllers/api/v1/statuses_controller.rb, destroy")
         program.knowsFineScopes = Known(true, "config/initializers/doorkeeper.rb")
     }
 
@@ -130,11 +133,13 @@ extension MastodonProgram {
             // Its answers tell another limit.
             program.addressLimit = Known(
                 AddressLimit(count: 300, period: 300), "advanced-rate-limit-requests, the default")
-            program.editsPosts = Known(minorVersion.map { $0 >= 18 } ?? true, "release notes of 0.18")
+            program.editsPosts = Known(
+                minorVersion.map { $0 >= 18 } ?? true, "release notes of 0.18")
             program.marksEdits = program.editsPosts
             program.hidesDeletedPosts = Known(true, seenOnGoToSocial)
             program.knowsFineScopes = Known(true, seenOnGoToSocial)
-            program.ignoresScopes = Known(minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
+            program.ignoresScopes = Known(
+                minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
         }
     }
 
@@ -142,18 +147,24 @@ extension MastodonProgram {
     ///
     /// Keys are kept for hours, but not where the operator has switched the cache off.
     static let pleroma = MastodonProgram("Pleroma, Akkoma") { program in
-        program.takesContentType = Known(true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
-        program.listedVisibilities = Known(everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
-        program.tellsPeopleByNumber = Known(true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
-        program.editsPosts = Known(true, "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
-        program.hidesDeletedPosts = Known(true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
+        program.takesContentType = Known(
+            true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
+        program.listedVisibilities = Known(
+            everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
+        program.tellsPeopleByNumber = Known(
+            true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
+        program.editsPosts = Known(
+            true, "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
+        program.hidesDeletedPosts = Known(
+            true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
         program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
     }
 
     static let snac = MastodonProgram("snac") { program in
         program.listedVisibilities = Known([.public, .unlisted], "seen on snac 2.94")
         program.depths = Known(
-            [.ownPosts: 256, .mentions: 64], "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
+            [.ownPosts: 256, .mentions: 64],
+            "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
         program.editsPosts = Known(true, "seen on snac 2.94")
         program.marksEdits = Known(true, "seen on snac 2.94")
         program.hidesDeletedPosts = Known(true, "seen on snac 2.94")
@@ -165,9 +176,11 @@ extension MastodonProgram {
         program.audienceGap = Known(
             "Takahe, which shows posts for its own people alone as public",
             "activities/models/post.py, to_mastodon_json")
-        program.listedVisibilities = Known([.public, .unlisted], "api/views/accounts.py, account_statuses")
+        program.listedVisibilities = Known(
+            [.public, .unlisted], "api/views/accounts.py, account_statuses")
         program.editsPosts = Known(true, "seen on Takahe 0.11")
-        program.keepsVisibilityInEdits = Known(false, "activities/models/post.py, edit_local: it becomes public")
+        program.keepsVisibilityInEdits = Known(
+            false, "activities/models/post.py, edit_local: it becomes public")
         program.marksEdits = Known(true, "seen on Takahe 0.11")
         program.hidesDeletedPosts = Known(true, "seen on Takahe 0.11")
     }
@@ -182,8 +195,10 @@ extension MastodonProgram {
     static let wordPress = MastodonProgram("WordPress with Enable Mastodon Apps") { program in
         program.namesReplies = Known(false, seenOnWordPress)
         program.keepsVisibility = Known(false, "\(seenOnWordPress): nobody sees an unlisted post")
-        program.audienceGap = Known("WordPress, which shows private posts as public", seenOnWordPress)
-        program.listedVisibilities = Known(everyVisibility, "includes/handler/class-handler.php, get_posts")
+        program.audienceGap = Known(
+            "WordPress, which shows private posts as public", seenOnWordPress)
+        program.listedVisibilities = Known(
+            everyVisibility, "includes/handler/class-handler.php, get_posts")
         program.editsPosts = Known(true, "includes/class-mastodon-api.php, api_edit_post")
         program.keepsVisibilityInEdits = Known(
             false, "includes/class-mastodon-api.php, api_edit_post: it becomes public")
@@ -202,7 +217,8 @@ extension MastodonProgram {
 
     /// The programs that are known, in the order of the documentation.
     static let all = [
-        mastodon, goToSocial(minorVersion: nil), pleroma, snac, takahe, friendica, wordPress, misskey, other,
+        mastodon, goToSocial(minorVersion: nil), pleroma, snac, takahe, friendica, wordPress,
+        misskey, other,
     ]
 
     private static let everyVisibility = Set(Visibility.allCases)
@@ -216,7 +232,8 @@ extension MastodonProgram {
 extension MastodonProgram {
     /// The names by which descendants of Misskey call themselves.
     private static let misskeys = [
-        "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey", "foundkey", "hajkey",
+        "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey",
+        "foundkey", "hajkey",
     ]
 
     /// Recognizes a program by what an instance says of itself.
@@ -225,7 +242,9 @@ extension MastodonProgram {
     ///   - version: As the instance tells it.
     ///   - source: The address of the program's source; only version 2 of the answer has it.
     ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
-    static func recognized(version: String, source: String?, hasMastodonAPI: Bool) -> MastodonProgram {
+    static func recognized(version: String, source: String?, hasMastodonAPI: Bool)
+        -> MastodonProgram
+    {
         let version = version.lowercased()
         let source = source?.lowercased()
         if version.contains("gotosocial") || source?.contains("gotosocial") == true {
@@ -235,7 +254,9 @@ extension MastodonProgram {
         // `4.0.0 (not true; really snac/2.74)`
         if version.contains("snac/") { return snac }
         // `2.7.2 (compatible; Pleroma 2.6.0)`
-        if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") { return pleroma }
+        if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") {
+            return pleroma
+        }
         // `WordPress/6.1.9, EMA/1.6.1`
         if version.contains("wordpress/") { return wordPress }
         if version.contains("takahe/") { return takahe }
@@ -252,9 +273,12 @@ extension MastodonProgram {
     /// `4.2.1`, `4.3.0-rc.1+glitch`: 2 or newer, and no other program's name.
     private static func isRelease(_ version: String) -> Bool {
         let number = version.prefix { $0.isNumber || $0 == "." }
-        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else { return false }
+        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else {
+            return false
+        }
         let rest = version[number.endIndex...]
-        return (rest.isEmpty || rest.first == "-" || rest.first == "+") && !rest.contains { " ()/;".contains($0) }
+        return (rest.isEmpty || rest.first == "-" || rest.first == "+")
+            && !rest.contains { " ()/;".contains($0) }
     }
 }
 
@@ -268,7 +292,9 @@ extension MastodonProgram {
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
         let source = "doctor --probe"
-        func found(_ promise: ServerPromise) -> Known<Bool>? { findings[promise].map { Known($0, source) } }
+        func found(_ promise: ServerPromise) -> Known<Bool>? {
+            findings[promise].map { Known($0, source) }
+        }
         program.keepsVisibility = found(.visibility) ?? keepsVisibility
         program.keepsDirect = found(.direct) ?? keepsDirect
         program.editsPosts = found(.edits) ?? editsPosts
@@ -277,7 +303,9 @@ extension MastodonProgram {
         program.hidesDeletedPosts = found(.deletes) ?? hidesDeletedPosts
         var listed = listedVisibilities.value
         if let lists = findings[.lists] {
-            listed = lists ? listed.union([.public, .unlisted]) : listed.subtracting([.public, .unlisted])
+            listed =
+                lists
+                ? listed.union([.public, .unlisted]) : listed.subtracting([.public, .unlisted])
         }
         if let lists = findings[.listsDirect] {
             listed = lists ? listed.union([.direct]) : listed.subtracting([.private, .direct])
@@ -308,24 +336,38 @@ extension MastodonProgram {
     var habits: [ServerHabit] {
         [
             ServerHabit("once rests on", groundOfOnce, keepsKeys.source),
-            Self.habit("a repeated request", keepsKeys, "publishes once, by its key", "publishes twice"),
-            Self.habit("a reply to a deleted post", refusesLostReplies, "is refused", "becomes a post of its own"),
-            Self.habit("the answer to a new reply", namesReplies, "names it", "names the answered post"),
-            Self.habit("a post's visibility", keepsVisibility, "is kept", "is not kept", .visibility),
-            Self.habit("a direct post", keepsDirect, "is shown to few", "is shown to strangers", .direct),
+            Self.habit(
+                "a repeated request", keepsKeys, "publishes once, by its key", "publishes twice"),
+            Self.habit(
+                "a reply to a deleted post", refusesLostReplies, "is refused",
+                "becomes a post of its own"),
+            Self.habit(
+                "the answer to a new reply", namesReplies, "names it", "names the answered post"),
+            Self.habit(
+                "a post's visibility", keepsVisibility, "is kept", "is not kept", .visibility),
+            Self.habit(
+                "a direct post", keepsDirect, "is shown to few", "is shown to strangers", .direct),
             ServerHabit(
-                "posts for few", audienceGap.value == nil ? "are told apart" : "may be shown as public",
+                "posts for few",
+                audienceGap.value == nil ? "are told apart" : "may be shown as public",
                 audienceGap.source),
             ServerHabit(
-                "the account's own list", "has \(Self.words(listedVisibilities.value))", listedVisibilities.source,
+                "the account's own list", "has \(Self.words(listedVisibilities.value))",
+                listedVisibilities.source,
                 measuredAs: .lists),
-            Self.habit("who is named", tellsPeopleByNumber, "is told by the list", "is told by text and list"),
-            Self.habit("a published post", editsPosts, "can be changed", "cannot be changed", .edits),
             Self.habit(
-                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public", .editsKeepVisibility
+                "who is named", tellsPeopleByNumber, "is told by the list",
+                "is told by text and list"),
+            Self.habit(
+                "a published post", editsPosts, "can be changed", "cannot be changed", .edits),
+            Self.habit(
+                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public",
+                .editsKeepVisibility
             ),
-            Self.habit("a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
-            Self.habit("a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
+            Self.habit(
+                "a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
+            Self.habit(
+                "a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
             Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
             Self.habit("fine scopes", knowsFineScopes, "are known", "are not known"),
             Self.habit("a token", ignoresScopes, "can do everything", "can do what its scopes say"),
@@ -336,12 +378,14 @@ extension MastodonProgram {
     private var groundOfOnce: String {
         if keepsKeys.value { return "the key" }
         let look = "the look at the own list"
-        let few = listedVisibilities.value.contains(.direct) ? "" : "; for few, below the answered post"
+        let few =
+            listedVisibilities.value.contains(.direct) ? "" : "; for few, below the answered post"
         return look + few + (namesReplies.value ? "" : "; an answer is not sent again")
     }
 
     private static func habit(
-        _ name: String, _ known: Known<Bool>, _ yes: String, _ no: String, _ promise: ServerPromise? = nil
+        _ name: String, _ known: Known<Bool>, _ yes: String, _ no: String,
+        _ promise: ServerPromise? = nil
     ) -> ServerHabit {
         ServerHabit(name, known.value ? yes : no, known.source, measuredAs: promise)
     }

@@ -5,14 +5,20 @@ import Posts
 /// The rules of the server, its description and its about page.
 extension MastodonNetwork {
     package func serverStatements() async throws -> [String] {
-        let instance = try await MastodonInstance.statement { try await session.value(MastodonStatement.self, $0) }
-        let rules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?.compactMap(\.value?.text)
+        let instance = try await MastodonInstance.statement {
+            try await session.value(MastodonStatement.self, $0)
+        }
+        let rules = try await unlessAbsent([LenientElement<MastodonRule>].self, "rules")?
+            .compactMap(\.value?.text)
         let about = try await unlessAbsent(MastodonAboutPage.self, "extended_description")?.text
-        return ((rules ?? instance.rules) + [instance.description, about].compactMap(\.self)).filter { !$0.isEmpty }
+        return ((rules ?? instance.rules) + [instance.description, about].compactMap(\.self)).filter
+        { !$0.isEmpty }
     }
 
     /// Reads a part of `/api/v1/instance`; nil where the server does not have it.
-    private func unlessAbsent<Value: Decodable>(_ type: Value.Type, _ part: String) async throws -> Value? {
+    private func unlessAbsent<Value: Decodable>(_ type: Value.Type, _ part: String) async throws
+        -> Value?
+    {
         do {
             return try await session.value(
                 type, NetworkCall(operation: .readRules, path: ["api", "v1", "instance", part]))
@@ -29,7 +35,9 @@ struct MastodonStatement: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        let told = ["description", "short_description"].lazy.compactMap { wire.text($0) }.first { !$0.isEmpty }
+        let told = ["description", "short_description"].lazy.compactMap { wire.text($0) }.first {
+            !$0.isEmpty
+        }
         description = told.map { PlainText.fromHTML($0) }
         rules = wire.list(of: MastodonRule.self, "rules").map(\.text)
     }
@@ -54,7 +62,8 @@ extension MastodonInstance {
 }
 
 extension NetworkError {
-    /// Whether the server answered, and does not have what was asked for in the form of the interface.
+    /// Whether the server answered, and does not have what was asked for in the form of the
+    /// interface.
     fileprivate var lacksAnswer: Bool {
         status == 405 || [.notFound, .rejected, .forbidden, .malformedResponse].contains(code)
     }

@@ -15,7 +15,8 @@ package struct MastodonCredentials: Sendable {
     package var expiresAt: Date?
 
     package init(
-        accessToken: Secret, refreshToken: Secret? = nil, clientID: String? = nil, clientSecret: Secret? = nil,
+        accessToken: Secret, refreshToken: Secret? = nil, clientID: String? = nil,
+        clientSecret: Secret? = nil,
         expiresAt: Date? = nil
     ) {
         self.accessToken = accessToken
@@ -54,12 +55,14 @@ actor MastodonSession {
 
     /// - Parameters:
     ///   - store: Keeps what replaces them; nil: the memory of this process.
-    init(_ credentials: MastodonCredentials, store: (any CredentialStore)?, client: MastodonClient) {
+    init(_ credentials: MastodonCredentials, store: (any CredentialStore)?, client: MastodonClient)
+    {
         self.configured = credentials
         self.canRenew = credentials.refreshToken != nil && credentials.clientID != nil
         self.store = store
         self.client = client
-        client.knownSecrets.add(credentials.accessToken, credentials.refreshToken, credentials.clientSecret)
+        client.knownSecrets.add(
+            credentials.accessToken, credentials.refreshToken, credentials.clientSecret)
     }
 
     /// The answer to a call, which is made a second time with a new token if the token was refused.
@@ -75,7 +78,8 @@ actor MastodonSession {
             return try await client.send(call, token: token)
         } catch let error as NetworkError {
             let error = try await explained(error, token)
-            guard error.code == .unauthorized, let renewed = try await self.token(after: token) else { throw error }
+            guard error.code == .unauthorized, let renewed = try await self.token(after: token)
+            else { throw error }
             return try await client.send(call, token: renewed)
         }
     }
@@ -83,13 +87,19 @@ actor MastodonSession {
     /// The answer to a call, read as JSON.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    nonisolated func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall) async throws -> Value {
+    nonisolated func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall) async throws
+        -> Value
+    {
         try client.decode(type, from: try await send(call), call)
     }
 
     /// Asks whether a refusal without a word was about the token, as it is on some servers.
-    nonisolated private func explained(_ error: NetworkError, _ token: Secret) async throws -> NetworkError {
-        guard error.code == .rejected, error.serverCode == nil, error.status == 400 || error.status == 422 else {
+    nonisolated private func explained(_ error: NetworkError, _ token: Secret) async throws
+        -> NetworkError
+    {
+        guard error.code == .rejected, error.serverCode == nil,
+            error.status == 400 || error.status == 422
+        else {
             return error
         }
         do {
@@ -109,7 +119,8 @@ actor MastodonSession {
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func token() async throws -> Secret {
         let credentials = try await credentials()
-        guard let end = credentials.expiresAt, end.timeIntervalSince(client.now()) < Self.margin else {
+        guard let end = credentials.expiresAt, end.timeIntervalSince(client.now()) < Self.margin
+        else {
             return credentials.accessToken
         }
         do {
@@ -124,7 +135,9 @@ actor MastodonSession {
     private func token(after token: Secret) async throws -> Secret? {
         let credentials = try await credentials()
         // Another call had it renewed meanwhile.
-        guard credentials.accessToken.reveal() == token.reveal() else { return credentials.accessToken }
+        guard credentials.accessToken.reveal() == token.reveal() else {
+            return credentials.accessToken
+        }
         guard canRenew else { return nil }
         return try await flight.value { try await self.renewed(credentials) }.accessToken
     }
@@ -144,7 +157,8 @@ actor MastodonSession {
         guard let renewed = unsaved else { return old }
         if let store {
             try await storing {
-                try await store.save(JSONBody.sealed(MastodonSavedSession(renewed, replacing: configured)))
+                try await store.save(
+                    JSONBody.sealed(MastodonSavedSession(renewed, replacing: configured)))
             }
         }
         unsaved = nil
@@ -188,13 +202,15 @@ actor MastodonSession {
 extension NetworkCall {
     /// Asks whose token it is.
     static var verification: NetworkCall {
-        NetworkCall(operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"])
+        NetworkCall(
+            operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"])
     }
 }
 
 /// Renewed credentials as a ``CredentialStore`` keeps them.
 struct MastodonSavedSession: Codable {
-    /// A hash of the configured credentials that these replace: after a new login they are worth nothing.
+    /// A hash of the configured credentials that these replace: after a new login they are worth
+    /// nothing.
     let origin: String
     let accessToken: String
     let refreshToken: String?
@@ -205,12 +221,16 @@ struct MastodonSavedSession: Codable {
         origin = Self.origin(of: configured)
         accessToken = credentials.accessToken.reveal()
         refreshToken = credentials.refreshToken?.reveal()
-        expiresAt = credentials.expiresAt.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1_000).rounded()) }
+        expiresAt = credentials.expiresAt.flatMap {
+            Int64(exactly: ($0.timeIntervalSince1970 * 1_000).rounded())
+        }
     }
 
     /// Nil for what is not a saved session.
     init?(_ text: Secret) {
-        guard let saved = JSONBody.opened(Self.self, text), !saved.accessToken.isEmpty else { return nil }
+        guard let saved = JSONBody.opened(Self.self, text), !saved.accessToken.isEmpty else {
+            return nil
+        }
         self = saved
     }
 
@@ -224,7 +244,10 @@ struct MastodonSavedSession: Codable {
     }
 
     private static func origin(of credentials: MastodonCredentials) -> String {
-        let parts = [credentials.clientID, credentials.refreshToken?.reveal(), credentials.accessToken.reveal()]
+        let parts = [
+            credentials.clientID, credentials.refreshToken?.reveal(),
+            credentials.accessToken.reveal(),
+        ]
         let text = parts.map { $0 ?? "" }.joined(separator: "\n")
         return HashFunction.sha256.digest(of: text.utf8).hexadecimal
     }
@@ -245,13 +268,17 @@ extension MastodonClient {
         return tokens
     }
 
-    /// Credentials with a new access token, got with the refresh token of `old`; nil where `old` has none.
+    /// Credentials with a new access token, got with the refresh token of `old`; nil where `old`
+    /// has none.
     ///
-    /// - Throws: ``NetworkError``, with code `.unauthorized` where the server will not give one any more; or
-    ///   `CancellationError`.
+    /// - Throws: ``NetworkError``, with code `.unauthorized` where the server will not give one any
+    ///   more; or `CancellationError`.
     func renewed(_ old: MastodonCredentials) async throws -> MastodonCredentials? {
         guard let refreshToken = old.refreshToken, let clientID = old.clientID else { return nil }
-        var form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal()), ("client_id", clientID)]
+        var form = [
+            ("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal()),
+            ("client_id", clientID),
+        ]
         if let secret = old.clientSecret { form.append(("client_secret", secret.reveal())) }
         do {
             return try await tokens(.refreshSession, form).credentials(after: old, now: now())
@@ -284,7 +311,9 @@ struct MastodonTokens: Decodable {
         guard let token = wire.text("access_token"), !token.isEmpty else { throw ShapeError() }
         accessToken = Secret(token)
         refreshToken = wire.text("refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) }
-        expiresIn = wire.integer("expires_in").flatMap { (1...Self.longestLife).contains($0) ? $0 : nil }
+        expiresIn = wire.integer("expires_in").flatMap {
+            (1...Self.longestLife).contains($0) ? $0 : nil
+        }
         scopes = wire.scopes("scope")
     }
 
@@ -292,8 +321,10 @@ struct MastodonTokens: Decodable {
     func credentials(after old: MastodonCredentials, now: Date) -> MastodonCredentials {
         MastodonCredentials(
             // A server that gives no new refresh token means the old one to be used again.
-            accessToken: accessToken, refreshToken: refreshToken ?? old.refreshToken, clientID: old.clientID,
-            clientSecret: old.clientSecret, expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
+            accessToken: accessToken, refreshToken: refreshToken ?? old.refreshToken,
+            clientID: old.clientID,
+            clientSecret: old.clientSecret,
+            expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
     }
 }
 

@@ -7,7 +7,8 @@ extension MastodonNetwork {
         let name = account.value.prefix { $0 != "@" }.lowercased()
         guard account.network == .mastodon, !name.isEmpty else { return nil }
         let call = NetworkCall(
-            operation: .readProfile, path: ["api", "v1", "accounts", "lookup"], query: [("acct", name)])
+            operation: .readProfile, path: ["api", "v1", "accounts", "lookup"],
+            query: [("acct", name)])
         let isMissing: Bool
         do {
             // A token of an account that is suspended is refused, whatever it is for.
@@ -18,7 +19,8 @@ extension MastodonNetwork {
             guard error.saysDeleted || [401, 403].contains(error.status) else { return nil }
             isMissing = error.saysDeleted
         }
-        // Some programs let nobody look an account up, or call every address missing that they do not have.
+        // Some programs let nobody look an account up, or call every address missing that they do
+        // not have.
         do {
             let answer = try await session.value(MastodonStandingAnswer.self, .verification)
             return answer.standing(of: name, at: account.addressHost ?? "")
@@ -32,7 +34,8 @@ extension MastodonNetwork {
 extension NetworkError {
     /// Whether the server itself says that there is no such account (any more).
     ///
-    /// The words are Mastodon's for a record that it looked for, and not for an address that it does not have.
+    /// The words are Mastodon's for a record that it looked for, and not for an address that it
+    /// does not have.
     fileprivate var saysDeleted: Bool {
         guard let serverCode else { return false }
         return status == 410 || status == 404 && serverCode.lowercased() == "record not found"
@@ -66,6 +69,7 @@ struct MastodonStandingAnswer: Decodable {
         if isSuspended { return .suspended }
         if isMemorial { return .memorial }
         guard let successor else { return .active }
-        return .moved(to: successor.acct.contains("@") ? successor.acct : "\(successor.acct)@\(host)")
+        return .moved(
+            to: successor.acct.contains("@") ? successor.acct : "\(successor.acct)@\(host)")
     }
 }

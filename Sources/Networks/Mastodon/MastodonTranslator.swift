@@ -6,7 +6,8 @@ import Posts
 struct MastodonTranslator {
     /// The host of local names.
     let domain: String
-    /// The host of the server itself, which some answers complete local names with where `domain` is another.
+    /// The host of the server itself, which some answers complete local names with where `domain`
+    /// is another.
     let serverHost: String
     /// The token's account; nil before it is known.
     let own: MastodonOwnAccount?
@@ -15,12 +16,14 @@ struct MastodonTranslator {
     let now: @Sendable () -> Date
 
     private var reader: MastodonStatusReader {
-        MastodonStatusReader(domain: domain, serverHost: serverHost, tellsPeopleByNumber: tellsPeopleByNumber)
+        MastodonStatusReader(
+            domain: domain, serverHost: serverHost, tellsPeopleByNumber: tellsPeopleByNumber)
     }
 
     func account(_ wire: MastodonAccount) -> Account {
         Account(
-            id: person(wire.acct), handle: fullName(wire.acct), displayName: PlainText.cleaned(wire.displayName),
+            id: person(wire.acct), handle: fullName(wire.acct),
+            displayName: PlainText.cleaned(wire.displayName),
             isBot: wire.isBot, bio: wire.bio, address: wire.id)
     }
 
@@ -41,17 +44,20 @@ struct MastodonTranslator {
         guard var post = read.post(noticedAt: noticedAt, now: now()) else { return nil }
         post.address = wire.id
         return ObservedPost(
-            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: read.editedAt,
+            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
+            editedAt: read.editedAt,
             mentionAddedAt: Self.mentionAddition(editedAt: read.editedAt, noticedAt: noticedAt),
-            isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
+            isFavorited: wire.isFavourited,
+            replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
     }
 
-    /// How much later than its notification a change may be dated, for clocks of servers differ: seconds.
+    /// How much later than its notification a change may be dated, for clocks of servers differ:
+    /// seconds.
     private static let clockMargin: TimeInterval = 60
 
-    /// When the change was made of which a server told by a notification; nil if the post is as it was, or was changed
-    /// after the server told of it.
+    /// When the change was made of which a server told by a notification; nil if the post is as it
+    /// was, or was changed after the server told of it.
     private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
         guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
         return min(editedAt, noticedAt)
@@ -66,22 +72,26 @@ struct MastodonTranslator {
         let mention = FediversePost.Mention(
             account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
         let isListed = listed.contains { other in
-            other.account == mention.account || other.addresses.contains(where: mention.addresses.contains)
+            other.account == mention.account
+                || other.addresses.contains(where: mention.addresses.contains)
         }
         guard !isListed, mention.isNamed(in: wire.content) else { return listed }
         // Only so many of a list are kept.
         return [mention] + listed
     }
 
-    /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and, where no number tells
-    /// it, the parent's author.
+    /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and,
+    /// where no number tells it, the parent's author.
     ///
     /// - Parameters:
     ///   - parents: Posts that they answer, besides those of the page.
     func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
-        let known = Dictionary((posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = Dictionary(
+            (posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
         return posts.map { observed in
-            guard let address = observed.replyToAddress, let parent = known[address] else { return observed }
+            guard let address = observed.replyToAddress, let parent = known[address] else {
+                return observed
+            }
             var observed = observed
             observed.post.replyTo?.post = parent.post.id
             if !tellsPeopleByNumber, observed.post.replyTo?.author == nil {
@@ -94,7 +104,9 @@ struct MastodonTranslator {
     /// `user@host`, with the case of the name as its owner writes it.
     private func fullName(_ acct: String) -> String { reader.fullName(acct, at: nil) ?? acct }
 
-    private func person(_ acct: String) -> AccountID { .mastodon(fullName(acct), localHost: domain) }
+    private func person(_ acct: String) -> AccountID {
+        .mastodon(fullName(acct), localHost: domain)
+    }
 
     /// Who the token's account is; nil before it is known.
     var ownID: AccountID? { own.map { person($0.acct) } }

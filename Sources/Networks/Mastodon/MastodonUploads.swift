@@ -4,12 +4,14 @@ import Transport
 
 /// Pictures for posts to come.
 ///
-/// The server may look through a picture for a while after it took it (202), and refuses it in a post until then.
+/// The server may look through a picture for a while after it took it (202), and refuses it in a
+/// post until then.
 extension MastodonNetwork {
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         let form = Self.form(picture)
         let call = NetworkCall(
-            operation: .upload, method: .post, path: ["api", "v2", "media"], body: form.body, type: form.type)
+            operation: .upload, method: .post, path: ["api", "v2", "media"], body: form.body,
+            type: form.type)
         let response = try await session.send(call)
         let media = try client.decode(MastodonMedia.self, from: response, call)
         return (media.id, response.status != 202)
@@ -28,13 +30,15 @@ extension MastodonNetwork {
         let boundary = "part-" + JSONBody.digest(picture.bytes)
         var body: [UInt8] = []
         func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {
-            body += Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
+            body += Array(
+                "--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
             if let type { body += Array("Content-Type: \(type)\r\n".utf8) }
             body += Array("\r\n".utf8) + content + Array("\r\n".utf8)
         }
         if !picture.alt.isEmpty { part("name=\"description\"", nil, Array(picture.alt.utf8)) }
         let format = picture.format
-        part("name=\"file\"; filename=\"picture.\(format.suffix)\"", format.mediaType, picture.bytes)
+        part(
+            "name=\"file\"; filename=\"picture.\(format.suffix)\"", format.mediaType, picture.bytes)
         body += Array("--\(boundary)--\r\n".utf8)
         return (body, "multipart/form-data; boundary=\(boundary)")
     }

@@ -17,12 +17,15 @@ enum JSONBody {
         return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
     }
 
-    /// The same with `\ufffd` for each half of a surrogate pair that stands alone, as of an emoji that was cut in two.
+    /// The same with `\ufffd` for each half of a surrogate pair that stands alone, as of an emoji
+    /// that was cut in two.
     ///
-    /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what stands around it.
+    /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what
+    /// stands around it.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
         let (backslash, letter) = (UInt8(ascii: "\\"), UInt8(ascii: "u"))
-        /// The half of a pair that is escaped at a place; nil if none is. All of them begin with the digit d.
+        /// The half of a pair that is escaped at a place; nil if none is. All of them begin with
+        /// the digit d.
         func unit(at place: Int) -> UInt16? {
             guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter,
                 body[place + 2] | 0x20 == UInt8(ascii: "d")
@@ -32,12 +35,16 @@ enum JSONBody {
         var repaired = body
         var place = 0
         while let found = body[place...].firstIndex(of: backslash) {
-            guard let first = unit(at: found), UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first) else {
+            guard let first = unit(at: found),
+                UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first)
+            else {
                 // What is escaped may be a backslash itself.
                 place = min(found + 2, body.count)
                 continue
             }
-            if UTF16.isLeadSurrogate(first), let second = unit(at: found + 6), UTF16.isTrailSurrogate(second) {
+            if UTF16.isLeadSurrogate(first), let second = unit(at: found + 6),
+                UTF16.isTrailSurrogate(second)
+            {
                 place = found + 12
                 continue
             }
@@ -51,14 +58,19 @@ enum JSONBody {
     private struct Reading<Value>: DecodableWithConfiguration {
         let value: Value?
 
-        init(from decoder: any Decoder, configuration reader: (WireObject) throws -> Value?) throws {
+        init(from decoder: any Decoder, configuration reader: (WireObject) throws -> Value?) throws
+        {
             value = try reader(try WireObject(from: decoder))
         }
     }
 
-    /// What a reader makes of the fields of an object; nil for what is no object, or lacks what the reader needs.
-    static func read<Value>(_ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?) -> Value? {
-        try? JSONDecoder().decode(Reading<Value>.self, from: whole(body), configuration: reader).value
+    /// What a reader makes of the fields of an object; nil for what is no object, or lacks what the
+    /// reader needs.
+    static func read<Value>(_ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?)
+        -> Value?
+    {
+        try? JSONDecoder().decode(Reading<Value>.self, from: whole(body), configuration: reader)
+            .value
     }
 
     /// The JSON of a value, always the same for the same value.
@@ -87,7 +99,8 @@ enum JSONBody {
     static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
         typealias List = [LenientElement<JSONValue>]
         let list =
-            key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value } ?? decoded(List.self, body)
+            key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value }
+            ?? decoded(List.self, body)
         return (list ?? []).enumerated().map { index, element in
             // A number that no type here holds: what is left is the place.
             let json = element.value.flatMap { try? encoded($0) } ?? Array("\(index)".utf8) + body
@@ -101,7 +114,8 @@ enum JSONBody {
     }
 }
 
-/// The fields of a JSON object, read as servers fill them: what is missing, null or of another type is nil.
+/// The fields of a JSON object, read as servers fill them: what is missing, null or of another type
+/// is nil.
 struct WireObject: Decodable {
     /// A field by the name that it has on the wire.
     private struct Name: CodingKey {
@@ -120,7 +134,8 @@ struct WireObject: Decodable {
 
     /// A string, or the digits of a whole number.
     func text(_ name: String) -> String? {
-        // A field that is missing would otherwise be an error for each type that is tried, and errors are slow.
+        // A field that is missing would otherwise be an error for each type that is tried, and
+        // errors are slow.
         guard isPresent(name) else { return nil }
         let key = Name(stringValue: name)
         if let text = try? fields.decode(String.self, forKey: key) { return text }
@@ -160,7 +175,9 @@ struct WireObject: Decodable {
 
     /// An object in the object.
     func object(_ name: String) -> WireObject? {
-        (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map { WireObject($0) }
+        (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map {
+            WireObject($0)
+        }
     }
 
     /// The readable elements of a list.
@@ -170,7 +187,9 @@ struct WireObject: Decodable {
 
     /// How many elements a list has, whatever they are; nil if there is no list.
     func count(of name: String) -> Int? {
-        (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map { $0.count ?? ($0.isAtEnd ? 0 : 1) }
+        (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map {
+            $0.count ?? ($0.isAtEnd ? 0 : 1)
+        }
     }
 
     /// Whether there is something at all that is not null.
@@ -187,7 +206,9 @@ extension WireObject: WireFields {
     func text(_ name: StaticString) -> String? { text(name.description) }
     func truth(_ name: StaticString) -> Bool? { value(Bool.self, name.description) }
     func child(_ name: StaticString) -> WireObject? { object(name.description) }
-    func children(_ name: StaticString) -> [WireObject] { list(of: WireObject.self, name.description) }
+    func children(_ name: StaticString) -> [WireObject] {
+        list(of: WireObject.self, name.description)
+    }
     func isPresent(_ name: StaticString) -> Bool { isPresent(name.description) }
 
     func texts(_ name: StaticString) -> [String]? {

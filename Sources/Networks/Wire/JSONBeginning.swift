@@ -12,9 +12,11 @@ struct JSONBeginning {
     /// What is nested more deeply is not read on.
     private static let deepest = 64
 
-    /// Texts and numbers as they are written, by the keys and places that lead to them, the first for each.
+    /// Texts and numbers as they are written, by the keys and places that lead to them, the first
+    /// for each.
     private(set) var values: [[String]: String] = [:]
-    /// How many elements of the list that the text is, or of the outermost list in it, came to their end.
+    /// How many elements of the list that the text is, or of the outermost list in it, came to
+    /// their end.
     private(set) var wholeElements = 0
 
     private let bytes: [UInt8]
@@ -60,7 +62,9 @@ struct JSONBeginning {
 
     private mutating func readText() -> Bool {
         var end = index + 1
-        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
+        }
         guard end < bytes.count else { return false }
         let text = JSONBody.decoded(String.self, Array(bytes[index...end])) ?? ""
         index = end + 1
@@ -76,7 +80,9 @@ struct JSONBeginning {
     private mutating func readWord() -> Bool {
         let word = bytes[index...].prefix { !",]} \t\r\n".utf8.contains($0) }
         guard !word.isEmpty, word.endIndex < bytes.count else { return false }
-        if word.allSatisfy({ (0x30...0x39).contains($0) }) { keep(String(decoding: word, as: UTF8.self)) }
+        if word.allSatisfy({ (0x30...0x39).contains($0) }) {
+            keep(String(decoding: word, as: UTF8.self))
+        }
         index = word.endIndex
         return true
     }

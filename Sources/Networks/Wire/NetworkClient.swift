@@ -36,7 +36,8 @@ struct NetworkCall: Sendable {
     init(
         operation: NetworkError.Operation, method: HTTPRequest.Method = .get, path: [String],
         query: [(name: String, value: String)] = [], oauth: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil, type: String = "application/json"
+        body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil,
+        type: String = "application/json"
     ) {
         (self.operation, self.method, self.query, self.oauth) = (operation, method, query, oauth)
         self.path = path.map { "/" + PercentEncoding.encoded($0) }.joined()
@@ -69,17 +70,20 @@ protocol NetworkClient: Sendable {
     var isAnonymous: Bool { get }
     /// What no error may show.
     var secrets: [Secret] { get }
-    /// What a server says in an answer that is not as it should be, made fit to print; nil where it says nothing.
+    /// What a server says in an answer that is not as it should be, made fit to print; nil where it
+    /// says nothing.
     func words(in response: HTTPResponse) -> String?
     /// Whether a request that is redirected may be sent to the other address.
     var followsRedirects: Bool { get }
     /// Whether the second of two equal requests is told of only once the first has succeeded.
     var conflictIsCertain: Bool { get }
-    /// Whether who answers that there is no such thing has done nothing to it, also where the answer is not the network's.
+    /// Whether who answers that there is no such thing has done nothing to it, also where the
+    /// answer is not the network's.
     var missingIsCertain: Bool { get }
     /// The headers in which a server says what it calls a request, the likeliest first.
     var requestIDHeaders: [String] { get }
-    /// How the server counts a call by the address that it comes from; nil where it counts by account.
+    /// How the server counts a call by the address that it comes from; nil where it counts by
+    /// account.
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount?
     /// When to ask again, by the headers of an answer.
     func pacing(of response: HTTPResponse) -> ServerPacing
@@ -94,15 +98,19 @@ extension NetworkClient {
     var missingIsCertain: Bool { true }
     var requestIDHeaders: [String] { ["X-Request-Id"] }
     func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? { nil }
-    func pacing(of response: HTTPResponse) -> ServerPacing { ServerPacing(response.headers, receivedAt: now()) }
+    func pacing(of response: HTTPResponse) -> ServerPacing {
+        ServerPacing(response.headers, receivedAt: now())
+    }
 
-    /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
+    /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a
+    /// refusal.
     ///
     /// - Parameters:
     ///   - authorization: The header that shows in whose name; nil: in nobody's.
-    /// - Returns: The answer, with what it tells of the server's clock and of its limit by address noted.
-    /// - Throws: ``NetworkError`` without an answer, with code `.rateLimited` and outcome `notSent` if the limit by address
-    ///   does not allow the call now; or `CancellationError`.
+    /// - Returns: The answer, with what it tells of the server's clock and of its limit by address
+    ///   noted.
+    /// - Throws: ``NetworkError`` without an answer, with code `.rateLimited` and outcome `notSent`
+    ///   if the limit by address does not allow the call now; or `CancellationError`.
     func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
         let count = addressCount(of: call, isAuthorized: authorization != nil)
         let gate = count.map { origin.gates.gate(of: server, $0) }
@@ -132,7 +140,8 @@ extension NetworkClient {
         return error
     }
 
-    private func response(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
+    private func response(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse
+    {
         var headers = HTTPHeaders([("Accept", "application/json")])
         if let authorization { headers.append("Authorization", authorization) }
         if let type = call.contentType { headers.append("Content-Type", type) }
@@ -167,7 +176,9 @@ extension NetworkClient {
                 reach.failed(number, "\(failure)", server: server)
             }
             // Of a refusal only the words may be too many.
-            guard let answer = error.beginning, call.takesBeginning || !answer.isGood else { throw failure }
+            guard let answer = error.beginning, call.takesBeginning || !answer.isGood else {
+                throw failure
+            }
             return answer
         } catch {
             reach.withdrew(number)
@@ -191,24 +202,28 @@ extension NetworkClient {
 
     /// An error about a call, with what is the same for all.
     func error(
-        _ call: NetworkCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome, detail: String? = nil
+        _ call: NetworkCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
+        detail: String? = nil
     ) -> NetworkError {
         error(call.operation, code, outcome: outcome, detail: detail)
     }
 
     /// An error about what was wanted, before there was a call or behind it.
     func error(
-        _ operation: NetworkError.Operation, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
+        _ operation: NetworkError.Operation, _ code: NetworkError.Code,
+        outcome: NetworkError.Outcome,
         detail: String? = nil
     ) -> NetworkError {
         NetworkError(
-            code: code, network: network, host: server.host, operation: operation, detail: detail, outcome: outcome,
+            code: code, network: network, host: server.host, operation: operation, detail: detail,
+            outcome: outcome,
             isAnonymous: isAnonymous)
     }
 
     /// What an answer with an error means for a call.
     func error(
-        _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
+        _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code,
+        outcome: NetworkError.Outcome,
         detail: String? = nil, words: String?
     ) -> NetworkError {
         var error = error(call, code, outcome: outcome, detail: detail)
@@ -231,22 +246,28 @@ extension NetworkClient {
             detail: Secret.redacted(secrets, from: PlainText.cleaned(cause.message)))
     }
 
-    /// What an answer with a good status that cannot be understood means for a call: a write may have happened.
+    /// What an answer with a good status that cannot be understood means for a call: a write may
+    /// have happened.
     func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String) -> NetworkError {
-        error(call, response, .malformedResponse, outcome: .unknown, detail: detail, words: words(in: response))
+        error(
+            call, response, .malformedResponse, outcome: .unknown, detail: detail,
+            words: words(in: response))
     }
 
-    /// The error for a refusal that is a page for browsers: not the server's word, but that of a program in front of it,
-    /// which keeps programs out (a challenge, a password for the whole site).
+    /// The error for a refusal that is a page for browsers: not the server's word, but that of a
+    /// program in front of it, which keeps programs out (a challenge, a password for the whole
+    /// site).
     ///
-    /// Nothing follows from it about the account or about a post, so that the call may be made again.
+    /// Nothing follows from it about the account or about a post, so that the call may be made
+    /// again.
     ///
     /// - Returns: `nil` for any other answer.
     func refusalInFront(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError? {
         guard response.isPageInFront else { return nil }
         var error = error(
             call, response, .unavailable, outcome: .refused,
-            detail: "a web page came, not the server's own answer: something in front of it keeps programs out; "
+            detail:
+                "a web page came, not the server's own answer: something in front of it keeps programs out; "
                 + "ask its operator to let this one through",
             words: nil)
         error.retryAfter = pacing(of: response).retryAfter(of: .unavailable)
@@ -258,7 +279,8 @@ extension NetworkClient {
         switch code {
         // The first of two equal requests may still succeed.
         case .conflict: conflictIsCertain ? .refused : .unknown
-        // A broken server may have stored the post before it broke; who knows no such thing has done nothing to it.
+        // A broken server may have stored the post before it broke; who knows no such thing has
+        // done nothing to it.
         case .unavailable, .malformedResponse:
             [404, 410].contains(status) && missingIsCertain ? .refused : .unknown
         case .redirected where status == 303: .unknown
@@ -266,16 +288,19 @@ extension NetworkClient {
         }
     }
 
-    /// The words that a server put where its interface says: little of them, on one line, and nothing secret.
+    /// The words that a server put where its interface says: little of them, on one line, and
+    /// nothing secret.
     ///
     /// - Parameters:
     ///   - hide: Takes out what may be secret though nobody knows it.
     /// - Returns: The words as they may be printed; nil if there are none.
     func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
-        let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
         let safe = Secret.redacted(secrets, from: hide(line))
         // A character may consist of any number of code points.
-        return safe.isEmpty ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(160)))
+        return safe.isEmpty
+            ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(160)))
     }
 
     /// How the server calls a request; nil for what is no short plain word.
@@ -287,7 +312,8 @@ extension NetworkClient {
 }
 
 extension NetworkError.Operation {
-    /// Whether the call must not wait for the reads of others: changes, and what they need to be made.
+    /// Whether the call must not wait for the reads of others: changes, and what they need to be
+    /// made.
     fileprivate var isUrgent: Bool { isWrite || self == .logIn || self == .refreshSession }
 }
 
@@ -326,11 +352,13 @@ extension HTTPResponse {
 }
 
 extension StringProtocol {
-    /// Whether there is nothing but visible ASCII characters, so that the text can stand in a header.
+    /// Whether there is nothing but visible ASCII characters, so that the text can stand in a
+    /// header.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// What no text may show, whoever wrote it: the newest of the tokens, codes and keys that were used.
+/// What no text may show, whoever wrote it: the newest of the tokens, codes and keys that were
+/// used.
 final class KnownSecrets: @unchecked Sendable {
     /// Tokens that were replaced so often ago are of no use to anybody.
     private static let maximumCount = 64
@@ -350,7 +378,8 @@ final class KnownSecrets: @unchecked Sendable {
 
 /// Percent-encoding as RFC 3986 has it and OAuth 1.0a demands it.
 enum PercentEncoding {
-    /// The UTF-8 bytes of `text`, with all but letters, digits, `-`, `.`, `_` and `~` as `%` and two upper-case digits.
+    /// The UTF-8 bytes of `text`, with all but letters, digits, `-`, `.`, `_` and `~` as `%` and
+    /// two upper-case digits.
     static func encoded(_ text: String) -> String {
         var result: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
@@ -374,12 +403,18 @@ enum PercentEncoding {
     /// - Parameters:
     ///   - isUsable: Whether a value counts.
     /// - Returns: Nothing of pairs that cannot be decoded.
-    static func values(of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }) -> [String:
+    static func values(
+        of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }
+    ) -> [String:
         String]
     {
         let pairs = text.split(separator: "&").compactMap { part -> (String, String)? in
-            let pair = part.split(separator: "=", maxSplits: 1).map { String($0).removingPercentEncoding }
-            guard pair.count == 2, let name = pair[0], let value = pair[1], isUsable(value) else { return nil }
+            let pair = part.split(separator: "=", maxSplits: 1).map {
+                String($0).removingPercentEncoding
+            }
+            guard pair.count == 2, let name = pair[0], let value = pair[1], isUsable(value) else {
+                return nil
+            }
             return (name, value)
         }
         return Dictionary(pairs) { first, _ in first }
@@ -391,5 +426,7 @@ extension UInt8 {
     var isDigit: Bool { (0x30...0x39).contains(self) }
 
     /// An ASCII letter or digit.
-    var isLetterOrDigit: Bool { isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+    var isLetterOrDigit: Bool {
+        isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
+    }
 }

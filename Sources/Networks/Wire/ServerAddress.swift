@@ -8,7 +8,8 @@ struct ServerAddress: Sendable, Equatable {
     let base: String
     /// The host without the port, in lower case.
     let host: String
-    /// Named by somebody else than the operator: a name that leads to this machine or its network is not followed.
+    /// Named by somebody else than the operator: a name that leads to this machine or its network
+    /// is not followed.
     var isPublicOnly = false
 
     /// - Parameters:
@@ -18,7 +19,8 @@ struct ServerAddress: Sendable, Equatable {
     init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
             NetworkError(
-                code: .configuration, network: network, host: "the configured server", operation: .configure,
+                code: .configuration, network: network, host: "the configured server",
+                operation: .configure,
                 detail: cause, outcome: .notSent, isAnonymous: true)
         }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -30,7 +32,9 @@ struct ServerAddress: Sendable, Equatable {
         while authority.hasSuffix("/") { authority.removeLast() }
         guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
         let isPlain = authority.isVisibleASCII
-        guard isPlain else { throw error("it has a character that is not ASCII; write the xn-- form of the host") }
+        guard isPlain else {
+            throw error("it has a character that is not ASCII; write the xn-- form of the host")
+        }
         guard let host = Self.host(of: authority) else {
             throw error("it is not a host; expected https://social.example")
         }
@@ -64,7 +68,8 @@ struct ServerAddress: Sendable, Equatable {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let isName = text.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
         // One dot may stand at the end.
-        let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(where: \.isEmpty)
+        let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(
+            where: \.isEmpty)
         return isName && isWhole && (1...253).contains(text.utf8.count)
     }
 }

@@ -4,10 +4,11 @@ import Transport
 
 /// How far the local clock is from that of the servers that answered.
 ///
-/// One answer may tell a wrong time, and anybody may set the local clock. So the servers' times are compared with a
-/// clock that nobody sets, and the median of the last answers counts.
+/// One answer may tell a wrong time, and anybody may set the local clock. So the servers' times are
+/// compared with a clock that nobody sets, and the median of the last answers counts.
 final class ServerClock: @unchecked Sendable {
-    /// So many answers count at most, and so long, in seconds; the last one counts until another comes.
+    /// So many answers count at most, and so long, in seconds; the last one counts until another
+    /// comes.
     private static let maximumCount = 9
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now
@@ -19,7 +20,8 @@ final class ServerClock: @unchecked Sendable {
     private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    /// By how many seconds the servers' clocks were ahead of the uptime, and when they said so; the newest last.
+    /// By how many seconds the servers' clocks were ahead of the uptime, and when they said so; the
+    /// newest last.
     private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
     /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
@@ -27,7 +29,8 @@ final class ServerClock: @unchecked Sendable {
         self.uptime = uptime ?? { Self.systemUptime }
     }
 
-    /// By how many seconds the local clock, which shows `now`, is ahead of the servers'; nil before one told.
+    /// By how many seconds the local clock, which shows `now`, is ahead of the servers'; nil before
+    /// one told.
     func lead(at now: Date) -> TimeInterval? {
         let local = now.timeIntervalSince1970 - uptime()
         let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
@@ -55,11 +58,12 @@ final class ServerClock: @unchecked Sendable {
 }
 
 extension HTTPHeaders {
-    /// By how many seconds the local clock is ahead of the server's (`Date`; RFC 9110, section 6.6.1).
+    /// By how many seconds the local clock is ahead of the server's (`Date`; RFC 9110, section
+    /// 6.6.1).
     ///
     /// - Parameter receivedAt: When the answer came, on the local clock.
-    /// - Returns: Nil if the answer does not tell, or comes out of a cache and tells when it went in there (`Age`; RFC
-    ///   9111, section 5.1).
+    /// - Returns: Nil if the answer does not tell, or comes out of a cache and tells when it went
+    ///   in there (`Age`; RFC 9111, section 5.1).
     func clockLead(receivedAt: Date) -> TimeInterval? {
         isFresh ? date.map { receivedAt.timeIntervalSince($0) } : nil
     }
@@ -72,7 +76,8 @@ extension HTTPHeaders {
 }
 
 extension Date {
-    /// The instant in a header such as `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+    /// The instant in a header such as `Date`: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// 5.6.7).
     ///
     /// Nil for every other text, the two obsolete forms included.
     init?(httpDate text: String) {
@@ -89,7 +94,9 @@ extension Date {
         guard time.count == 3, let hour = time[0], hour < 24, let minute = time[1], minute < 60,
             let second = time[2], second <= 60
         else { return nil }
-        self.init(timeIntervalSince1970: Double(day.ordinal * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)))
+        self.init(
+            timeIntervalSince1970: Double(
+                day.ordinal * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)))
     }
 
     /// A number without a sign.
@@ -97,7 +104,9 @@ extension Date {
         digits.contains(text.utf8.count) && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }
 
-    private static let httpWeekdays: Set<Substring> = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]
+    private static let httpWeekdays: Set<Substring> = [
+        "Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,",
+    ]
     private static let httpMonths: [Substring] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]

@@ -21,13 +21,16 @@ struct ServerPacing {
 
     /// - Parameters:
     ///   - receivedAt: When the answer came, on the local clock.
-    ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`, `Remaining` and `Reset`.
+    ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`,
+    ///     `Remaining` and `Reset`.
     ///   - range: However little a server asks for, and however much: seconds.
-    ///   - defaultWait: After a refusal for asking too often that does not say how long to wait: seconds.
+    ///   - defaultWait: After a refusal for asking too often that does not say how long to wait:
+    ///     seconds.
     ///   - nonsense: Numbers from there on say nothing.
     init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
-        range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60, nonsense: TimeInterval = .infinity
+        range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,
+        nonsense: TimeInterval = .infinity
     ) {
         self.headers = headers
         self.receivedAt = receivedAt
@@ -42,28 +45,33 @@ struct ServerPacing {
         let limit = RateLimit(
             limit: headers[prefix + "Limit"].flatMap { Int($0) },
             remaining: headers[prefix + "Remaining"].flatMap { Int($0) },
-            resetsAt: resetDistance.map { receivedAt.addingTimeInterval(min(max($0, 0), Self.longestPeriod)) })
+            resetsAt: resetDistance.map {
+                receivedAt.addingTimeInterval(min(max($0, 0), Self.longestPeriod))
+            })
         return limit == RateLimit() ? nil : limit
     }
 
     /// When to ask again after a refusal; nil if the server does not tell.
     ///
-    /// `Retry-After` goes before the reset of the rate limit: servers that send only one of them exist for each.
+    /// `Retry-After` goes before the reset of the rate limit: servers that send only one of them
+    /// exist for each.
     var retryAfter: Date? {
         (retryDistance ?? resetDistance).map(date)
     }
 
     /// When to ask again after a refusal for asking too often.
     ///
-    /// A server may ask for a day: its limits are counted by the hour and by the day too. A time beyond a month is not
-    /// believed.
+    /// A server may ask for a day: its limits are counted by the hour and by the day too. A time
+    /// beyond a month is not believed.
     var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
         guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
-        return receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), Self.longestPeriod))
+        return receivedAt.addingTimeInterval(
+            min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
-    /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing else does.
+    /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing
+    /// else does.
     func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit
@@ -80,9 +88,12 @@ struct ServerPacing {
     }
 
     /// Whether nothing is left of the account's share.
-    var isExhausted: Bool { headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false }
+    var isExhausted: Bool {
+        headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false
+    }
 
-    /// By how many seconds the local clock is ahead of the server's; nil if the answer does not tell.
+    /// By how many seconds the local clock is ahead of the server's; nil if the answer does not
+    /// tell.
     var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
 
     private var serverNow: Date { headers.date ?? receivedAt }
@@ -99,7 +110,8 @@ struct ServerPacing {
         guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
         guard let number = number(text) else { return nil }
-        // Seconds since 1970 have ten digits for the next centuries; smaller numbers are seconds to wait.
+        // Seconds since 1970 have ten digits for the next centuries; smaller numbers are seconds to
+        // wait.
         return number < 1_000_000_000 ? number : number - serverNow.timeIntervalSince1970
     }
 

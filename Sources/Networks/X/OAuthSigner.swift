@@ -4,8 +4,8 @@ import Posts
 
 /// Signs requests as OAuth 1.0a has it, with HMAC-SHA1 (RFC 5849, section 3.4).
 ///
-/// What is signed is what is sent: the caller builds the query and the form with ``PercentEncoding`` from the same
-/// pairs.
+/// What is signed is what is sent: the caller builds the query and the form with
+/// ``PercentEncoding`` from the same pairs.
 struct OAuthSigner: Sendable {
     /// A parameter before encoding.
     typealias Parameter = (name: String, value: String)
@@ -23,7 +23,8 @@ struct OAuthSigner: Sendable {
         var method: String
         /// Scheme, host, port and path, without query or fragment.
         var url: String
-        /// The parameters of the query, and those of a body that is a form; a body of JSON is not signed.
+        /// The parameters of the query, and those of a body that is a form; a body of JSON is not
+        /// signed.
         var parameters: [Parameter] = []
         /// Parameters of the header beside the usual ones, such as `oauth_verifier`.
         var extra: [Parameter] = []
@@ -36,13 +37,17 @@ struct OAuthSigner: Sendable {
     /// The value of the `Authorization` header.
     func authorization(for request: Request) -> String {
         let signed = headerParameters(of: request) + [("oauth_signature", signature(of: request))]
-        let pairs = signed.map { (PercentEncoding.encoded($0.name), PercentEncoding.encoded($0.value)) }
-        return "OAuth " + pairs.sorted { $0.0 < $1.0 }.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ", ")
+        let pairs = signed.map {
+            (PercentEncoding.encoded($0.name), PercentEncoding.encoded($0.value))
+        }
+        return "OAuth "
+            + pairs.sorted { $0.0 < $1.0 }.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ", ")
     }
 
     /// The signature in base64.
     func signature(of request: Request) -> String {
-        Data(HashFunction.sha1.code(of: baseString(of: request).utf8, key: signingKey.utf8)).base64EncodedString()
+        Data(HashFunction.sha1.code(of: baseString(of: request).utf8, key: signingKey.utf8))
+            .base64EncodedString()
     }
 
     /// The text that is signed.
@@ -54,22 +59,31 @@ struct OAuthSigner: Sendable {
     /// All parameters, encoded and then sorted by their bytes.
     func parameterString(of request: Request) -> String {
         let pairs = (request.parameters + headerParameters(of: request)).map {
-            (name: Array(PercentEncoding.encoded($0.name).utf8), value: Array(PercentEncoding.encoded($0.value).utf8))
+            (
+                name: Array(PercentEncoding.encoded($0.name).utf8),
+                value: Array(PercentEncoding.encoded($0.value).utf8)
+            )
         }
         let sorted = pairs.sorted {
             $0.name == $1.name
-                ? $0.value.lexicographicallyPrecedes($1.value) : $0.name.lexicographicallyPrecedes($1.name)
+                ? $0.value.lexicographicallyPrecedes($1.value)
+                : $0.name.lexicographicallyPrecedes($1.name)
         }
-        return sorted.map { String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self) }
-            .joined(separator: "&")
+        return sorted.map {
+            String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self)
+        }
+        .joined(separator: "&")
     }
 
     /// The secrets that must not be in any text.
-    var secrets: [Secret] { [Secret(consumerKey), consumerSecret, token, tokenSecret].compactMap(\.self) }
+    var secrets: [Secret] {
+        [Secret(consumerKey), consumerSecret, token, tokenSecret].compactMap(\.self)
+    }
 
     /// Both secrets; the `&` stays where there is no token.
     private var signingKey: String {
-        [consumerSecret.reveal(), tokenSecret?.reveal() ?? ""].map(PercentEncoding.encoded).joined(separator: "&")
+        [consumerSecret.reveal(), tokenSecret?.reveal() ?? ""].map(PercentEncoding.encoded).joined(
+            separator: "&")
     }
 
     private func headerParameters(of request: Request) -> [Parameter] {
@@ -82,7 +96,8 @@ struct OAuthSigner: Sendable {
         return parameters + request.extra
     }
 
-    /// Scheme and host in lower case, without the port that the scheme implies, and the path as it is sent.
+    /// Scheme and host in lower case, without the port that the scheme implies, and the path as it
+    /// is sent.
     static func baseURL(_ url: String) -> String {
         guard let separator = url.range(of: "://") else { return url }
         let scheme = url[..<separator.lowerBound].lowercased()

@@ -5,7 +5,8 @@ import Transport
 /// Sends signed requests to X.
 struct XClient: NetworkClient {
     static let defaultBase = "https://api.x.com"
-    /// A smaller difference between the two clocks may be the way of the answer, and is left alone: seconds.
+    /// A smaller difference between the two clocks may be the way of the answer, and is left alone:
+    /// seconds.
     private static let toleratedLead: TimeInterval = 60
 
     let server: ServerAddress
@@ -28,7 +29,8 @@ struct XClient: NetworkClient {
     ///   - signer: With the keys of the application, and the token of the account if there is one.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     init(
-        apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient,
+        origin: RequestOrigin = RequestOrigin(),
         memory: XMemory,
         now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
@@ -53,9 +55,10 @@ struct XClient: NetworkClient {
         }
         let lead = clockLead
         var response = try await exchange(call, lead: lead)
-        // X refuses the time of a clock that is wrong, and has now told its own. A read whose connection died before the
-        // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before, though it
-        // has answered, and billed, the first of the two. A new signature tells both from refused keys.
+        // X refuses the time of a clock that is wrong, and has now told its own. A read whose
+        // connection died before the answer is repeated by the transport, byte by byte, and X may
+        // refuse a number that it has seen before, though it has answered, and billed, the first of
+        // the two. A new signature tells both from refused keys.
         let told = response.headers.clockLead(receivedAt: now()) ?? lead
         let wasMistimed = abs(told - lead) > Self.toleratedLead
         if response.status == 401, wasMistimed || call.method == .get {
@@ -68,21 +71,22 @@ struct XClient: NetworkClient {
         return response
     }
 
-    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind this machine's, for
-    /// exactly the address that is called.
+    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind
+    /// this machine's, for exactly the address that is called.
     private func exchange(_ call: NetworkCall, lead: TimeInterval) async throws -> HTTPResponse {
         try checkKeys(call)
         let signature = signer.authorization(
             for: OAuthSigner.Request(
-                method: call.method.rawValue, url: server.base + call.path, parameters: call.query, extra: call.oauth,
+                method: call.method.rawValue, url: server.base + call.path, parameters: call.query,
+                extra: call.oauth,
                 nonce: OAuthSigner.nonce(), timestamp: signingTime(lead: lead)))
         return try await answer(to: call, authorization: signature)
     }
 
     /// The answer to a call for things, which may be missing.
     ///
-    /// - Throws: ``NetworkError`` or `CancellationError`; an answer that is not JSON, or that says what is wrong instead
-    ///   of what was asked for, is an error too.
+    /// - Throws: ``NetworkError`` or `CancellationError`; an answer that is not JSON, or that says
+    ///   what is wrong instead of what was asked for, is an error too.
     func answer<Item: Decodable>(
         of type: Item.Type, _ call: NetworkCall
     ) async throws -> (answer: XAnswer<Item>, response: HTTPResponse) {
@@ -93,24 +97,29 @@ struct XClient: NetworkClient {
     /// By how many seconds the local clock is ahead of X's, as far as is known.
     private var clockLead: TimeInterval { memory.serverClock.lead(at: now()) ?? 0 }
 
-    /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old or ahead.
+    /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old
+    /// or ahead.
     private func signingTime(lead: TimeInterval) -> Int64 {
         let time = now() - (abs(lead) > Self.toleratedLead ? lead : 0)
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Keys with a line break or space were copied wrongly; X would only say that the signature is wrong.
+    /// Keys with a line break or space were copied wrongly; X would only say that the signature is
+    /// wrong.
     private func checkKeys(_ call: NetworkCall) throws(NetworkError) {
         let keys: [(name: String, value: String?)] = [
-            ("consumer key", signer.consumerKey), ("consumer secret", signer.consumerSecret.reveal()),
-            ("access token", signer.token?.reveal()), ("access token secret", signer.tokenSecret?.reveal()),
+            ("consumer key", signer.consumerKey),
+            ("consumer secret", signer.consumerSecret.reveal()),
+            ("access token", signer.token?.reveal()),
+            ("access token secret", signer.tokenSecret?.reveal()),
         ]
         for (name, value) in keys {
             guard let value else { continue }
             guard !value.isEmpty, value.isVisibleASCII else {
                 throw error(
                     call, .unauthorized, outcome: .notSent,
-                    detail: "the \(name) " + (value.isEmpty ? "is empty" : "holds a space or line break"))
+                    detail: "the \(name) "
+                        + (value.isEmpty ? "is empty" : "holds a space or line break"))
             }
         }
     }
@@ -118,19 +127,24 @@ struct XClient: NetworkClient {
 
 /// What an answer with an error means.
 extension XClient {
-    /// What an answer with a bad status means for a call; what concerns later calls too is remembered.
+    /// What an answer with a bad status means for a call; what concerns later calls too is
+    /// remembered.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
-        refusalInFront(call, response) ?? refuse(call, response, problems: XProblem.all(in: response))
+        refusalInFront(call, response)
+            ?? refuse(call, response, problems: XProblem.all(in: response))
     }
 
     /// What problems in an answer with a good status mean for a call that got nothing else.
-    func refuse(_ call: NetworkCall, _ response: HTTPResponse, problems: [XProblem]) -> NetworkError {
+    func refuse(_ call: NetworkCall, _ response: HTTPResponse, problems: [XProblem]) -> NetworkError
+    {
         let refusal = XRefusal(
-            status: response.status, problems: problems, isVerifying: call.operation == .verifyAccount,
+            status: response.status, problems: problems,
+            isVerifying: call.operation == .verifyAccount,
             pacing: XPacing(response.headers, receivedAt: now()))
         let code = refusal.code
         var failure = error(
-            call, response, code, outcome: outcome(of: code, status: response.status), detail: refusal.detail,
+            call, response, code, outcome: outcome(of: code, status: response.status),
+            detail: refusal.detail,
             words: words(of: problems))
         failure.retryAfter = refusal.retryAfter
         if let scope = refusal.pause(of: call) {
@@ -146,7 +160,9 @@ extension XClient {
     /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
     private func words(of problems: [XProblem]) -> String? {
         let name = problems.lazy.compactMap { $0.kind ?? $0.code.map(String.init) }.first
-        let said = problems.lazy.compactMap { $0.detail ?? $0.title }.first { !$0.isEmpty && !$0.contains("<") }
+        let said = problems.lazy.compactMap { $0.detail ?? $0.title }.first {
+            !$0.isEmpty && !$0.contains("<")
+        }
         return printable([name, said].compactMap(\.self).joined(separator: ": "))
     }
 }
@@ -157,7 +173,8 @@ extension NetworkCall {
 
     /// The same for calls that read the same part of a feed, or the same thing.
     ///
-    /// A later look at what has arrived shows all that an earlier one showed and that was not paid since.
+    /// A later look at what has arrived shows all that an earlier one showed and that was not paid
+    /// since.
     fileprivate var reading: String {
         let places: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
         return path + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
@@ -173,7 +190,8 @@ final class XMemory: @unchecked Sendable {
         case endpoint(String)
     }
 
-    /// More bought things than this are not remembered; what is forgotten is counted twice, never too little.
+    /// More bought things than this are not remembered; what is forgotten is counted twice, never
+    /// too little.
     private static let maximumBought = 200_000
     /// More lost reads than this are not remembered, and stay paid.
     private static let maximumLost = 200
@@ -193,7 +211,9 @@ final class XMemory: @unchecked Sendable {
     let serverClock: ServerClock
 
     /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
-    init(uptime: (@Sendable () -> TimeInterval)? = nil) { serverClock = ServerClock(uptime: uptime) }
+    init(uptime: (@Sendable () -> TimeInterval)? = nil) {
+        serverClock = ServerClock(uptime: uptime)
+    }
 
     /// The account that the credentials belong to; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
@@ -214,7 +234,8 @@ final class XMemory: @unchecked Sendable {
         set { lock.withLock { named = newValue } }
     }
 
-    /// What X calls the reach of the credentials: `read`, `read-write`, `read-write-directmessages`.
+    /// What X calls the reach of the credentials: `read`, `read-write`,
+    /// `read-write-directmessages`.
     var accessLevel: String? {
         get { lock.withLock { level } }
         set { lock.withLock { level = newValue } }
@@ -261,7 +282,9 @@ final class XMemory: @unchecked Sendable {
     }
 
     /// The number of the day in UTC.
-    static func day(of time: Date) -> Int { Int((time.timeIntervalSince1970 / 86_400).rounded(.down)) }
+    static func day(of time: Date) -> Int {
+        Int((time.timeIntervalSince1970 / 86_400).rounded(.down))
+    }
 
     /// Remembers what was taken for a read whose answer was lost.
     ///
@@ -272,7 +295,8 @@ final class XMemory: @unchecked Sendable {
                 if lost.count < Self.maximumLost { lost[call.reading] = reservation }
                 return nil
             }
-            let isDearer = reservation.amount > earlier.amount || !earlier.isOfTheDay(of: reservation)
+            let isDearer =
+                reservation.amount > earlier.amount || !earlier.isOfTheDay(of: reservation)
             lost[call.reading] = isDearer ? reservation : earlier
             return isDearer ? earlier : reservation
         }

@@ -7,7 +7,8 @@ import Transport
 extension XNetwork {
     /// What one page may hold.
     static let fullPage = 100
-    /// Arrivals are few, and what is old when reading begins is seldom wanted: asking for few takes less of the budget.
+    /// Arrivals are few, and what is old when reading begins is seldom wanted: asking for few takes
+    /// less of the budget.
     static let firstPage = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 200
@@ -15,13 +16,16 @@ extension XNetwork {
     private static let clockMargin: TimeInterval = 600
     /// Times before this are refused by X: 2010-11-06T00:00:00Z.
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
-    /// Posts do not always appear in the order of their ids: seconds that are looked at again, and for how long.
+    /// Posts do not always appear in the order of their ids: seconds that are looked at again, and
+    /// for how long.
     private static let overlap = 120
     private static let overlapAge: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
-            throw cannot(feed.operation, "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
+            throw cannot(
+                feed.operation,
+                "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
         }
         switch (feed, position) {
         case (.favorites, .newest): return try await newestFavorites(size)
@@ -47,14 +51,20 @@ extension XNetwork {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
         // A mention is answered however late it is read.
         let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
-        let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose).list
+        let list = try await list(
+            feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose
+        ).list
         var page = try await page(of: list, in: feed)
         page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
         return page
     }
 
-    private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws -> FeedPage {
-        guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else { throw unknownCursor(feed) }
+    private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws
+        -> FeedPage
+    {
+        guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else {
+            throw unknownCursor(feed)
+        }
         let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
         let (list, reachesSince) = try await list(
             feed, XBounds(since: since, until: arrivals.gap?.until),
@@ -71,7 +81,9 @@ extension XNetwork {
 
     /// The id to read from, somewhat below the newest while others may still appear there.
     private func overlapping(_ newest: String) -> String {
-        guard let time = XID.time(of: newest), abs(client.now().timeIntervalSince(time)) < Self.overlapAge else {
+        guard let time = XID.time(of: newest),
+            abs(client.now().timeIntervalSince(time)) < Self.overlapAge
+        else {
             return newest
         }
         return XID.id(Self.overlap, secondsBefore: newest) ?? newest
@@ -99,7 +111,8 @@ extension XNetwork {
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
-        let start = max(min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
+        let start = max(
+            min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
         var bounds = XBounds(start: start)
         var found: [ObservedPost] = []
         var tokens: Set<String> = []
@@ -111,7 +124,8 @@ extension XNetwork {
             }
             let isPast = { (item: ObservedPost) in
                 // What was edited stands where its last form belongs.
-                item.post.isTimeTrusted && item.post.createdAt < start && item.address == item.post.id.value
+                item.post.isTimeTrusted && item.post.createdAt < start
+                    && item.address == item.post.id.value
             }
             found += page.items.filter { !isPast($0) }
             guard let token = list.nextToken, !page.items.contains(where: isPast) else {
@@ -131,16 +145,22 @@ extension XNetwork {
     }
 }
 
-/// Reading favorites, which are ordered by when they were given and have no place to begin from but the newest.
+/// Reading favorites, which are ordered by when they were given and have no place to begin from but
+/// the newest.
 extension XNetwork {
-    /// The newest favorites are bought again by every look at them, so as few as possible are looked at.
+    /// The newest favorites are bought again by every look at them, so as few as possible are
+    /// looked at.
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
-        let list = try await list(.favorites, XBounds(), size: size ?? Self.firstPage, for: .past(.favorites)).list
+        let list = try await list(
+            .favorites, XBounds(), size: size ?? Self.firstPage, for: .past(.favorites)
+        ).list
         var page = try await page(of: list, in: .favorites)
         page.older = list.nextToken
-        page.newer = list.ids.isEmpty ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
+        page.newer =
+            list.ids.isEmpty
+            ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
         return page
     }
 
@@ -171,7 +191,8 @@ extension XNetwork {
         if let reach = marks.reach(in: list.entries.map(\.id)) {
             list.keep(first: reach)
         } else if let token = list.nextToken, token != marks.descent?.token {
-            next = XFavoriteMarks(known: marks.known, descent: XFavoriteMarks.Descent(top: top, token: token))
+            next = XFavoriteMarks(
+                known: marks.known, descent: XFavoriteMarks.Descent(top: top, token: token))
         }
         list.remove(Set(marks.known))
         var page = try await page(of: list, in: .favorites)
@@ -190,7 +211,8 @@ struct XBounds {
     var query: [(name: String, value: String)] {
         let start = start.map { String($0.rfc3339.prefix(19)) + "Z" }
         let all: [(name: String, value: String?)] = [
-            ("pagination_token", token), ("since_id", since), ("start_time", start), ("until_id", until),
+            ("pagination_token", token), ("since_id", since), ("start_time", start),
+            ("until_id", until),
         ]
         return all.compactMap { pair in pair.value.map { (pair.name, $0) } }
     }
@@ -200,7 +222,8 @@ struct XBounds {
 extension XNetwork {
     /// Servers may send empty pages before a full one, but hardly more of them.
     private static let maximumEmptyPages = 3
-    /// A server that does not know `until_id` sends everything above it first: as many pages as X keeps.
+    /// A server that does not know `until_id` sends everything above it first: as many pages as X
+    /// keeps.
     private static let maximumStrayPages = 32
 
     /// The items within some bounds, of the first answer that has any.
@@ -218,7 +241,8 @@ extension XNetwork {
         var emptyPages = list.received == 0 ? 1 : 0
         var strayPages = 0
         while list.entries.isEmpty, !reachesSince, let token = list.nextToken {
-            guard emptyPages < Self.maximumEmptyPages, strayPages < Self.maximumStrayPages, token != bounds.token
+            guard emptyPages < Self.maximumEmptyPages, strayPages < Self.maximumStrayPages,
+                token != bounds.token
             else {
                 list.end()
                 break
@@ -239,14 +263,16 @@ extension XNetwork {
         var call = try await call(for: feed)
         // What part of the feed is read tells one lost read from another.
         call.query = bounds.query
-        let sizes = Self.sizes(from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
+        let sizes = Self.sizes(
+            from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
         let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
         return try await purse.pay(amounts, for: purpose, call) { index, time in
             var call = call
             let fields = XReader(feed).parameters(options.fieldNames)
             call.query = fields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
-            // Posts that are withheld make a page empty; everything else that is wrong makes it none.
+            // Posts that are withheld make a page empty; everything else that is wrong makes it
+            // none.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
                 throw client.refuse(call, response, problems: answer.problems)
             }
@@ -256,7 +282,9 @@ extension XNetwork {
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
             let rateLimit = XPacing(response.headers, receivedAt: client.now()).short.rateLimit
-            return (XList(answer, body: response.body, rateLimit: rateLimit), memory.buy(bill, at: time))
+            return (
+                XList(answer, body: response.body, rateLimit: rateLimit), memory.buy(bill, at: time)
+            )
         }
     }
 
@@ -277,9 +305,11 @@ extension XNetwork {
         switch feed {
         case .ownPosts: return NetworkCall(operation: .readOwnPosts, path: user + ["tweets"])
         case .mentions: return NetworkCall(operation: .readMentions, path: user + ["mentions"])
-        case .favorites: return NetworkCall(operation: .readFavorites, path: user + ["liked_tweets"])
+        case .favorites:
+            return NetworkCall(operation: .readFavorites, path: user + ["liked_tweets"])
         case .home:
-            return NetworkCall(operation: .readHome, path: user + ["timelines", "reverse_chronological"])
+            return NetworkCall(
+                operation: .readHome, path: user + ["timelines", "reverse_chronological"])
         }
     }
 
@@ -292,8 +322,9 @@ extension XNetwork {
 
 /// Where a reader of new favorites stands.
 ///
-/// Favorites are ordered by when they were given, which X does not tell, and cannot be asked for from a point on. So
-/// the newest few that are known are looked for from the top; a few, because some may have been taken back.
+/// Favorites are ordered by when they were given, which X does not tell, and cannot be asked for
+/// from a point on. So the newest few that are known are looked for from the top; a few, because
+/// some may have been taken back.
 struct XFavoriteMarks: Equatable {
     /// How many favorites are remembered.
     static let count = 10
@@ -319,11 +350,13 @@ struct XFavoriteMarks: Equatable {
     init?(_ text: String) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         let lists = parts.prefix(2).map { $0.split(separator: ",").map(String.init) }
-        guard let known = lists.first, !known.isEmpty, lists.joined().allSatisfy(XID.isUsable) else { return nil }
+        guard let known = lists.first, !known.isEmpty, lists.joined().allSatisfy(XID.isUsable)
+        else { return nil }
         switch parts.count {
         case 1: self.init(known: known)
         case 3:
-            guard !lists[1].isEmpty, let token = parts[2].removingPercentEncoding, !token.isEmpty else { return nil }
+            guard !lists[1].isEmpty, let token = parts[2].removingPercentEncoding, !token.isEmpty
+            else { return nil }
             self.init(known: known, descent: Descent(top: lists[1], token: token))
         default: return nil
         }
@@ -341,9 +374,11 @@ struct XFavoriteMarks: Equatable {
         return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
     }
 
-    /// How many items of a page, newest first, end with the last known one; nil if the page does not reach down to them.
+    /// How many items of a page, newest first, end with the last known one; nil if the page does
+    /// not reach down to them.
     ///
-    /// One known favorite alone may have been given anew, and stand above others that are not known.
+    /// One known favorite alone may have been given anew, and stand above others that are not
+    /// known.
     func reach(in ids: [String?]) -> Int? {
         let places = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
         return places.count >= min(2, known.count) ? places.last.map { $0 + 1 } : nil
@@ -364,7 +399,8 @@ struct XList {
     private(set) var entries: [Entry] = []
     private(set) var users: [XUser] = []
     private(set) var rateLimit: RateLimit?
-    /// Names the page that follows in the direction of the past; nil at the end of what was asked for.
+    /// Names the page that follows in the direction of the past; nil at the end of what was asked
+    /// for.
     private(set) var nextToken: String?
     /// The server named more pages, but nothing came of them.
     private(set) var isCutShort = false
@@ -378,14 +414,18 @@ struct XList {
     private(set) var received = 0
 
     init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
-        entries = answer.items.enumerated().map { Entry(id: $1.id, post: $1.value, source: (0, $0)) }
+        entries = answer.items.enumerated().map {
+            Entry(id: $1.id, post: $1.value, source: (0, $0))
+        }
         bodies = [body]
         users = answer.users.compactMap(\.value)
         nextToken = answer.nextToken
         missing = answer.problems.filter(\.isAboutItem).map { problem in
-            let said = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(separator: " ")
+            let said = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(
+                separator: " ")
             return UnreadableItem(
-                address: problem.resourceID, digest: JSONBody.digest(said.utf8), cause: "X withholds it")
+                address: problem.resourceID, digest: JSONBody.digest(said.utf8),
+                cause: "X withholds it")
         }
         hasProblems = answer.problems.contains { !$0.isAboutPost || $0.isAboutItem }
         received = answer.items.count
@@ -399,7 +439,8 @@ struct XList {
     /// - Parameters:
     ///   - since: An id that is not wanted itself; only newer ones are.
     ///   - until: An id that is not wanted itself; only older ones are.
-    /// - Returns: Whether there was something at or below `since`, so that the list reaches down to it.
+    /// - Returns: Whether there was something at or below `since`, so that the list reaches down to
+    ///   it.
     mutating func keep(since: String?, until: String?) -> Bool {
         let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
         let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
@@ -445,7 +486,9 @@ struct XList {
         var unreadable = missing
         var digests: [Int: [String]] = [:]
         for entry in entries {
-            guard let post = entry.post.flatMap({ translator.post($0, in: feed, for: XReader(feed)) }) else {
+            guard
+                let post = entry.post.flatMap({ translator.post($0, in: feed, for: XReader(feed)) })
+            else {
                 let (body, place) = entry.source
                 let known = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
                 digests[body] = known
@@ -453,11 +496,13 @@ struct XList {
                     UnreadableItem(
                         address: entry.id.flatMap { XID.isUsable($0) ? $0 : nil },
                         digest: known.indices.contains(place) ? known[place] : "",
-                        cause: entry.post == nil ? "it is not as posts are" : "it has no text or no author"))
+                        cause: entry.post == nil
+                            ? "it is not as posts are" : "it has no text or no author"))
                 continue
             }
             items.append(post)
         }
-        return FeedPage(items: items.distinct, received: received, unreadable: unreadable, rateLimit: rateLimit)
+        return FeedPage(
+            items: items.distinct, received: received, unreadable: unreadable, rateLimit: rateLimit)
     }
 }

@@ -11,7 +11,9 @@ package struct XCredentials: Sendable {
     package var accessToken: Secret
     package var accessTokenSecret: Secret
 
-    package init(consumerKey: String, consumerSecret: Secret, accessToken: Secret, accessTokenSecret: Secret) {
+    package init(
+        consumerKey: String, consumerSecret: Secret, accessToken: Secret, accessTokenSecret: Secret
+    ) {
         self.consumerKey = consumerKey
         self.consumerSecret = consumerSecret
         self.accessToken = accessToken
@@ -45,7 +47,8 @@ package struct XLogin: Sendable {
         self.consumerKey = consumerKey
         self.consumerSecret = consumerSecret
         self.client = try XClient(
-            apiBaseURL: apiBaseURL, signer: OAuthSigner(consumerKey: consumerKey, consumerSecret: consumerSecret),
+            apiBaseURL: apiBaseURL,
+            signer: OAuthSigner(consumerKey: consumerKey, consumerSecret: consumerSecret),
             http: client, origin: origin, memory: XMemory(), now: now)
     }
 
@@ -59,7 +62,8 @@ package struct XLogin: Sendable {
             operation: .logIn, method: .post, path: ["oauth", "request_token"],
             oauth: [("oauth_callback", "oob")], body: [])
         if forReadingOnly { call.query = [("x_auth_access_type", "read")] }
-        let response = try await send(call, by: client, unless: "the consumer key or the consumer secret is wrong")
+        let response = try await send(
+            call, by: client, unless: "the consumer key or the consumer secret is wrong")
         let form = Self.form(response.body)
         guard form["oauth_callback_confirmed"] == "true", let token = form["oauth_token"],
             let secret = form["oauth_token_secret"], !token.isEmpty, !secret.isEmpty
@@ -77,8 +81,8 @@ package struct XLogin: Sendable {
     /// - Parameters:
     ///   - request: From ``begin(forReadingOnly:)``; good for a few minutes and one attempt.
     ///   - pin: As the person typed it.
-    /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a wrong or old one; or
-    ///   `CancellationError`.
+    /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a
+    ///   wrong or old one; or `CancellationError`.
     package func finish(_ request: XLoginRequest, pin: String) async throws -> XCredentials {
         let call = NetworkCall(
             operation: .logIn, method: .post, path: ["oauth", "access_token"],
@@ -87,12 +91,15 @@ package struct XLogin: Sendable {
             verifier.utf8.allSatisfy(\.isDigit)
         else {
             throw client.error(
-                call, .rejected, outcome: .notSent, detail: "the PIN is not a number; copy the digits that X shows")
+                call, .rejected, outcome: .notSent,
+                detail: "the PIN is not a number; copy the digits that X shows")
         }
         let response = try await send(
-            call, by: try authorized(by: request), unless: "the PIN is wrong or too old; begin again")
+            call, by: try authorized(by: request),
+            unless: "the PIN is wrong or too old; begin again")
         let form = Self.form(response.body)
-        guard let token = form["oauth_token"], let secret = form["oauth_token_secret"], let id = form["user_id"],
+        guard let token = form["oauth_token"], let secret = form["oauth_token_secret"],
+            let id = form["user_id"],
             !token.isEmpty, !secret.isEmpty, XID.isUsable(id)
         else {
             throw client.malformed(call, response, detail: "the answer has no access token")
@@ -103,7 +110,9 @@ package struct XLogin: Sendable {
     }
 
     /// The answer to a call, for whose refused signature there is one likely cause.
-    private func send(_ call: NetworkCall, by client: XClient, unless cause: String) async throws -> HTTPResponse {
+    private func send(_ call: NetworkCall, by client: XClient, unless cause: String) async throws
+        -> HTTPResponse
+    {
         do {
             return try await client.send(call)
         } catch var error as NetworkError where error.code == .unauthorized {
@@ -117,13 +126,16 @@ package struct XLogin: Sendable {
         signer.token = request.token
         signer.tokenSecret = request.tokenSecret
         return try XClient(
-            apiBaseURL: client.server.base, signer: signer, http: client.http, origin: client.origin,
+            apiBaseURL: client.server.base, signer: signer, http: client.http,
+            origin: client.origin,
             memory: client.memory, now: client.now)
     }
 
     /// The pairs of a form; nothing for what is no form.
     private static func form(_ body: [UInt8]) -> [String: String] {
-        guard body.count <= 4_096, let text = String(validating: body, as: UTF8.self) else { return [:] }
+        guard body.count <= 4_096, let text = String(validating: body, as: UTF8.self) else {
+            return [:]
+        }
         return PercentEncoding.values(of: text)
     }
 }

@@ -70,7 +70,9 @@ struct XPost: Decodable {
         replySettings = wire.text("reply_settings")
         isSensitive = wire.flag("possibly_sensitive") ?? false
         let attachments = wire.object("attachments")
-        hasMedia = ["media_keys", "poll_ids"].contains { attachments?.value([String].self, $0)?.isEmpty == false }
+        hasMedia = ["media_keys", "poll_ids"].contains {
+            attachments?.value([String].self, $0)?.isEmpty == false
+        }
         editHistory = wire.editHistory
     }
 
@@ -109,7 +111,8 @@ struct XUser: Decodable {
         isProtected = wire.flag("protected")
     }
 
-    /// Letters, digits and `_`; old accounts have names that are shorter or longer than new ones may be.
+    /// Letters, digits and `_`; old accounts have names that are shorter or longer than new ones
+    /// may be.
     private static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
@@ -125,7 +128,9 @@ struct XEntities: Decodable {
         let wire = try WireObject(from: decoder)
         links = wire.children("urls").compactMap { link in
             link.text("url").map {
-                XLinkEntity(short: $0, expanded: link.text("expanded_url"), isMedia: link.isPresent("media_key"))
+                XLinkEntity(
+                    short: $0, expanded: link.text("expanded_url"),
+                    isMedia: link.isPresent("media_key"))
             }
         }
         mentionedIDs = wire.list(of: WireObject.self, "mentions").compactMap { $0.idOfX("id") }
@@ -134,7 +139,8 @@ struct XEntities: Decodable {
 
 /// The body of an answer: what was asked for, what belongs to it, and what is missing.
 ///
-/// A body that is a JSON object can always be read; the parts that are missing or of another shape are empty.
+/// A body that is a JSON object can always be read; the parts that are missing or of another shape
+/// are empty.
 struct XAnswer<Item: Decodable>: Decodable {
     /// One element where one thing was asked for.
     let items: [LenientElement<Item>]
@@ -152,14 +158,19 @@ struct XAnswer<Item: Decodable>: Decodable {
         let wire = try WireObject(from: decoder)
         hasData = wire.isPresent("data")
         let list = wire.value([LenientElement<Item>].self, "data")
-        items = list ?? (hasData ? wire.value(LenientElement<Item>.self, "data").map { [$0] } : nil) ?? []
+        items =
+            list ?? (hasData ? wire.value(LenientElement<Item>.self, "data").map { [$0] } : nil)
+            ?? []
         let includes = wire.object("includes")
         users = includes?.value([LenientElement<XUser>].self, "users") ?? []
         includedPostIDs =
-            ["tweets", "posts"].flatMap { includes?.value([LenientElement<XPost>].self, $0) ?? [] }.compactMap(\.id)
+            ["tweets", "posts"].flatMap { includes?.value([LenientElement<XPost>].self, $0) ?? [] }
+            .compactMap(\.id)
         problems = wire.list(of: XProblem.self, "errors")
         let meta = wire.object("meta")
-        nextToken = meta?.text("next_token").flatMap { $0.isEmpty || $0.utf8.count > 4_096 ? nil : $0 }
+        nextToken = meta?.text("next_token").flatMap {
+            $0.isEmpty || $0.utf8.count > 4_096 ? nil : $0
+        }
         resultCount = meta?.integer("result_count")
     }
 
@@ -202,9 +213,12 @@ struct XProblem: Decodable, Equatable {
     /// What of the request the problem is about, such as `referenced_tweets.id`.
     let parameter: String?
 
-    /// The problems that a refusal names, the one of the body itself first; none if it is not the JSON of an error.
+    /// The problems that a refusal names, the one of the body itself first; none if it is not the
+    /// JSON of an error.
     static func all(in response: HTTPResponse) -> [XProblem] {
-        guard let body = response.errorBody, let own = JSONBody.decoded(XProblem.self, body) else { return [] }
+        guard let body = response.errorBody, let own = JSONBody.decoded(XProblem.self, body) else {
+            return []
+        }
         return [own] + (JSONBody.decoded(XAnswer<XPost>.self, body)?.problems ?? [])
     }
 
@@ -228,7 +242,9 @@ struct XProblem: Decodable, Equatable {
 
     /// The hosts of such addresses differ, so only the last part counts.
     private static func kind(_ type: String) -> String? {
-        guard type.contains("/problems/"), let last = type.split(separator: "/").last else { return nil }
+        guard type.contains("/problems/"), let last = type.split(separator: "/").last else {
+            return nil
+        }
         let isPlain = last.utf8.allSatisfy {
             (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
         }
@@ -240,9 +256,12 @@ extension WireObject {
     /// A text that is an id of X.
     func idOfX(_ name: String) -> String? { text(name).flatMap { XID.isUsable($0) ? $0 : nil } }
 
-    /// The ids that a post had before and after it was edited, its own included, in either spelling.
+    /// The ids that a post had before and after it was edited, its own included, in either
+    /// spelling.
     var editHistory: [String] {
-        ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { value([String].self, $0) ?? [] }
-            .filter(XID.isUsable)
+        ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap {
+            value([String].self, $0) ?? []
+        }
+        .filter(XID.isUsable)
     }
 }

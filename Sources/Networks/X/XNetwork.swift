@@ -5,8 +5,9 @@ package import Transport
 
 /// An account on X, over version 2 of its interface with signatures of OAuth 1.0a.
 ///
-/// Reading and writing cost money: nothing is asked for that the budget does not hold. Replies go only to who named the
-/// account; favorites are left to people, for X does not let software give them.
+/// Reading and writing cost money: nothing is asked for that the budget does not hold. Replies go
+/// only to who named the account; favorites are left to people, for X does not let software give
+/// them.
 package struct XNetwork: SocialNetwork {
     let client: XClient
     let memory: XMemory
@@ -20,7 +21,8 @@ package struct XNetwork: SocialNetwork {
     ///   - origin: The mirror that makes the requests.
     ///   - now: Reads the wall clock; requests are signed with its time.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
-    /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not an address.
+    /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not
+    ///   an address.
     package init(
         credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,
         origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date,
@@ -31,7 +33,8 @@ package struct XNetwork: SocialNetwork {
             token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
         let memory = XMemory(uptime: uptime)
         let wire = try XClient(
-            apiBaseURL: options.apiBaseURL, signer: signer, http: client, origin: origin, memory: memory, now: now)
+            apiBaseURL: options.apiBaseURL, signer: signer, http: client, origin: origin,
+            memory: memory, now: now)
         self.client = wire
         self.memory = memory
         self.options = options
@@ -69,12 +72,18 @@ package struct XNetwork: SocialNetwork {
     package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
 
     package func verifyAccount() async throws -> Account {
-        let call = NetworkCall(operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
-        let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) { answer in
-            [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) { $1 }
+        let call = NetworkCall(
+            operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
+        let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) {
+            answer in
+            [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) {
+                $1
+            }
         }
         guard let user = answer.items.first?.value else {
-            guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }
+            guard answer.problems.isEmpty else {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
             throw client.malformed(call, response, detail: "the answer has no account")
         }
         let account = XTranslator.account(user)
@@ -85,15 +94,20 @@ package struct XNetwork: SocialNetwork {
     package func limits() async throws -> PublishingLimits { .x }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? {
-        prices.price(ofReading: items, from: feed, ownsApp: options.ownsApp, fieldNames: options.fieldNames)
+        prices.price(
+            ofReading: items, from: feed, ownsApp: options.ownsApp, fieldNames: options.fieldNames)
     }
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
-        texts.enumerated().map { place, text in prices.price(ofPublishing: text, isReply: isReply || place > 0) }
-            .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
+        texts.enumerated().map { place, text in
+            prices.price(ofPublishing: text, isReply: isReply || place > 0)
+        }
+        .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
     }
 
-    package var priceOfOwnPost: Money? { prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames) }
+    package var priceOfOwnPost: Money? {
+        prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
+    }
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         try await lookUp(address, for: .others)
@@ -104,7 +118,8 @@ package struct XNetwork: SocialNetwork {
     }
 
     private func lookUp(_ address: String, for reader: XReader) async throws -> ObservedPost? {
-        var call = NetworkCall(operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
+        var call = NetworkCall(
+            operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
         call.query = reader.parameters(options.fieldNames)
         let own = try await account()
         let answer: XAnswer<XPost>
@@ -125,17 +140,23 @@ package struct XNetwork: SocialNetwork {
             return post
         }
         if answer.isEmpty { return nil }
-        guard !answer.problems.isEmpty else { throw client.malformed(call, response, detail: "there is no post") }
+        guard !answer.problems.isEmpty else {
+            throw client.malformed(call, response, detail: "there is no post")
+        }
         let failure = client.refuse(call, response, problems: answer.problems)
         // Gone, or for others to see.
         if failure.code == .notFound || failure.code == .forbidden { return nil }
         throw failure
     }
 
-    package func lookUp(identity: PostID) async throws -> ObservedPost? { try await lookUpOwn(identity.value) }
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        try await lookUpOwn(identity.value)
+    }
 
     /// X bills the posts that it shows, and none that is gone.
-    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+    package func ownPosts(at addresses: [String]) async throws -> (
+        asked: [String], shown: [ObservedPost]
+    ) {
         let addresses = Array(addresses.filter(XID.isUsable).prefix(Self.fullPage))
         guard !addresses.isEmpty else { return ([], []) }
         var call = NetworkCall(operation: .readPost, path: ["2", "tweets"])
@@ -146,13 +167,16 @@ package struct XNetwork: SocialNetwork {
         return try await purse.pay(counts.map { each * $0 }, for: .originals, call) { index, time in
             let asked = Array(addresses.prefix(counts[index]))
             var call = call
-            call.query = XReader.own.parameters(options.fieldNames) + [("ids", asked.joined(separator: ","))]
+            call.query =
+                XReader.own.parameters(options.fieldNames) + [("ids", asked.joined(separator: ","))]
             let (answer, response) = try await client.answer(of: XPost.self, call)
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
                 throw client.refuse(call, response, problems: answer.problems)
             }
             let translator = translator(own: own, users: answer.users.compactMap(\.value))
-            let shown = answer.items.compactMap(\.value).compactMap { translator.post($0, for: .own) }
+            let shown = answer.items.compactMap(\.value).compactMap {
+                translator.post($0, for: .own)
+            }
             return ((asked, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time))
         }
     }
@@ -174,7 +198,9 @@ package struct XNetwork: SocialNetwork {
 
     // MARK: For the parts of this type
 
-    static let userFields = (name: "user.fields", value: "description,entities,name,protected,username")
+    static let userFields = (
+        name: "user.fields", value: "description,entities,name,protected,username"
+    )
 
     /// The numbers of items to try to pay for, the largest first.
     package static func halves(of count: Int, downTo minimum: Int) -> [Int] {
@@ -211,7 +237,8 @@ package struct XNetwork: SocialNetwork {
 
     /// The answer to a call for single things, paid for.
     private func paid<Item: Decodable>(
-        _ type: Item.Type, _ call: NetworkCall, atMost price: Money, bill: (XAnswer<Item>) -> [String: Money]
+        _ type: Item.Type, _ call: NetworkCall, atMost price: Money,
+        bill: (XAnswer<Item>) -> [String: Money]
     ) async throws -> (XAnswer<Item>, HTTPResponse) {
         try await purse.pay([price], for: .lookUp, call) { _, time in
             let answer = try await client.answer(of: type, call)
@@ -224,14 +251,17 @@ package struct XNetwork: SocialNetwork {
         var bill: [String: Money] = [:]
         for id in answer.includedPostIDs { bill["post \(id)"] = prices.postRead }
         for user in answer.users.compactMap(\.id) { bill["user \(user)"] = prices.userRead }
-        for (index, item) in answer.items.enumerated() { bill["post \(item.id ?? "without id \(index)")"] = price }
+        for (index, item) in answer.items.enumerated() {
+            bill["post \(item.id ?? "without id \(index)")"] = price
+        }
         return bill
     }
 }
 
 /// The reader of a post, which decides the fields and expansions that are asked for.
 ///
-/// X bills each account and each other post in an answer, so only a reader of people's profiles buys these.
+/// X bills each account and each other post in an answer, so only a reader of people's profiles
+/// buys these.
 package enum XReader: CaseIterable, Sendable {
     /// Posts of the account itself: their author is known.
     case own
@@ -252,7 +282,8 @@ package enum XReader: CaseIterable, Sendable {
     package func postFields(_ names: XFieldNames) -> [String] {
         var fields = ["attachments", "created_at", "entities", "lang", "possibly_sensitive"]
         switch names {
-        case .tweet: fields += ["author_id", "in_reply_to_user_id", "note_tweet", "referenced_tweets"]
+        case .tweet:
+            fields += ["author_id", "in_reply_to_user_id", "note_tweet", "referenced_tweets"]
         case .post: fields += ["note_post"]
         }
         if self == .others { fields += ["conversation_id", "reply_settings"] }
@@ -266,14 +297,17 @@ package enum XReader: CaseIterable, Sendable {
         case (.tweet, .own), (.tweet, .learned): []
         // The newer names of people and other posts are no fields: they come with what they name.
         case (.post, .own): ["in_reply_to_user_id", "referenced_posts.id"]
-        case (.post, .learned), (.post, .others): ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
+        case (.post, .learned), (.post, .others):
+            ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
         }
     }
 
     /// The parameters of a request, by name.
     func parameters(_ names: XFieldNames) -> [(name: String, value: String)] {
         let expansions = expansions(names)
-        let fields = (name: "\(names.rawValue).fields", value: postFields(names).joined(separator: ","))
+        let fields = (
+            name: "\(names.rawValue).fields", value: postFields(names).joined(separator: ",")
+        )
         guard !expansions.isEmpty else { return [fields] }
         let expanded = [(name: "expansions", value: expansions.joined(separator: ",")), fields]
         return expansions.contains("author_id") ? expanded + [XNetwork.userFields] : expanded
@@ -294,7 +328,8 @@ package struct XOptions: Sendable {
     package var apiBaseURL: String?
     /// Whether texts may be published: the operator has read X's rules for automated accounts.
     package var mayPublish: Bool
-    /// How many posts of the home timeline may be read in a day; 0: the timeline is not read at all.
+    /// How many posts of the home timeline may be read in a day; 0: the timeline is not read at
+    /// all.
     package var homePostsPerDay: Int
     /// The account owns the developer app, so that reading what is its own has a lower price.
     package var ownsApp: Bool
@@ -302,7 +337,8 @@ package struct XOptions: Sendable {
     package var fieldNames: XFieldNames
 
     package init(
-        apiBaseURL: String? = nil, mayPublish: Bool = false, homePostsPerDay: Int = 0, ownsApp: Bool = false,
+        apiBaseURL: String? = nil, mayPublish: Bool = false, homePostsPerDay: Int = 0,
+        ownsApp: Bool = false,
         fieldNames: XFieldNames = .tweet
     ) {
         self.apiBaseURL = apiBaseURL
@@ -318,7 +354,9 @@ extension XNetwork {
     package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         guard options.mayPublish else {
             throw cannot(
-                .publish, "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes")
+                .publish,
+                "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
+            )
         }
         guard capabilities.visibilities.contains(draft.visibility) else {
             throw cannot(.publish, "X has no posts for few eyes")
@@ -353,7 +391,9 @@ extension XNetwork {
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         guard options.mayPublish else {
             throw cannot(
-                .upload, "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes")
+                .upload,
+                "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes"
+            )
         }
         var call = NetworkCall(operation: .upload, method: .post, path: ["2", "media", "upload"])
         call.body = try JSONBody.encoded([
@@ -361,9 +401,12 @@ extension XNetwork {
             "media_type": picture.format.mediaType,
         ])
         let (written, response) = try await paid(call, atMost: prices.upload) { _ in prices.upload }
-        guard let id = written.id else { throw client.malformed(call, response, detail: "the picture has no id") }
+        guard let id = written.id else {
+            throw client.malformed(call, response, detail: "the picture has no id")
+        }
         guard !picture.alt.isEmpty else { return (id, true) }
-        var description = NetworkCall(operation: .upload, method: .post, path: ["2", "media", "metadata"])
+        var description = NetworkCall(
+            operation: .upload, method: .post, path: ["2", "media", "metadata"])
         description.body = try JSONBody.encoded(
             JSONValue.object([
                 "id": .text(id),
@@ -389,20 +432,29 @@ extension XNetwork {
         ])
     }
 
-    /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it all.
+    /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it
+    /// all.
     private func bystanders(of draft: Draft) -> [String] {
-        draft.bystanders.filter { $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value) }.map(\.value)
+        draft.bystanders.filter {
+            $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value)
+        }.map(\.value)
     }
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
-        throw cannot(.favorite, "X does not let software give favorites; give it in the app or browser")
+        throw cannot(
+            .favorite, "X does not let software give favorites; give it in the app or browser")
     }
 
     @discardableResult
-    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
-        let call = NetworkCall(operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
+        let call = NetworkCall(
+            operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
         do {
-            let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+                prices.delete
+            }
             guard written.isDeleted != false else {
                 throw client.malformed(call, response, detail: "the post was not deleted")
             }
@@ -419,7 +471,9 @@ extension XNetwork {
         let path = ["2", "users", own, "likes", try id(favorite.address, .unfavorite)]
         let call = NetworkCall(operation: .unfavorite, method: .delete, path: path)
         do {
-            let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in
+                prices.delete
+            }
             guard written.isFavorited != true else {
                 throw client.malformed(call, response, detail: "the favorite was not taken back")
             }
@@ -444,15 +498,19 @@ extension XNetwork {
         return try await written(call, with: reservation, cost: cost)
     }
 
-    /// The answer to a call that changes something and for which money is reserved; what it did not cost is given back.
+    /// The answer to a call that changes something and for which money is reserved; what it did not
+    /// cost is given back.
     private func written(
         _ call: NetworkCall, with reservation: XPurse.Reservation, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
         try await purse.spend(reservation, on: call) {
             let (answer, response) = try await client.answer(of: XWritten.self, call)
             guard let written = answer.items.first?.value else {
-                guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }
-                throw client.malformed(call, response, detail: "the answer does not say what happened")
+                guard answer.problems.isEmpty else {
+                    throw client.refuse(call, response, problems: answer.problems)
+                }
+                throw client.malformed(
+                    call, response, detail: "the answer does not say what happened")
             }
             return ((written, response), cost(written))
         }

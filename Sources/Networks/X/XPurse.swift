@@ -1,7 +1,8 @@
 import Foundation
 import Posts
 
-/// Pays for calls: takes their highest price from the budget before, and gives back after what they did not cost.
+/// Pays for calls: takes their highest price from the budget before, and gives back after what they
+/// did not cost.
 struct XPurse: Sendable {
     /// What was taken for one call.
     struct Reservation: Sendable {
@@ -10,7 +11,9 @@ struct XPurse: Sendable {
         var time: Date
 
         /// Whether X bills a thing that both bought once; it does so for each day in UTC.
-        func isOfTheDay(of other: Reservation) -> Bool { XMemory.day(of: time) == XMemory.day(of: other.time) }
+        func isOfTheDay(of other: Reservation) -> Bool {
+            XMemory.day(of: time) == XMemory.day(of: other.time)
+        }
     }
 
     let book: any SpendingBook
@@ -22,8 +25,8 @@ struct XPurse: Sendable {
     /// - Parameters:
     ///   - amounts: What it costs at most, largest first; the first is taken that the budget holds.
     ///   - call: The call, as far as it is known before.
-    ///   - work: Makes the call with the amount at a place of `amounts`, and tells what it cost in the end if it was
-    ///     made at a time.
+    ///   - work: Makes the call with the amount at a place of `amounts`, and tells what it cost in
+    ///     the end if it was made at a time.
     /// - Throws: What the work throws, and as ``reserve(_:for:_:)``.
     func pay<Value>(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall,
@@ -40,7 +43,8 @@ struct XPurse: Sendable {
     ///   - work: Makes the call, and tells what it cost in the end.
     /// - Throws: What the work throws.
     func spend<Value>(
-        _ reservation: Reservation, on call: NetworkCall, _ work: () async throws -> (value: Value, cost: Money)
+        _ reservation: Reservation, on call: NetworkCall,
+        _ work: () async throws -> (value: Value, cost: Money)
     ) async throws -> Value {
         do {
             let (value, cost) = try await work()
@@ -59,15 +63,16 @@ struct XPurse: Sendable {
     /// Takes the first of some amounts that the budget holds, largest first.
     ///
     /// - Returns: Which of them it was, and what was taken.
-    /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be written, or
-    ///   `CancellationError`; nothing is taken then.
+    /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be
+    ///   written, or `CancellationError`; nothing is taken then.
     func reserve(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall
     ) async throws -> (index: Int, reservation: Reservation) {
         for debt in memory.takeDebts() { await charge(debt) }
         guard !memory.hasDebts else {
             throw client.error(
-                call, .unavailable, outcome: .notSent, detail: "what an earlier call cost could not be written down")
+                call, .unavailable, outcome: .notSent,
+                detail: "what an earlier call cost could not be written down")
         }
         let now = client.now()
         var later: Date?
@@ -78,21 +83,25 @@ struct XPurse: Sendable {
                 throw error
             } catch {
                 throw client.error(
-                    call, .unavailable, outcome: .notSent, detail: "what the call costs could not be written down")
+                    call, .unavailable, outcome: .notSent,
+                    detail: "what the call costs could not be written down")
             }
-            if later == nil { return (index, Reservation(amount: amount, purpose: purpose, time: now)) }
+            if later == nil {
+                return (index, Reservation(amount: amount, purpose: purpose, time: now))
+            }
         }
         var error = client.error(
             call, .overBudget, outcome: .notSent,
-            detail: "it costs up to \(amounts.last ?? .zero), which is more than is left of the budget")
+            detail:
+                "it costs up to \(amounts.last ?? .zero), which is more than is left of the budget")
         error.retryAfter = later
         throw error
     }
 
     /// Gives back what a reserved call did not cost.
     ///
-    /// A book that cannot be written keeps the whole amount: too much is counted then, never too little. What a call cost
-    /// beyond it is written down before anything else is bought.
+    /// A book that cannot be written keeps the whole amount: too much is counted then, never too
+    /// little. What a call cost beyond it is written down before anything else is bought.
     func settle(_ reservation: Reservation, cost: Money) async {
         let (amount, purpose, time) = (reservation.amount, reservation.purpose, reservation.time)
         // A cancelled task could not write to the book, but what it bought is bought.
@@ -114,9 +123,11 @@ struct XPurse: Sendable {
         }
     }
 
-    /// Gives back what a read did not cost, and all that was taken for the same read when its answers were lost.
+    /// Gives back what a read did not cost, and all that was taken for the same read when its
+    /// answers were lost.
     ///
-    /// The same thing twice in a day is billed once, so what a lost answer cost is in the cost of this one.
+    /// The same thing twice in a day is billed once, so what a lost answer cost is in the cost of
+    /// this one.
     func settle(_ reservation: Reservation, cost: Money, _ call: NetworkCall) async {
         await settle(reservation, cost: cost)
         guard let lost = memory.find(call), lost.isOfTheDay(of: reservation) else { return }
@@ -125,8 +136,9 @@ struct XPurse: Sendable {
 
     /// Gives back what a call did not cost that ended with an error.
     ///
-    /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A read whose answer
-    /// was lost stays paid until it is made again, and once at most, however often it is lost on the same day.
+    /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A
+    /// read whose answer was lost stays paid until it is made again, and once at most, however
+    /// often it is lost on the same day.
     func settle(_ reservation: Reservation, after error: any Error, _ call: NetworkCall) async {
         let failure = error as? NetworkError
         if call.operation.isWrite {
@@ -134,8 +146,11 @@ struct XPurse: Sendable {
             if failure?.outcome ?? .unknown != .unknown { await settle(reservation, cost: .zero) }
             return
         }
-        guard failure.map(Self.isLost) ?? true else { return await settle(reservation, cost: .zero) }
-        guard let earlier = memory.lose(reservation, of: call), earlier.isOfTheDay(of: reservation) else { return }
+        guard failure.map(Self.isLost) ?? true else {
+            return await settle(reservation, cost: .zero)
+        }
+        guard let earlier = memory.lose(reservation, of: call), earlier.isOfTheDay(of: reservation)
+        else { return }
         await settle(earlier, cost: .zero)
     }
 
@@ -151,8 +166,8 @@ struct XPurse: Sendable {
 
 /// What X takes for each thing that is read or written.
 ///
-/// Prices are data: when X changes them, only ``current`` changes. Where the price list leaves room, the dearer reading
-/// is taken, so that the budget holds.
+/// Prices are data: when X changes them, only ``current`` changes. Where the price list leaves
+/// room, the dearer reading is taken, so that the budget holds.
 package struct XPrices: Sendable, Equatable {
     /// The day of the price list, as `2026-04-20`.
     package var day: String
@@ -161,7 +176,8 @@ package struct XPrices: Sendable, Equatable {
     /// An account in an answer, also the author of a post.
     package var userRead: Money
     package var likeRead: Money
-    /// A post in the account's own posts, mentions or favorites, where the account owns the developer app.
+    /// A post in the account's own posts, mentions or favorites, where the account owns the
+    /// developer app.
     package var ownedRead: Money
     package var postCreate: Money
     package var postCreateWithURL: Money
@@ -177,7 +193,8 @@ package struct XPrices: Sendable, Equatable {
 
     /// The prices of pay-per-use since 2026-04-20.
     package static let current = XPrices(
-        day: "2026-04-20", postRead: Money(microdollars: 5_000), userRead: Money(microdollars: 10_000),
+        day: "2026-04-20", postRead: Money(microdollars: 5_000),
+        userRead: Money(microdollars: 10_000),
         likeRead: Money(microdollars: 1_000), ownedRead: Money(microdollars: 1_000),
         postCreate: Money(microdollars: 15_000), postCreateWithURL: Money(microdollars: 200_000),
         summonedReply: Money(microdollars: 10_000), delete: Money(microdollars: 10_000),
@@ -195,14 +212,16 @@ package struct XPrices: Sendable, Equatable {
 
     /// What reading so many posts of a feed costs at most.
     ///
-    /// X bills each thing in an answer, so the authors count too where they are asked for: at most one for each post. The
-    /// newer spelling of the fields tells what a post answers only together with the answered post and person.
+    /// X bills each thing in an answer, so the authors count too where they are asked for: at most
+    /// one for each post. The newer spelling of the fields tells what a post answers only together
+    /// with the answered post and person.
     ///
     /// - Parameters:
     ///   - ownsApp: Whether the account owns the developer app.
     /// - Returns: The price if nothing of it was read before on the same day.
     package func price(
-        ofReading items: Int, from feed: Feed, ownsApp: Bool = false, fieldNames: XFieldNames = .tweet
+        ofReading items: Int, from feed: Feed, ownsApp: Bool = false,
+        fieldNames: XFieldNames = .tweet
     ) -> Money {
         (post(in: feed, ownsApp: ownsApp) + besides(XReader(feed), fieldNames)) * items
     }

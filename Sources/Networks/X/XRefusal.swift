@@ -3,8 +3,8 @@ import Transport
 
 /// What the headers of an answer by X say about when to ask again.
 ///
-/// X counts requests in windows of fifteen minutes and, in headers of their own, in windows of a day for an account
-/// and for an application. A refusal may come from any of them.
+/// X counts requests in windows of fifteen minutes and, in headers of their own, in windows of a
+/// day for an account and for an application. A refusal may come from any of them.
 struct XPacing {
     /// Counters were not seen to begin anew exactly at midnight: seconds.
     private static let dayMargin: TimeInterval = 300
@@ -18,7 +18,8 @@ struct XPacing {
     init(_ headers: HTTPHeaders, receivedAt: Date) {
         func pacing(_ window: String) -> ServerPacing {
             ServerPacing(
-                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400, defaultWait: 900,
+                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400,
+                defaultWait: 900,
                 nonsense: 1e15)
         }
         short = pacing("x-rate-limit")
@@ -29,7 +30,8 @@ struct XPacing {
     /// Whether a day's share is used up.
     var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
 
-    /// When to ask again after a refusal for asking too often: when the last of the exhausted windows ends.
+    /// When to ask again after a refusal for asking too often: when the last of the exhausted
+    /// windows ends.
     var retryAfterRateLimit: Date {
         let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
         return resets.max().map(short.date) ?? short.retryAfterRateLimit
@@ -38,7 +40,8 @@ struct XPacing {
     /// The instant of `Retry-After`; nil without it.
     var retryAfter: Date? { short.retryDistance.map(short.date) }
 
-    /// When the next day begins in UTC by the server's clock, on the local clock; some minutes later.
+    /// When the next day begins in UTC by the server's clock, on the local clock; some minutes
+    /// later.
     var nextDay: Date {
         let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
         let rest = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
@@ -57,7 +60,8 @@ struct XRefusal {
 
     let status: Int
     let problems: [XProblem]
-    /// The call asks whose credentials these are: a refusal is about the credentials, not about a thing.
+    /// The call asks whose credentials these are: a refusal is about the credentials, not about a
+    /// thing.
     let isVerifying: Bool
     let pacing: XPacing
 
@@ -82,7 +86,8 @@ struct XRefusal {
     private var titles: Set<String> { Set(problems.compactMap(\.title)) }
 
     private var words: String {
-        problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ").lowercased()
+        problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ")
+            .lowercased()
     }
 
     var code: NetworkError.Code {
@@ -95,7 +100,9 @@ struct XRefusal {
         case 403: return codeOfForbidden
         case 404, 410: return codeOfMissing
         case 405: return isVerifying ? .configuration : .rejected
-        case 429: return codes.contains(Legacy.daily) || pacing.isDayExhausted ? .capReached : .rateLimited
+        case 429:
+            return codes.contains(Legacy.daily) || pacing.isDayExhausted
+                ? .capReached : .rateLimited
         default:
             let code = NetworkError.Code(status: status)
             return code == .rejected ? codeOfRejected : code
@@ -124,7 +131,8 @@ struct XRefusal {
         case .rateLimited: pacing.retryAfterRateLimit
         // When a cap ends is not told, so it is tried once a day: months too begin with a day.
         case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
-        case .creditsDepleted: max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
+        case .creditsDepleted:
+            max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
         case .capability: pacing.short.date(after: Self.planWait)
         case .conflict: pacing.retryAfter ?? pacing.short.date(after: 0)
         case .unavailable: pacing.retryAfter
@@ -144,7 +152,8 @@ struct XRefusal {
 
     // MARK: Parts
 
-    /// What is missing by the word of a proxy may be there by the word of X behind it: nothing is concluded about a post.
+    /// What is missing by the word of a proxy may be there by the word of X behind it: nothing is
+    /// concluded about a post.
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
         // Proxies too put a word or two into JSON.
@@ -156,7 +165,9 @@ struct XRefusal {
 
     private var codeOfForbidden: NetworkError.Code {
         if isDuplicate { return .duplicate }
-        if kinds.contains("oauth1-permissions") || codes.contains(Legacy.readOnly) { return .missingScope }
+        if kinds.contains("oauth1-permissions") || codes.contains(Legacy.readOnly) {
+            return .missingScope
+        }
         if codes.contains(Legacy.callback) { return .configuration }
         if isPlanProblem { return isVerifying || isNotEnrolled ? .configuration : .capability }
         if !codes.isDisjoint(with: Legacy.account) { return .accountDisabled }
@@ -171,17 +182,25 @@ struct XRefusal {
         if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
         if codes.contains(Legacy.callback) { return .configuration }
         if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
-        let isLong = codes.contains(Legacy.tooLong) || words.contains("too long") || words.contains("a bit shorter")
+        let isLong =
+            codes.contains(Legacy.tooLong) || words.contains("too long")
+            || words.contains("a bit shorter")
         return isLong ? .tooLong : .rejected
     }
 
     /// What a problem means that stands in an answer with a good status.
     private var codeOfProblem: NetworkError.Code {
         if kinds.contains("rate-limit-exceeded") { return .rateLimited }
-        if !kinds.isDisjoint(with: ["resource-not-found", "resource-unavailable"]) { return .notFound }
-        let forbidden: Set<String> = ["not-authorized-for-resource", "not-authorized-for-field", "disallowed-resource"]
+        if !kinds.isDisjoint(with: ["resource-not-found", "resource-unavailable"]) {
+            return .notFound
+        }
+        let forbidden: Set<String> = [
+            "not-authorized-for-resource", "not-authorized-for-field", "disallowed-resource",
+        ]
         if !kinds.isDisjoint(with: forbidden) { return .forbidden }
-        if !kinds.isDisjoint(with: ["internal-error", "field-hydration-failure"]) { return .unavailable }
+        if !kinds.isDisjoint(with: ["internal-error", "field-hydration-failure"]) {
+            return .unavailable
+        }
         if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
         let codes = [codeOfForbidden, codeOfRejected]
         return codes.first { $0 != .forbidden && $0 != .rejected } ?? .rejected
@@ -200,13 +219,19 @@ struct XRefusal {
         codes.contains(Legacy.duplicate) || words.contains("duplicate content")
     }
 
-    /// Whether a cap of the application's plan is reached, and not a limit that the headers tell of.
-    private var isPlanCap: Bool { kinds.contains("usage-capped") || titles.contains("UsageCapExceeded") }
+    /// Whether a cap of the application's plan is reached, and not a limit that the headers tell
+    /// of.
+    private var isPlanCap: Bool {
+        kinds.contains("usage-capped") || titles.contains("UsageCapExceeded")
+    }
 
     private var clockDetail: String? {
-        guard let lead = pacing.short.clockLead, abs(lead) >= Self.clockTolerance else { return nil }
+        guard let lead = pacing.short.clockLead, abs(lead) >= Self.clockTolerance else {
+            return nil
+        }
         let seconds = Int(abs(lead).rounded())
-        return "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
+        return
+            "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
             + "set it right before anything else"
     }
 }

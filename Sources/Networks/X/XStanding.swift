@@ -1,6 +1,7 @@
 package import Posts
 
-/// The state of the credentials' own account, as X names it in answers to other calls: asking for it costs money.
+/// The state of the credentials' own account, as X names it in answers to other calls: asking for
+/// it costs money.
 extension XNetwork {
     package func standing(of account: AccountID) async throws -> AccountStanding? {
         guard account.network == .x else { return nil }
@@ -12,7 +13,8 @@ extension AccountStanding {
     /// The code of version 1.1 for credentials whose account is suspended.
     private static let ownAccountSuspended = 64
 
-    /// The state of the account whose credentials made a call; nil unless one of the problems names it.
+    /// The state of the account whose credentials made a call; nil unless one of the problems names
+    /// it.
     init?(_ problems: [XProblem], answering call: NetworkCall) {
         let own = problems.first { problem in
             if problem.code == Self.ownAccountSuspended { return true }

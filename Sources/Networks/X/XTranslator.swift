@@ -14,7 +14,8 @@ struct XTranslator {
 
     /// - Parameters:
     ///   - own: The account of the credentials.
-    ///   - isOwnProtected: Whether only followers see that account's posts; nil if that is not known.
+    ///   - isOwnProtected: Whether only followers see that account's posts; nil if that is not
+    ///     known.
     init(own: Account, isOwnProtected: Bool?, users: [XUser], now: @escaping @Sendable () -> Date) {
         self.own = own
         self.isOwnProtected = isOwnProtected
@@ -26,7 +27,8 @@ struct XTranslator {
     static func account(_ wire: XUser) -> Account {
         Account(
             id: AccountID(network: .x, value: wire.id), handle: wire.username,
-            displayName: PlainText.fromX(wire.name), bio: PlainText.fromX(wire.description, links: links(wire)),
+            displayName: PlainText.fromX(wire.name),
+            bio: PlainText.fromX(wire.description, links: links(wire)),
             address: wire.id)
     }
 
@@ -37,15 +39,20 @@ struct XTranslator {
     ///   - reader: The one that it was asked for.
     /// - Returns: Nil for a post without a text or an author.
     func post(_ wire: XPost, in feed: Feed? = nil, for reader: XReader) -> ObservedPost? {
-        guard let text = text(of: wire), let author = author(of: wire, for: reader) else { return nil }
+        guard let text = text(of: wire), let author = author(of: wire, for: reader) else {
+            return nil
+        }
         let createdAt = createdAt(wire)
         let post = Post(
             id: PostID(network: .x, value: wire.identity), author: author.account.id, text: text,
             createdAt: createdAt ?? now(), isTimeTrusted: createdAt != nil,
             replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
-            // Who hides posts from the public does not want them learned: what is not known to be open is not.
-            visibility: author.isProtected == false ? .public : .private, language: XText.language(wire.language),
-            hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia), isSensitive: wire.isSensitive,
+            // Who hides posts from the public does not want them learned: what is not known to be
+            // open is not.
+            visibility: author.isProtected == false ? .public : .private,
+            language: XText.language(wire.language),
+            hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia),
+            isSensitive: wire.isSensitive,
             mentions: mentions(of: wire), address: wire.id, isQuote: !wire.quotedIDs.isEmpty)
         return ObservedPost(
             post: post, author: author.account, address: wire.id, replyToAddress: wire.replyToID,
@@ -54,7 +61,9 @@ struct XTranslator {
     }
 
     /// The author, and whether only followers see the author's posts.
-    private func author(of wire: XPost, for reader: XReader) -> (account: Account, isProtected: Bool?)? {
+    private func author(of wire: XPost, for reader: XReader) -> (
+        account: Account, isProtected: Bool?
+    )? {
         // The newer spelling has no field for it.
         guard let id = wire.authorID ?? (reader == .own ? own.address : nil) else { return nil }
         if let user = users[id] { return (Self.account(user), user.isProtected) }
@@ -79,7 +88,9 @@ struct XTranslator {
     }
 
     private static func links(_ wire: XUser) -> [String: String] {
-        let pairs = wire.descriptionLinks.compactMap { link in link.expanded.map { (link.short, $0) } }
+        let pairs = wire.descriptionLinks.compactMap { link in
+            link.expanded.map { (link.short, $0) }
+        }
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
@@ -88,7 +99,9 @@ struct XTranslator {
     /// When the post was made, and not when it was edited.
     private func createdAt(_ wire: XPost) -> Date? {
         guard let createdAt = wire.createdAt else { return XID.time(of: wire.identity) }
-        guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else { return createdAt }
+        guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else {
+            return createdAt
+        }
         return min(first, createdAt)
     }
 
@@ -105,9 +118,12 @@ struct XTranslator {
         return ids.filter { seen.insert($0).inserted }.map { AccountID(network: .x, value: $0) }
     }
 
-    /// Whether the author lets only some people answer, and the account of the credentials is not among the named.
+    /// Whether the author lets only some people answer, and the account of the credentials is not
+    /// among the named.
     private func refusesReplies(_ wire: XPost) -> Bool {
-        guard let settings = wire.replySettings, settings != "everyone", wire.authorID != own.address else {
+        guard let settings = wire.replySettings, settings != "everyone",
+            wire.authorID != own.address
+        else {
             return false
         }
         return !mentions(of: wire).contains(own.id)

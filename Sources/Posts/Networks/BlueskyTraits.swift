@@ -2,18 +2,24 @@ extension NetworkTraits {
     /// Bluesky, by the AT protocol.
     static let bluesky: NetworkTraits = {
         var traits = NetworkTraits(
-            name: "bluesky", displayName: "Bluesky", site: "bsky.app", accounts: .identifier(beginning: "did:"),
+            name: "bluesky", displayName: "Bluesky", site: "bsky.app",
+            accounts: .identifier(beginning: "did:"),
             isHandle: DomainHandle.isHandle, profilePage: { "https://bsky.app/profile/\($0)" },
             postPage: { uri in
-                RecordAddress(uri).map { "https://bsky.app/profile/\($0.repository)/post/\($0.key)" }
+                RecordAddress(uri).map {
+                    "https://bsky.app/profile/\($0.repository)/post/\($0.key)"
+                }
             },
             // The labels that authors may put on their own posts.
-            limits: .bluesky, longestAlt: 2_000, warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
+            limits: .bluesky, longestAlt: 2_000,
+            warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
         traits.namesStand = .inMentions
-        // The label `bot` is in the profile's record, and no moderation service explains it beside a post.
+        // The label `bot` is in the profile's record, and no moderation service explains it beside
+        // a post.
         traits.showsBotMark = false
         traits.newCredentials = "make a new app password in the settings and configure it"
-        traits.wrongLogin = "check the handle and the app password, or make a new app password in the settings"
+        traits.wrongLogin =
+            "check the handle and the app password, or make a new app password in the settings"
         traits.author = { uri in
             RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }
         }
@@ -24,7 +30,8 @@ extension NetworkTraits {
 
 extension PublishingLimits {
     /// What a Bluesky post record may hold.
-    package static let bluesky = PublishingLimits(maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
+    package static let bluesky = PublishingLimits(
+        maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
 }
 
 /// The parts of `at://repository/collection/key`.
@@ -40,7 +47,8 @@ private struct RecordAddress {
 }
 
 private enum DomainHandle {
-    /// A host name in ASCII, as the AT protocol wants it; `handle.invalid` stands for a handle that is no longer one.
+    /// A host name in ASCII, as the AT protocol wants it; `handle.invalid` stands for a handle that
+    /// is no longer one.
     static func isHandle(_ text: String) -> Bool {
         let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, text.utf8.count <= 253, text.lowercased() != "handle.invalid",

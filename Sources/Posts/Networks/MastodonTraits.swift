@@ -2,7 +2,8 @@ extension NetworkTraits {
     /// Servers that speak Mastodon's client API.
     static let mastodon: NetworkTraits = {
         var traits = NetworkTraits(
-            name: "mastodon", displayName: "Mastodon", accounts: .address, isHandle: FediverseHandle.isHandle,
+            name: "mastodon", displayName: "Mastodon", accounts: .address,
+            isHandle: FediverseHandle.isHandle,
             profilePage: { handle in
                 let parts = handle.split(separator: "@")
                 return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
@@ -25,7 +26,8 @@ extension PublishingLimits {
 extension AccountID {
     /// The identity of `name` on a Mastodon-compatible server.
     ///
-    /// A local name is completed with `localHost`; neither case nor the spelling of the host counts.
+    /// A local name is completed with `localHost`; neither case nor the spelling of the host
+    /// counts.
     ///
     /// - Parameters:
     ///   - name: `user` or `user@host`, with or without a leading `@`.
@@ -36,27 +38,37 @@ extension AccountID {
     }
 }
 
-/// The form of the names of the fediverse: one name, or one name and one host, which may have a port.
+/// The form of the names of the fediverse: one name, or one name and one host, which may have a
+/// port.
 private enum FediverseHandle {
     static func isHandle(_ text: String) -> Bool {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map { Array($0.unicodeScalars) }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map {
+            Array($0.unicodeScalars)
+        }
         guard let name = parts.first, parts.count <= 2, text.utf8.count <= 320 else { return false }
         return isName(name) && (parts.count == 1 || isHost(parts[1]))
     }
 
-    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCIIAlphanumeric || scalar == "_" }
+    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCIIAlphanumeric || scalar == "_"
+    }
 
     private static func isName(_ name: [Unicode.Scalar]) -> Bool {
-        guard let first = name.first, let last = name.last, isEdge(first), isEdge(last) else { return false }
+        guard let first = name.first, let last = name.last, isEdge(first), isEdge(last) else {
+            return false
+        }
         return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
     }
 
-    /// Labels of letters, digits and hyphens with dots between them, letters of any script; perhaps a port.
+    /// Labels of letters, digits and hyphens with dots between them, letters of any script; perhaps
+    /// a port.
     private static func isHost(_ address: [Unicode.Scalar]) -> Bool {
         let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, parts.count == 1 || isPort(parts[1]) else { return false }
         return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-            guard let first = label.first, let last = label.last, first != "-", last != "-" else { return false }
+            guard let first = label.first, let last = label.last, first != "-", last != "-" else {
+                return false
+            }
             return label.allSatisfy { $0.isWord && $0 != "_" && !$0.isInvisible || $0 == "-" }
         }
     }

@@ -2,8 +2,9 @@ import Synchronization
 
 /// A kind of social network that mirror-bot can read from and publish to.
 ///
-/// The raw value is what the `NETWORK` variables and the database use. What differs from network to network stands in
-/// its ``traits``: code outside the networks' own folders asks these, and never which network it is.
+/// The raw value is what the `NETWORK` variables and the database use. What differs from network to
+/// network stands in its ``traits``: code outside the networks' own folders asks these, and never
+/// which network it is.
 package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
     /// One object for each network, so that names are compared without their letters.
     private final class Entry: Sendable {
@@ -56,7 +57,9 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     package var description: String { rawValue }
 
-    package static func == (one: NetworkName, other: NetworkName) -> Bool { one.entry === other.entry }
+    package static func == (one: NetworkName, other: NetworkName) -> Bool {
+        one.entry === other.entry
+    }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(entry)) }
 }

@@ -1,7 +1,8 @@
-/// What mirror-bot knows of a network without asking it: how its accounts, posts and texts are written, and what it lets
-/// authors do.
+/// What mirror-bot knows of a network without asking it: how its accounts, posts and texts are
+/// written, and what it lets authors do.
 ///
-/// One value a network, in a file of its own beside this one. Requests, money and logins are `NetworkDescriptor`'s.
+/// One value a network, in a file of its own beside this one. Requests, money and logins are
+/// `NetworkDescriptor`'s.
 package struct NetworkTraits: Sendable {
     /// What identifies an account.
     package enum AccountForm: Sendable, Equatable {
@@ -36,7 +37,8 @@ package struct NetworkTraits: Sendable {
     package var name: String
     /// What people call the network.
     package var displayName: String
-    /// The one host on which people meet the network; nil where each account has a server of its own.
+    /// The one host on which people meet the network; nil where each account has a server of its
+    /// own.
     package var site: String?
     package var accounts: AccountForm
     /// Whether a name that people type is of the network's form, without the leading `@`.
@@ -47,7 +49,8 @@ package struct NetworkTraits: Sendable {
     package var postPage: @Sendable (String) -> String?
     /// The identity of a post's author, by that of the post; nil where that does not tell.
     package var author: @Sendable (String) -> String? = { _ in nil }
-    /// What the identities of all posts of an account begin with, where they tell their author; else nil.
+    /// What the identities of all posts of an account begin with, where they tell their author;
+    /// else nil.
     package var postsBegin: @Sendable (String) -> String? = { _ in nil }
 
     /// How long a text may be, unless a server says otherwise.
@@ -57,9 +60,11 @@ package struct NetworkTraits: Sendable {
     package var warnings: WarningForm
     /// Whether a picture may be hidden from who did not ask for it without any words.
     package var hidesPictures = false
-    /// Whether hashtags, and cashtags after the first, are held against automated posts, so that their signs go.
+    /// Whether hashtags, and cashtags after the first, are held against automated posts, so that
+    /// their signs go.
     package var resentsTags = false
-    /// Whether the network makes links of host names by the pattern of ``XLink``, which charge for them.
+    /// Whether the network makes links of host names by the pattern of ``XLink``, which charge for
+    /// them.
     package var chargesForHosts = false
     /// Whether an author may go on from a post of their own by the network's interface.
     package var hasThreads = true
@@ -71,7 +76,8 @@ package struct NetworkTraits: Sendable {
     package var namesStand = NamePlace.nowhere
     /// Whether the network's interface tells that an account is automated.
     package var tellsBots = true
-    /// Whether apps show readers that the account of a post is automated, wherever it was marked by a program.
+    /// Whether apps show readers that the account of a post is automated, wherever it was marked by
+    /// a program.
     package var showsBotMark = true
     /// What a person does about credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
@@ -87,11 +93,15 @@ package struct NetworkTraits: Sendable {
 
     package init(
         name: String, displayName: String, site: String? = nil, accounts: AccountForm,
-        isHandle: @escaping @Sendable (String) -> Bool, profilePage: @escaping @Sendable (String) -> String?,
-        postPage: @escaping @Sendable (String) -> String?, limits: PublishingLimits, longestAlt: Int,
+        isHandle: @escaping @Sendable (String) -> Bool,
+        profilePage: @escaping @Sendable (String) -> String?,
+        postPage: @escaping @Sendable (String) -> String?, limits: PublishingLimits,
+        longestAlt: Int,
         warnings: WarningForm = .none
     ) {
-        (self.name, self.displayName, self.site, self.accounts) = (name, displayName, site, accounts)
+        (self.name, self.displayName, self.site, self.accounts) = (
+            name, displayName, site, accounts
+        )
         (self.isHandle, self.profilePage, self.postPage) = (isHandle, profilePage, postPage)
         (self.limits, self.longestAlt, self.warnings) = (limits, longestAlt, warnings)
     }

@@ -1,10 +1,11 @@
 import Cryptography
 package import Foundation
 
-/// A record key as Bluesky demands it of posts and likes: a time, and what tells it from other keys of that time.
+/// A record key as Bluesky demands it of posts and likes: a time, and what tells it from other keys
+/// of that time.
 ///
-/// Written as 13 characters whose order is the order of the numbers: a zero bit, 53 bits of microseconds since 1970 and
-/// ten bits that tell clocks apart (AT Protocol, "TID").
+/// Written as 13 characters whose order is the order of the numbers: a zero bit, 53 bits of
+/// microseconds since 1970 and ten bits that tell clocks apart (AT Protocol, "TID").
 package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
     private static let length = 13
@@ -29,7 +30,8 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
         var value: UInt64 = 0
         for byte in text.utf8 {
             guard let digit = Self.alphabet.firstIndex(of: byte) else { return nil }
-            // Thirteen times five bits are 65: the first character may be one of the first sixteen only.
+            // Thirteen times five bits are 65: the first character may be one of the first sixteen
+            // only.
             guard value < 1 << 59 else { return nil }
             value = value << 5 | UInt64(digit)
         }
@@ -38,11 +40,12 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
 
     /// The key of a draft: always the same for the same draft.
     ///
-    /// The millisecond is the draft's; the rest of the number follows from the draft's key, so that two drafts of one
-    /// millisecond get the same record key only by a chance of one in a million.
+    /// The millisecond is the draft's; the rest of the number follows from the draft's key, so that
+    /// two drafts of one millisecond get the same record key only by a chance of one in a million.
     ///
     /// - Parameters:
-    ///   - createdAt: When the draft was made final; years outside 1970 through 2255 are moved to the nearest.
+    ///   - createdAt: When the draft was made final; years outside 1970 through 2255 are moved to
+    ///     the nearest.
     ///   - key: What tells the draft from all others.
     package init(createdAt: Date, key: String) {
         let digest = HashFunction.sha256.digest(of: key.utf8)
@@ -59,7 +62,9 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
 
     package var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
-    package static func < (first: TimestampID, second: TimestampID) -> Bool { first.bits < second.bits }
+    package static func < (first: TimestampID, second: TimestampID) -> Bool {
+        first.bits < second.bits
+    }
 
     package var description: String {
         let digits = (0..<Self.length).map { place in

@@ -28,5 +28,6 @@ extension NetworkTraits {
 
 extension PublishingLimits {
     /// What X allows accounts without a subscription.
-    package static let x = PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
+    package static let x = PublishingLimits(
+        maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
 }

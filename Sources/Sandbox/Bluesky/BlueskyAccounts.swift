@@ -9,17 +9,22 @@ extension BlueskyCall {
 
     static let accountRoutes: [String: BlueskyRoute] = [
         "com.atproto.server.createSession": .procedure(
-            .open, ["identifier", "password", "authFactorToken", "allowTakendown"], answer: BlueskyCall.createSession),
-        "com.atproto.server.refreshSession": .procedure(.refresh, nil, answer: BlueskyCall.refreshSession),
-        "com.atproto.server.deleteSession": .procedure(.refresh, nil, answer: BlueskyCall.deleteSession),
+            .open, ["identifier", "password", "authFactorToken", "allowTakendown"],
+            answer: BlueskyCall.createSession),
+        "com.atproto.server.refreshSession": .procedure(
+            .refresh, nil, answer: BlueskyCall.refreshSession),
+        "com.atproto.server.deleteSession": .procedure(
+            .refresh, nil, answer: BlueskyCall.deleteSession),
         "com.atproto.server.getSession": .query(.session, answer: BlueskyCall.getSession),
         "com.atproto.server.describeServer": .query(.open, answer: BlueskyCall.describeServer),
-        "com.atproto.identity.resolveHandle": .query(.open, ["handle"], answer: BlueskyCall.resolveHandle),
+        "com.atproto.identity.resolveHandle": .query(
+            .open, ["handle"], answer: BlueskyCall.resolveHandle),
         "app.bsky.actor.getProfile": .query(.anybody, ["actor"], answer: BlueskyCall.getProfile),
         "app.bsky.actor.getProfiles": .query(.anybody, ["actors"], answer: BlueskyCall.getProfiles),
     ]
 
-    private func createSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func createSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let identifier = try requiredText("identifier").lowercased()
@@ -37,7 +42,8 @@ extension BlueskyCall {
         return session(of: role.person, pair, wire)
     }
 
-    private func refreshSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func refreshSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let (person, pair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
@@ -45,26 +51,30 @@ extension BlueskyCall {
         return session(of: person, pair, wire)
     }
 
-    private func deleteSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func deleteSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         try wire.sessions.close(token ?? "", at: now)
         return WireAnswer(status: 200)
     }
 
-    private func describeServer(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func describeServer(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         .json([
             "did": "did:web:sandbox.example", "availableUserDomains": [".sandbox.example"],
             "inviteCodeRequired": true,
             "links": [
-                "termsOfService": "https://sandbox.example/terms", "privacyPolicy": "https://sandbox.example/privacy",
+                "termsOfService": "https://sandbox.example/terms",
+                "privacyPolicy": "https://sandbox.example/privacy",
             ],
         ])
     }
 
-    private func getSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    private func getSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
     {
         session(of: try account(), nil, wire)
     }
@@ -75,32 +85,41 @@ extension BlueskyCall {
     ) -> WireAnswer {
         let people = wire.repository.people
         let tokens: [(String, WireJSON)] =
-            pair.map { [("accessJwt", .string($0.access)), ("refreshJwt", .string($0.refresh))] } ?? []
+            pair.map { [("accessJwt", .string($0.access)), ("refreshJwt", .string($0.refresh))] }
+            ?? []
         return .json(
             .object(
                 tokens + [
-                    ("handle", .string(people.handles[person])), ("did", .string(people.ids[person])),
+                    ("handle", .string(people.handles[person])),
+                    ("did", .string(people.ids[person])),
                     ("didDoc", people.document(of: person, at: url)), ("active", true),
                 ]))
     }
 
-    private func resolveHandle(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func resolveHandle(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let handle = try required("handle")
-        guard RecordSyntax.isHandle(handle) else { throw .invalid("Error: handle must be a valid handle") }
-        guard let person = wire.repository.people.index(of: handle) else { throw .invalid("Unable to resolve handle") }
+        guard RecordSyntax.isHandle(handle) else {
+            throw .invalid("Error: handle must be a valid handle")
+        }
+        guard let person = wire.repository.people.index(of: handle) else {
+            throw .invalid("Unable to resolve handle")
+        }
         return .json(["did": .string(wire.repository.people.ids[person])])
     }
 
-    private func getProfile(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    private func getProfile(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
     {
         let actor = try required("actor")
         guard let person = try index(of: actor, wire) else { throw .invalid("Profile not found") }
         return .json(wire.repository.detailedProfile(of: person, for: caller, in: state))
     }
 
-    private func getProfiles(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func getProfiles(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let actors = parameters("actors")
@@ -117,7 +136,9 @@ extension BlueskyCall {
 
     /// The index of the actor; nil when nobody is called so.
     func index(of actor: String, _ wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
-        guard RecordSyntax.isActor(actor) else { throw .invalid("Error: actor must be a valid did or a handle") }
+        guard RecordSyntax.isActor(actor) else {
+            throw .invalid("Error: actor must be a valid did or a handle")
+        }
         return wire.repository.people.index(of: actor)
     }
 }
@@ -157,14 +178,18 @@ struct BlueskySessions: Sendable {
     mutating func open(for person: Int, at now: Date) -> Pair {
         let access = accessToken(for: person, at: now)
         let refresh = word()
-        refreshes[refresh] = Refresh(person: person, ends: now + Self.refreshLifetime, access: access)
+        refreshes[refresh] = Refresh(
+            person: person, ends: now + Self.refreshLifetime, access: access)
         return (access, refresh)
     }
 
     /// Whose access token it is.
     ///
-    /// - Throws: `ExpiredToken` for one that has ended, `InvalidToken` for anything else that is none.
-    func person(access token: String, at now: Date, habits: BlueskyHabits) throws(BlueskyRefusal) -> Int {
+    /// - Throws: `ExpiredToken` for one that has ended, `InvalidToken` for anything else that is
+    ///   none.
+    func person(access token: String, at now: Date, habits: BlueskyHabits) throws(BlueskyRefusal)
+        -> Int
+    {
         guard let access = accesses[token] else {
             if refreshes[token] != nil { throw .invalidToken("Bad token scope") }
             throw .invalidToken("Token could not be verified")
@@ -176,13 +201,16 @@ struct BlueskySessions: Sendable {
         return access.person
     }
 
-    /// Exchanges a refresh token for a new pair; one that was exchanged before gives its successor once more.
+    /// Exchanges a refresh token for a new pair; one that was exchanged before gives its successor
+    /// once more.
     mutating func refresh(
         _ token: String, at now: Date, habits: BlueskyHabits
     ) throws(BlueskyRefusal) -> (person: Int, pair: Pair) {
         let known = try refresh(named: token, at: now)
         if let successor = known.successor {
-            guard var next = refreshes[successor], !next.isRevoked else { throw .expired("Token has been revoked") }
+            guard var next = refreshes[successor], !next.isRevoked else {
+                throw .expired("Token has been revoked")
+            }
             next.access = accessToken(for: known.person, at: now)
             refreshes[successor] = next
             return (known.person, (next.access, successor))

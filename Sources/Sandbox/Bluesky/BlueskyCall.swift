@@ -1,6 +1,7 @@
 import Foundation
 
-/// A request that has passed the gate: its method is known, its parameters and fields are known by name.
+/// A request that has passed the gate: its method is known, its parameters and fields are known by
+/// name.
 struct BlueskyCall: Sendable {
     var request: WireRequest
     var query: [(name: String, value: String)]
@@ -27,11 +28,14 @@ struct BlueskyCall: Sendable {
         return value
     }
 
-    func number(_ name: String, standard: Int, in range: ClosedRange<Int>) throws(BlueskyRefusal) -> Int {
+    func number(_ name: String, standard: Int, in range: ClosedRange<Int>) throws(BlueskyRefusal)
+        -> Int
+    {
         guard let text = parameter(name) else { return standard }
         guard let number = Int(text) else { throw .invalid("Error: \(name) must be an integer") }
         guard range.contains(number) else {
-            throw .invalid("Error: \(name) must be between \(range.lowerBound) and \(range.upperBound)")
+            throw .invalid(
+                "Error: \(name) must be between \(range.lowerBound) and \(range.upperBound)")
         }
         return number
     }
@@ -76,14 +80,17 @@ struct BlueskyCall: Sendable {
     /// - Throws: `InvalidRequest` for a limit out of range, and what `read` throws.
     func page(
         _ name: String, maximum: Int = 100, with members: [(String, WireJSON)] = [],
-        read: (_ cursor: String?, _ limit: Int) throws(BlueskyRefusal) -> (items: [WireJSON], next: String?)
+        read: (_ cursor: String?, _ limit: Int) throws(BlueskyRefusal) -> (
+            items: [WireJSON], next: String?
+        )
     ) throws(BlueskyRefusal) -> WireAnswer {
         let limit = try number("limit", standard: 50, in: 1...maximum)
         let cursor = parameter("cursor")
         // Behind the mark of an empty page comes the cursor that it took the place of.
         let mark = "~"
         if habits.sendsEmptyPages, !(cursor ?? "").hasPrefix(mark) {
-            return .json(.object([(name, .array([])), ("cursor", .string(mark + (cursor ?? "")))] + members))
+            return .json(
+                .object([(name, .array([])), ("cursor", .string(mark + (cursor ?? "")))] + members))
         }
         let real = cursor.map { $0.hasPrefix(mark) ? String($0.dropFirst()) : $0 }
         let page = try read(real.flatMap { $0.isEmpty ? nil : $0 }, limit)
@@ -106,7 +113,8 @@ struct BlueskyRoute: Sendable {
     }
 
     typealias Answer =
-        @Sendable (BlueskyCall) -> (inout BlueskyWire, inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+        @Sendable (BlueskyCall) -> (inout BlueskyWire, inout SandboxState) throws(BlueskyRefusal) ->
+        WireAnswer
 
     var isQuery: Bool
     var access: Access
@@ -117,15 +125,22 @@ struct BlueskyRoute: Sendable {
     var takesFile = false
     var answer: Answer
 
-    static func query(_ access: Access, _ parameters: Set<String> = [], answer: @escaping Answer) -> BlueskyRoute {
-        BlueskyRoute(isQuery: true, access: access, parameters: parameters, fields: nil, answer: answer)
+    static func query(_ access: Access, _ parameters: Set<String> = [], answer: @escaping Answer)
+        -> BlueskyRoute
+    {
+        BlueskyRoute(
+            isQuery: true, access: access, parameters: parameters, fields: nil, answer: answer)
     }
 
     static func upload(_ access: Access, answer: @escaping Answer) -> BlueskyRoute {
-        BlueskyRoute(isQuery: false, access: access, parameters: [], fields: nil, takesFile: true, answer: answer)
+        BlueskyRoute(
+            isQuery: false, access: access, parameters: [], fields: nil, takesFile: true,
+            answer: answer)
     }
 
-    static func procedure(_ access: Access, _ fields: Set<String>?, answer: @escaping Answer) -> BlueskyRoute {
+    static func procedure(_ access: Access, _ fields: Set<String>?, answer: @escaping Answer)
+        -> BlueskyRoute
+    {
         BlueskyRoute(isQuery: false, access: access, parameters: [], fields: fields, answer: answer)
     }
 }

@@ -9,20 +9,23 @@ extension BlueskyCall {
     /// How many answers deep a conversation is told, whatever is asked for.
     private static let maximumDepth = 20
     private static let filters = [
-        "posts_with_replies", "posts_no_replies", "posts_with_media", "posts_and_author_threads", "posts_with_video",
+        "posts_with_replies", "posts_no_replies", "posts_with_media", "posts_and_author_threads",
+        "posts_with_video",
     ]
 
     static let feedRoutes: [String: BlueskyRoute] = [
         "app.bsky.feed.getTimeline": .query(
             .session, ["algorithm", "limit", "cursor"], answer: BlueskyCall.getTimeline),
         "app.bsky.feed.getAuthorFeed": .query(
-            .anybody, ["actor", "limit", "cursor", "filter", "includePins"], answer: BlueskyCall.getAuthorFeed),
+            .anybody, ["actor", "limit", "cursor", "filter", "includePins"],
+            answer: BlueskyCall.getAuthorFeed),
         "app.bsky.feed.getPosts": .query(.anybody, ["uris"], answer: BlueskyCall.getPosts),
         "app.bsky.feed.getPostThread": .query(
             .anybody, ["uri", "depth", "parentHeight"], answer: BlueskyCall.getPostThread),
     ]
 
-    private func getTimeline(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func getTimeline(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let ids = (state.homes[try account()] ?? []).suffix(Self.timelineLength)
@@ -34,15 +37,20 @@ extension BlueskyCall {
         }
     }
 
-    private func getAuthorFeed(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func getAuthorFeed(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         guard let person = try index(of: try required("actor"), wire) else {
             throw .invalid("Profile not found")
         }
         let filter = parameter("filter") ?? Self.filters[0]
-        guard Self.filters.contains(filter) else { throw .invalid("Error: filter must be one of \(Self.filters)") }
-        let ids = state.postsByAuthor[person].filter { state.posts[$0].map { isWanted($0, filter) } ?? false }
+        guard Self.filters.contains(filter) else {
+            throw .invalid("Error: filter must be one of \(Self.filters)")
+        }
+        let ids = state.postsByAuthor[person].filter {
+            state.posts[$0].map { isWanted($0, filter) } ?? false
+        }
         let pinned = try flag("includePins") ? pin(of: person, &wire.repository, state) : nil
         return try page("feed") { cursor, limit throws(BlueskyRefusal) in
             var page = try feed(ids[...], cursor, limit, &wire.repository, state)
@@ -74,7 +82,8 @@ extension BlueskyCall {
 
     /// One page of a feed, newest first by ``BlueskyRepository/feedTime(of:)``.
     private func feed(
-        _ ids: ArraySlice<Int64>, _ cursor: String?, _ limit: Int, _ repository: inout BlueskyRepository,
+        _ ids: ArraySlice<Int64>, _ cursor: String?, _ limit: Int,
+        _ repository: inout BlueskyRepository,
         _ state: SandboxState
     ) throws(BlueskyRefusal) -> (items: [WireJSON], next: String?) {
         let bound = try cursor.map { text throws(BlueskyRefusal) in try Place(text) }
@@ -111,16 +120,22 @@ extension BlueskyCall {
 
         init(_ cursor: String) throws(BlueskyRefusal) {
             let parts = cursor.split(separator: ":").map { Int64($0) }
-            guard parts.count == 2, let time = parts[0], let id = parts[1] else { throw .invalid("Malformed cursor") }
+            guard parts.count == 2, let time = parts[0], let id = parts[1] else {
+                throw .invalid("Malformed cursor")
+            }
             self.init(time: time, id: id)
         }
 
         var cursor: String { "\(time)::\(id)" }
 
-        static func < (first: Place, second: Place) -> Bool { (first.time, first.id) < (second.time, second.id) }
+        static func < (first: Place, second: Place) -> Bool {
+            (first.time, first.id) < (second.time, second.id)
+        }
     }
 
-    private func getPosts(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer {
+    private func getPosts(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
+    {
         let uris = parameters("uris")
         guard !uris.isEmpty else { throw .invalid("Error: Params must have the property \"uris\"") }
         guard uris.count <= Self.maximumPosts else {
@@ -137,21 +152,25 @@ extension BlueskyCall {
     }
 
     private func address(_ uri: String) throws(BlueskyRefusal) -> RecordAddress {
-        guard let address = RecordAddress(uri) else { throw .invalid("Error: uri must be a valid at-uri") }
+        guard let address = RecordAddress(uri) else {
+            throw .invalid("Error: uri must be a valid at-uri")
+        }
         return address
     }
 }
 
 /// Conversations.
 extension BlueskyCall {
-    private func getPostThread(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func getPostThread(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let uri = try required("uri")
         let depth = min(try number("depth", standard: 6, in: 0...1_000), Self.maximumDepth)
         let height = min(try number("parentHeight", standard: 80, in: 0...1_000), Self.maximumDepth)
         guard let post = wire.repository.post(at: try address(uri), in: state) else {
-            throw BlueskyRefusal(400, "NotFound", "Post not found: \(uri.prefix(160))", isExpected: true)
+            throw BlueskyRefusal(
+                400, "NotFound", "Post not found: \(uri.prefix(160))", isExpected: true)
         }
         var thread = branch(of: post, depth: depth, &wire.repository, state)
         if let parent = parent(of: post, height: height, &wire.repository, state) {
@@ -162,7 +181,8 @@ extension BlueskyCall {
 
     /// The post and the answers to it.
     private func branch(
-        of post: SandboxPost, depth: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
+        of post: SandboxPost, depth: Int, _ repository: inout BlueskyRepository,
+        _ state: SandboxState
     ) -> WireJSON {
         let view = threadView(of: post, &repository, state)
         guard depth > 0 else { return view }
@@ -180,14 +200,22 @@ extension BlueskyCall {
     }
 
     private func parent(
-        of post: SandboxPost, height: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
+        of post: SandboxPost, height: Int, _ repository: inout BlueskyRepository,
+        _ state: SandboxState
     ) -> WireJSON? {
-        guard height > 0, let reference = repository.entry(of: post, in: state).reply?.parent else { return nil }
-        guard let parent = RecordAddress(reference.uri).flatMap({ repository.post(at: $0, in: state) }) else {
+        guard height > 0, let reference = repository.entry(of: post, in: state).reply?.parent else {
+            return nil
+        }
+        guard
+            let parent = RecordAddress(reference.uri).flatMap({ repository.post(at: $0, in: state) }
+            )
+        else {
             return BlueskyRepository.notFound(reference.uri)
         }
         let view = threadView(of: parent, &repository, state)
-        guard let above = self.parent(of: parent, height: height - 1, &repository, state) else { return view }
+        guard let above = self.parent(of: parent, height: height - 1, &repository, state) else {
+            return view
+        }
         return view.adding(("parent", above))
     }
 

@@ -9,8 +9,10 @@ extension BlueskyCall {
 
     private static let largestFile = 50 << 20
 
-    /// A file that no record refers to is thrown away after a while; the same bytes are the same file.
-    private func uploadBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    /// A file that no record refers to is thrown away after a while; the same bytes are the same
+    /// file.
+    private func uploadBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let person = try account()
@@ -18,7 +20,8 @@ extension BlueskyCall {
             throw BlueskyRefusal(413, "PayloadTooLarge", "request entity too large")
         }
         // What it is, is told by its bytes, where these tell.
-        let type = SandboxMedia.type(of: request.body) ?? request.mediaType ?? "application/octet-stream"
+        let type =
+            SandboxMedia.type(of: request.body) ?? request.mediaType ?? "application/octet-stream"
         let cid = ContentID(ofFile: request.body).text
         let media = state.upload(request.body, type: type, alt: "", by: person, at: now, takes: 0)
         wire.repository.files[cid, default: [:]][person] = media
@@ -30,14 +33,20 @@ extension BlueskyCall {
         ])
     }
 
-    private func getBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer {
+    private func getBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
+    {
         let (did, cid) = (try required("did"), try required("cid"))
         guard let person = wire.repository.people.index(of: did) else {
             throw BlueskyRefusal(400, "RepoNotFound", "Could not find repo: \(did.prefix(80))")
         }
-        if let media = wire.repository.files[cid]?[person] { return .file(media.bytes, type: media.type) }
+        if let media = wire.repository.files[cid]?[person] {
+            return .file(media.bytes, type: media.type)
+        }
         let posts = state.postsByAuthor[person].compactMap { state.posts[$0] }
-        let shown = posts.lazy.filter { $0.attachment == .image }.map { SandboxMedia.picture(of: $0.id) }
+        let shown = posts.lazy.filter { $0.attachment == .image }.map {
+            SandboxMedia.picture(of: $0.id)
+        }
         guard let picture = shown.first(where: { ContentID(ofFile: $0).text == cid }) else {
             throw BlueskyRefusal(400, "BlobNotFound", "Blob not found", isExpected: true)
         }

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Ways in which a Bluesky server may differ from the reference implementation without refusing anything.
+/// Ways in which a Bluesky server may differ from the reference implementation without refusing
+/// anything.
 package struct BlueskyHabits: Equatable, Sendable {
     /// What a refusal looks like.
     package enum ErrorForm: String, CaseIterable, Sendable {
@@ -18,9 +19,11 @@ package struct BlueskyHabits: Equatable, Sendable {
     package var errorForm = ErrorForm.xrpc
     /// How many seconds an access token is good for; counts for those already given, too.
     package var accessTokenLifetime: TimeInterval = 7_200
-    /// A refresh ends the old pair at once, where the reference server leaves the old refresh token two more hours.
+    /// A refresh ends the old pair at once, where the reference server leaves the old refresh token
+    /// two more hours.
     package var revokesOldTokens = false
-    /// `createRecord` with a used key is 400 `already exists`, where the reference server only says 500.
+    /// `createRecord` with a used key is 400 `already exists`, where the reference server only says
+    /// 500.
     package var refusesUsedKeyAs400 = false
     /// An empty page with a cursor comes before every page of a list.
     package var sendsEmptyPages = false
@@ -45,7 +48,8 @@ extension SandboxFault {
     ) -> SandboxFault {
         .answer(
             status: status, contentType: "application/json; charset=utf-8",
-            body: String(decoding: BlueskyRefusal(status, error, message).body.bytes, as: UTF8.self),
+            body: String(
+                decoding: BlueskyRefusal(status, error, message).body.bytes, as: UTF8.self),
             headers: headers)
     }
 }

@@ -5,15 +5,20 @@ import Posts
 extension BlueskyCall {
     static let notificationRoutes: [String: BlueskyRoute] = [
         "app.bsky.notification.listNotifications": .query(
-            .session, ["reasons", "limit", "cursor", "priority", "seenAt"], answer: BlueskyCall.listNotifications),
-        "app.bsky.notification.updateSeen": .procedure(.session, ["seenAt"], answer: BlueskyCall.updateSeen),
+            .session, ["reasons", "limit", "cursor", "priority", "seenAt"],
+            answer: BlueskyCall.listNotifications),
+        "app.bsky.notification.updateSeen": .procedure(
+            .session, ["seenAt"], answer: BlueskyCall.updateSeen),
     ]
 
-    private func listNotifications(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func listNotifications(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let reader = try account()
-        guard parameter("seenAt") == nil else { throw .invalid("The seenAt parameter is unsupported") }
+        guard parameter("seenAt") == nil else {
+            throw .invalid("The seenAt parameter is unsupported")
+        }
         let reasons = Set(parameters("reasons"))
         let isPriority = try flag("priority")
         let seen = wire.seen[reader]
@@ -30,7 +35,9 @@ extension BlueskyCall {
                 let item = BlueskyNotification(all[index], to: reader, &wire.repository, state)
                 guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
                 items.append(
-                    item.view(isRead: seen.map { all[index].createdAt <= $0 } ?? false, &wire.repository, state))
+                    item.view(
+                        isRead: seen.map { all[index].createdAt <= $0 } ?? false, &wire.repository,
+                        state))
             }
             return (items, items.isEmpty ? nil : String(all[index].id))
         }
@@ -41,7 +48,8 @@ extension BlueskyCall {
         return id
     }
 
-    private func updateSeen(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    private func updateSeen(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
     {
         guard let date = RecordSyntax.date(try requiredText("seenAt")) else {
             throw .invalid("Error: Input/seenAt must be a datetime with zone")
@@ -106,16 +114,20 @@ struct BlueskyNotification {
         return repository.entry(
             RecordAddress.follows, key, by: notification.cause,
             [
-                "$type": .text(RecordAddress.follows), "subject": .text(repository.people.ids[reader]),
+                "$type": .text(RecordAddress.follows),
+                "subject": .text(repository.people.ids[reader]),
                 "createdAt": .text(notification.createdAt.rfc3339),
             ], createdAt: notification.createdAt)
     }
 
-    func view(isRead: Bool, _ repository: inout BlueskyRepository, _ state: SandboxState) -> WireJSON {
+    func view(isRead: Bool, _ repository: inout BlueskyRepository, _ state: SandboxState)
+        -> WireJSON
+    {
         let view: WireJSON = [
             "uri": .string(entry.uri), "cid": .string(entry.cid),
             "author": repository.author(author, for: reader, in: state), "reason": .string(reason),
-            "record": entry.json(paddedLike: post), "isRead": .bool(isRead), "indexedAt": .string(date.rfc3339),
+            "record": entry.json(paddedLike: post), "isRead": .bool(isRead),
+            "indexedAt": .string(date.rfc3339),
             "labels": [],
         ]
         let whole = subject.map { view.adding(("reasonSubject", .string($0))) } ?? view

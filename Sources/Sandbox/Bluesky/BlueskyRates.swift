@@ -10,20 +10,22 @@ struct BlueskyRates: Sendable {
     private let logins: [Allowance]
     private var counter = RateCounter()
 
-    /// - Parameter limits: Mastodon's stand for the usual ones, which here are Bluesky's own; anything else is meant as
-    ///   said, a post for three points.
+    /// - Parameter limits: Mastodon's stand for the usual ones, which here are Bluesky's own;
+    ///   anything else is meant as said, a post for three points.
     init(_ limits: SandboxRateLimits) {
         let isUsual = limits == .mastodon
         let isUnlimited = limits.requests >= SandboxRateLimits.unlimited.requests
         requests =
             isUsual
-            ? Allowance(amount: 3_000, period: 300) : Allowance(amount: limits.requests, period: limits.period)
+            ? Allowance(amount: 3_000, period: 300)
+            : Allowance(amount: limits.requests, period: limits.period)
         points =
             isUsual
             ? [Allowance(amount: 5_000, period: 3_600), Allowance(amount: 35_000, period: 86_400)]
             : [
                 Allowance(
-                    amount: limits.posts.multipliedReportingOverflow(by: 3).overflow ? .max : limits.posts * 3,
+                    amount: limits.posts.multipliedReportingOverflow(by: 3).overflow
+                        ? .max : limits.posts * 3,
                     period: limits.postPeriod)
             ]
         logins =
@@ -39,7 +41,8 @@ struct BlueskyRates: Sendable {
 
     /// Counts the points of a write.
     mutating func countPoints(_ points: Int, by did: String, at now: Date) -> Standing? {
-        Self.tightest(self.points.map { counter.count(points, by: "points " + did, of: $0, at: now) })
+        Self.tightest(
+            self.points.map { counter.count(points, by: "points " + did, of: $0, at: now) })
     }
 
     /// Counts an attempt to log in.
@@ -57,11 +60,14 @@ extension RateCounter.Standing {
     /// The headers, with how long to wait where too much was asked.
     func headers(at now: Date) -> [(name: String, value: String)] {
         let lines = [
-            ("ratelimit-limit", String(allowance.amount)), ("ratelimit-remaining", String(remaining)),
+            ("ratelimit-limit", String(allowance.amount)),
+            ("ratelimit-remaining", String(remaining)),
             ("ratelimit-reset", String(Int(reset.timeIntervalSince1970))),
             ("ratelimit-policy", "\(allowance.amount);w=\(allowance.period)"),
         ]
         guard isExceeded else { return lines }
-        return lines + [("retry-after", String(max(1, Int(reset.timeIntervalSince(now).rounded(.up)))))]
+        return lines + [
+            ("retry-after", String(max(1, Int(reset.timeIntervalSince(now).rounded(.up)))))
+        ]
     }
 }

@@ -10,22 +10,26 @@ extension BlueskyCall {
 
     static let recordRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.listRecords": .query(
-            .open, ["repo", "collection", "limit", "cursor", "reverse"], answer: BlueskyCall.listRecords),
+            .open, ["repo", "collection", "limit", "cursor", "reverse"],
+            answer: BlueskyCall.listRecords),
         "com.atproto.repo.getRecord": .query(
             .open, ["repo", "collection", "rkey", "cid"], answer: BlueskyCall.getRecord),
         "com.atproto.repo.createRecord": .procedure(
             .session, ["repo", "collection", "rkey", "validate", "record", "swapCommit"],
             answer: BlueskyCall.createRecord),
         "com.atproto.repo.putRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit"],
+            .session,
+            ["repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit"],
             answer: BlueskyCall.putRecord),
         "com.atproto.repo.applyWrites": .procedure(
             .session, ["repo", "validate", "writes", "swapCommit"], answer: BlueskyCall.applyWrites),
         "com.atproto.repo.deleteRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"], answer: BlueskyCall.deleteRecord),
+            .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"],
+            answer: BlueskyCall.deleteRecord),
     ]
 
-    private func listRecords(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func listRecords(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let (person, collection) = try place(wire)
@@ -37,14 +41,16 @@ extension BlueskyCall {
         }
     }
 
-    private func getRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    private func getRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
     {
         let (person, collection) = try place(wire)
         let key = try required("rkey")
         let wanted = parameter("cid")
         let entry = wire.repository.entry(at: key, collection, of: person, in: state)
         guard let entry, wanted == nil || wanted == entry.cid else {
-            throw .recordNotFound(RecordAddress(wire.repository.people.ids[person], collection, key).uri)
+            throw .recordNotFound(
+                RecordAddress(wire.repository.people.ids[person], collection, key).uri)
         }
         return .json(entry.json)
     }
@@ -54,15 +60,20 @@ extension BlueskyCall {
         _ wire: BlueskyWire
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
         let (repo, collection) = (try required("repo"), try required("collection"))
-        guard RecordSyntax.isActor(repo) else { throw .invalid("Error: repo must be a valid did or a handle") }
-        guard RecordSyntax.isName(collection) else { throw .invalid("Error: collection must be a valid nsid") }
+        guard RecordSyntax.isActor(repo) else {
+            throw .invalid("Error: repo must be a valid did or a handle")
+        }
+        guard RecordSyntax.isName(collection) else {
+            throw .invalid("Error: collection must be a valid nsid")
+        }
         guard let person = wire.repository.people.index(of: repo) else {
             throw .invalid("Could not find repo: \(repo.prefix(80))")
         }
         return (person, collection)
     }
 
-    private func createRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func createRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let target = try target(&wire, points: 3)
@@ -70,7 +81,9 @@ extension BlueskyCall {
         var write = try RecordWrite(
             collection: target.collection, key: key ?? wire.repository.freshKey(at: now),
             record: try requiredField("record"), by: target.person)
-        if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state) != nil {
+        if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
+            != nil
+        {
             throw occupied
         }
         write.replacesLikes = true
@@ -85,10 +98,12 @@ extension BlueskyCall {
     }
 
     /// Several new records in one commit: all, or none.
-    private func applyWrites(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func applyWrites(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
-        guard case .list(let items) = try requiredField("writes"), (1...200).contains(items.count) else {
+        guard case .list(let items) = try requiredField("writes"), (1...200).contains(items.count)
+        else {
             throw .invalid("Error: Input/writes must be an array of at most 200 elements")
         }
         let person = try writer(&wire, points: 3 * items.count)
@@ -102,8 +117,11 @@ extension BlueskyCall {
             }
             try requireKept(collection)
             let key = item["rkey"]?.text ?? wire.repository.freshKey(at: now)
-            let write = try RecordWrite(collection: collection, key: key, record: record, by: person)
-            guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else { throw occupied }
+            let write = try RecordWrite(
+                collection: collection, key: key, record: record, by: person)
+            guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else {
+                throw occupied
+            }
             writes.append(write)
         }
         let before = (wire.repository, state)
@@ -125,17 +143,20 @@ extension BlueskyCall {
             answer(entry).adding(("$type", "com.atproto.repo.applyWrites#createResult"))
         }
         return .json([
-            "commit": wire.repository.commit(change, by: person, at: now), "results": .array(results),
+            "commit": wire.repository.commit(change, by: person, at: now),
+            "results": .array(results),
         ])
     }
 
-    private func putRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    private func putRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal) -> WireAnswer
     {
         let target = try target(&wire, points: 2)
         let write = try RecordWrite(
             collection: target.collection, key: try requiredText("rkey"),
             record: try requiredField("record"), by: target.person)
-        let current = wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
+        let current = wire.repository.entry(
+            at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
             // The same once more is no change, whatever the swap demands.
             state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
@@ -149,7 +170,8 @@ extension BlueskyCall {
         _ write: RecordWrite, _ wire: inout BlueskyWire, _ state: inout SandboxState
     ) throws(BlueskyRefusal) -> WireAnswer {
         let entry = try wire.repository.apply(write, in: &state, at: now)
-        let commit = wire.repository.commit(.text(entry.uri + " " + entry.cid), by: write.person, at: now)
+        let commit = wire.repository.commit(
+            .text(entry.uri + " " + entry.cid), by: write.person, at: now)
         return .json(answer(entry).adding(("commit", commit)))
     }
 
@@ -157,7 +179,8 @@ extension BlueskyCall {
         ["uri": .string(entry.uri), "cid": .string(entry.cid), "validationStatus": "valid"]
     }
 
-    private func deleteRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+    private func deleteRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState)
+        throws(BlueskyRefusal)
         -> WireAnswer
     {
         let (person, collection) = try target(&wire, points: 1)
@@ -176,7 +199,9 @@ extension BlueskyCall {
             wire.repository.gates[current.uri] = nil
         default: throw .invalid("the sandbox keeps every profile")
         }
-        return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)])
+        return .json([
+            "commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)
+        ])
     }
 
     /// Where to write: the caller's own repository, within the limits.
@@ -202,10 +227,13 @@ extension BlueskyCall {
         guard wire.repository.people.index(of: try requiredText("repo")) == person else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Authentication Required")
         }
-        wire.standing = wire.rates.countPoints(points, by: wire.repository.people.ids[person], at: now)
+        wire.standing = wire.rates.countPoints(
+            points, by: wire.repository.people.ids[person], at: now)
         if wire.standing?.isExceeded ?? false { throw .rateLimited }
         if let validate = fields["validate"] {
-            guard case .bool = validate else { throw .invalid("Error: Input/validate must be a boolean") }
+            guard case .bool = validate else {
+                throw .invalid("Error: Input/validate must be a boolean")
+            }
         }
         if let wanted = fields["swapCommit"], wanted != .null {
             let head = wire.repository.commits[person]?.cid
@@ -216,7 +244,8 @@ extension BlueskyCall {
         return person
     }
 
-    /// Null demands that there is no record, an identifier demands that one, and without either nothing is demanded.
+    /// Null demands that there is no record, an identifier demands that one, and without either
+    /// nothing is demanded.
     private func checkSwap(current: String?) throws(BlueskyRefusal) {
         switch fields["swapRecord"] {
         case nil: return
@@ -255,7 +284,9 @@ struct RecordWrite {
     /// The collection must be one of those that are kept.
     ///
     /// - Throws: `InvalidRequest` for a key or a record that the collection does not allow.
-    init(collection: String, key: String, record: RecordValue, by person: Int) throws(BlueskyRefusal) {
+    init(collection: String, key: String, record: RecordValue, by person: Int)
+        throws(BlueskyRefusal)
+    {
         self.collection = collection
         self.key = key
         self.record = record
@@ -284,7 +315,8 @@ struct RecordWrite {
 }
 
 extension BlueskyRepository {
-    /// The number of the post that is at the place, or of which there is a like; nil where neither is.
+    /// The number of the post that is at the place, or of which there is a like; nil where neither
+    /// is.
     mutating func post(of write: RecordWrite, in state: SandboxState) -> Int64? {
         switch write.content {
         case .post: number(of: RecordAddress(people.ids[write.person], write.collection, write.key))
@@ -294,13 +326,16 @@ extension BlueskyRepository {
     }
 
     /// The record at a place.
-    mutating func entry(at key: String, _ collection: String, of person: Int, in state: SandboxState) -> Entry? {
+    mutating func entry(
+        at key: String, _ collection: String, of person: Int, in state: SandboxState
+    ) -> Entry? {
         switch collection {
         case RecordAddress.posts:
             let address = RecordAddress(people.ids[person], collection, key)
             return post(at: address, in: state).map { entry(of: $0, in: state) }
         case RecordAddress.likes: return like(named: key, of: person, in: state)?.entry
-        case RecordAddress.profiles: return key == Self.profileKey ? profile(of: person, in: state).entry : nil
+        case RecordAddress.profiles:
+            return key == Self.profileKey ? profile(of: person, in: state).entry : nil
         case RecordAddress.threadGates, RecordAddress.postGates:
             return gates[RecordAddress(people.ids[person], collection, key).uri]?.entry
         default: return nil
@@ -310,7 +345,8 @@ extension BlueskyRepository {
     /// Writes the record at its place, whatever was there.
     ///
     /// - Throws: `InvalidRequest` where it refers to what is not there.
-    mutating func apply(_ write: RecordWrite, in state: inout SandboxState, at now: Date) throws(BlueskyRefusal)
+    mutating func apply(_ write: RecordWrite, in state: inout SandboxState, at now: Date)
+        throws(BlueskyRefusal)
         -> Entry
     {
         switch write.content {
@@ -319,13 +355,15 @@ extension BlueskyRepository {
             if let old = self.post(at: address, in: state) {
                 return rewrite(old, post, of: write.record, in: &state)
             }
-            return try self.write(post, of: write.record, key: write.key, by: write.person, in: &state, at: now)
+            return try self.write(
+                post, of: write.record, key: write.key, by: write.person, in: &state, at: now)
         case .like(let like):
             return try self.write(like, as: write, in: &state, at: now)
         case .profile(let profile):
             return self.write(profile, of: write.record, by: write.person)
         case .gate(let gate):
-            let entry = entry(write.collection, write.key, by: write.person, write.record, createdAt: now)
+            let entry = entry(
+                write.collection, write.key, by: write.person, write.record, createdAt: now)
             gates[entry.uri] = (entry, gate)
             return entry
         }
@@ -358,7 +396,8 @@ struct RecordBounds: Sendable {
                 index += 1
             }
         } else {
-            var index = cursor.map { items.index(below: $0, by: key, orEqual: false) } ?? items.count
+            var index =
+                cursor.map { items.index(below: $0, by: key, orEqual: false) } ?? items.count
             while index > 0, page.count < limit {
                 index -= 1
                 if let entry = read(items[index]) { page.append(entry) }
@@ -377,7 +416,8 @@ struct OrderedPosts: Sendable {
     ///
     /// - Parameters:
     ///   - ids: All posts of the person in the order of their coming.
-    ///   - deletions: How many posts were ever deleted; with another number everything is put in order anew.
+    ///   - deletions: How many posts were ever deleted; with another number everything is put in
+    ///     order anew.
     ///   - key: The key of a post.
     mutating func update(to ids: [Int64], deletions: Int, key: (Int64) -> String) {
         if deletions != self.deletions {
@@ -401,7 +441,11 @@ extension Array {
         while low < high {
             let middle = (low + high) / 2
             let candidate = key(self[middle])
-            if candidate < bound || (orEqual && candidate == bound) { low = middle + 1 } else { high = middle }
+            if candidate < bound || (orEqual && candidate == bound) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         return low
     }
@@ -422,20 +466,29 @@ extension BlueskyRepository {
         }
     }
 
-    private mutating func listPosts(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
+    private mutating func listPosts(of person: Int, _ bounds: RecordBounds, in state: SandboxState)
+        -> [Entry]
+    {
         guard written[person] != nil else {
-            return bounds.page(of: state.postsByAuthor[person], by: { key(of: $0) }, read: { entry(of: $0, in: state) })
+            return bounds.page(
+                of: state.postsByAuthor[person], by: { key(of: $0) },
+                read: { entry(of: $0, in: state) })
         }
         // Keys that clients chose need not follow the order of arrival; all others do.
         var ordered = orderedPosts.removeValue(forKey: person) ?? OrderedPosts()
-        ordered.update(to: state.postsByAuthor[person], deletions: state.deleted.count) { key(of: $0) }
+        ordered.update(to: state.postsByAuthor[person], deletions: state.deleted.count) {
+            key(of: $0)
+        }
         orderedPosts[person] = ordered
         return bounds.page(of: ordered.items, by: \.key, read: { entry(of: $0.id, in: state) })
     }
 
-    private mutating func listLikes(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
+    private mutating func listLikes(of person: Int, _ bounds: RecordBounds, in state: SandboxState)
+        -> [Entry]
+    {
         var entries = (likes[person] ?? [:]).values.map(\.entry)
-        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person)
+        {
             if let entry = like(for: favorite, of: person, in: state) { entries.append(entry) }
         }
         return bounds.page(of: entries.sorted { $0.key < $1.key }, by: \.key) { $0 }

@@ -3,8 +3,9 @@ import Posts
 
 /// The records of everybody.
 ///
-/// Posts and favorites live in the ``SandboxState``; here is what only Bluesky knows of them. A record that was once
-/// shown or written never changes by itself, since others refer to it by its content.
+/// Posts and favorites live in the ``SandboxState``; here is what only Bluesky knows of them. A
+/// record that was once shown or written never changes by itself, since others refer to it by its
+/// content.
 struct BlueskyRepository: Sendable {
     /// A record and what follows from it.
     struct Entry: Sendable {
@@ -27,7 +28,8 @@ struct BlueskyRepository: Sendable {
 
     let people: SandboxDirectory
     var habits = BlueskyHabits()
-    /// What was written here or shown, by the sandbox's number of the post; stays when the post goes.
+    /// What was written here or shown, by the sandbox's number of the post; stays when the post
+    /// goes.
     var entries: [Int64: Entry] = [:]
     /// The posts that were written here: number by author and key.
     var written: [Int: [String: Int64]] = [:]
@@ -50,7 +52,8 @@ struct BlueskyRepository: Sendable {
 
     init(people: SandboxDirectory) { self.people = people }
 
-    /// Whether the post is one on Bluesky: it has no levels of visibility, and reposts are no posts.
+    /// Whether the post is one on Bluesky: it has no levels of visibility, and reposts are no
+    /// posts.
     func shows(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
 
     /// The key of a post that may not have been shown yet.
@@ -83,7 +86,9 @@ extension BlueskyRepository {
         if let known = entries[post.id] { return known }
         // What it answers comes first, so that nothing calls itself.
         var unknown = [post]
-        while let parent = unknown.last?.replyTo.flatMap({ state.posts[$0] }), entries[parent.id] == nil {
+        while let parent = unknown.last?.replyTo.flatMap({ state.posts[$0] }),
+            entries[parent.id] == nil
+        {
             unknown.append(parent)
         }
         for post in unknown.reversed() { entries[post.id] = rendered(post, in: state) }
@@ -100,14 +105,17 @@ extension BlueskyRepository {
         let text = BlueskyText(post.text, people: people)
         let createdAt = claimedDate(of: post)
         var members: [String: RecordValue] = [
-            "$type": .text(RecordAddress.posts), "text": .text(text.text), "createdAt": .text(createdAt.rfc3339),
+            "$type": .text(RecordAddress.posts), "text": .text(text.text),
+            "createdAt": .text(createdAt.rfc3339),
         ]
         if !text.facets.isEmpty { members["facets"] = text.facetRecords }
         if let language = post.language { members["langs"] = [.text(language)] }
         if post.isSensitive { members["labels"] = Self.selfLabels(["graphic-media"]) }
         if post.attachment == .image { members["embed"] = Self.picture(of: post) }
         let reply = reply(of: post, in: state)
-        if let reply { members["reply"] = ["root": reply.root.value, "parent": reply.parent.value] }
+        if let reply {
+            members["reply"] = ["root": reply.root.value, "parent": reply.parent.value]
+        }
         return entry(
             RecordAddress.posts, SandboxIdentity.recordKey(post.id), by: post.author, .map(members),
             createdAt: createdAt, reply: reply)
@@ -119,17 +127,20 @@ extension BlueskyRepository {
         reply: Reply? = nil
     ) -> Entry {
         Entry(
-            key: key, uri: RecordAddress(people.ids[person], collection, key).uri, cid: ContentID(of: record).text,
+            key: key, uri: RecordAddress(people.ids[person], collection, key).uri,
+            cid: ContentID(of: record).text,
             record: record, createdAt: createdAt, reply: reply)
     }
 
-    /// The root is what the conversation began with: the parent's root, or the parent that answers nothing itself.
+    /// The root is what the conversation began with: the parent's root, or the parent that answers
+    /// nothing itself.
     private func reply(of post: SandboxPost, in state: SandboxState) -> Reply? {
         guard let parent = post.replyTo, let author = post.replyToAuthor else { return nil }
         if let known = entries[parent] {
             return (known.reply?.root ?? known.reference, known.reference)
         }
-        // The parent went before anybody saw it; the reference leads nowhere, as such references do.
+        // The parent went before anybody saw it; the reference leads nowhere, as such references
+        // do.
         let uri = RecordAddress(people.ids[author], RecordAddress.posts, key(of: parent)).uri
         let gone = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
         return (gone, gone)
@@ -138,7 +149,8 @@ extension BlueskyRepository {
     /// The time that the record claims; see ``BlueskyHabits/backdatesRecords``.
     func claimedDate(of post: SandboxPost) -> Date {
         let mark = SandboxIdentity.hash(String(post.id))
-        guard habits.backdatesRecords, post.author != SandboxPopulation.bot, post.author != SandboxPopulation.human,
+        guard habits.backdatesRecords, post.author != SandboxPopulation.bot,
+            post.author != SandboxPopulation.human,
             mark % 4 == 0
         else { return post.createdAt }
         let hours = [1.0, 48, 9_600][Int(mark / 4 % 3)]
@@ -174,7 +186,9 @@ extension BlueskyRepository {
 extension BlueskyRepository {
     /// The number that stands behind an address, whether or not the post is still there.
     func number(of address: RecordAddress) -> Int64? {
-        guard address.collection == RecordAddress.posts, let author = people.index(of: address.authority) else {
+        guard address.collection == RecordAddress.posts,
+            let author = people.index(of: address.authority)
+        else {
             return nil
         }
         return written[author]?[address.key] ?? Self.number(ofKey: address.key)
@@ -186,7 +200,8 @@ extension BlueskyRepository {
         let letters = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
         let value = key.utf8.reduce(UInt64(0)) { $0 << 5 | UInt64(letters.firstIndex(of: $1) ?? 0) }
         let (microseconds, clock) = (value >> 10, value & 1_023)
-        let id = Int64(microseconds / 1_000) << 16 | Int64(microseconds % 1_000) << 10 | Int64(clock)
+        let id =
+            Int64(microseconds / 1_000) << 16 | Int64(microseconds % 1_000) << 10 | Int64(clock)
         return SandboxIdentity.recordKey(id) == key ? id : nil
     }
 
@@ -219,20 +234,26 @@ extension BlueskyRepository {
 
     /// Publishes a post.
     ///
-    /// Who answers a post tells its author; who else is told follows from the facets alone. An answer to somebody who
-    /// gates the conversation is kept all the same, and judged as if it were heard.
+    /// Who answers a post tells its author; who else is told follows from the facets alone. An
+    /// answer to somebody who gates the conversation is kept all the same, and judged as if it were
+    /// heard.
     ///
     /// - Throws: `InvalidRequest` for an answer that misplaces itself.
     mutating func write(
-        _ post: PostRecord, of value: RecordValue, key: String, by person: Int, in state: inout SandboxState,
+        _ post: PostRecord, of value: RecordValue, key: String, by person: Int,
+        in state: inout SandboxState,
         at now: Date
     ) throws(BlueskyRefusal) -> Entry {
-        let parent = try post.reply.map { reply throws(BlueskyRefusal) in try self.parent(of: reply, in: state) }
+        let parent = try post.reply.map { reply throws(BlueskyRefusal) in
+            try self.parent(of: reply, in: state)
+        }
         let draft = SandboxState.Draft(
             text: post.text, warning: "", isSensitive: !post.labels.isEmpty,
-            // Nothing here is less public than the rest; an answer therefore counts as its parent does.
+            // Nothing here is less public than the rest; an answer therefore counts as its parent
+            // does.
             visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
-            idempotencyKey: key, network: .bluesky, mentions: post.mentions.compactMap { people.index(of: $0) },
+            idempotencyKey: key, network: .bluesky,
+            mentions: post.mentions.compactMap { people.index(of: $0) },
             tellsParent: true)
         var whole = draft
         whole.pictures = try post.images.map { image throws(BlueskyRefusal) in
@@ -242,7 +263,9 @@ extension BlueskyRepository {
             return .init(id: image.cid, alt: image.alt)
         }
         whole.repliers = gate(RecordAddress.threadGates, ofPost: key, by: person)?.repliers
-        if gate(RecordAddress.postGates, ofPost: key, by: person)?.forbidsQuotes == true { whole.quoters = "nobody" }
+        if gate(RecordAddress.postGates, ofPost: key, by: person)?.forbidsQuotes == true {
+            whole.quoters = "nobody"
+        }
         let id = state.publish(whole, by: person, at: now).id
         let entry = entry(
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
@@ -282,7 +305,9 @@ extension BlueskyRepository {
         return entry
     }
 
-    mutating func deletePost(_ key: String, of person: Int, in state: inout SandboxState, at date: Date) {
+    mutating func deletePost(
+        _ key: String, of person: Int, in state: inout SandboxState, at date: Date
+    ) {
         let address = RecordAddress(people.ids[person], RecordAddress.posts, key)
         guard let post = post(at: address, in: state) else { return }
         // The key stays known, so that an answer to it is told from one to a post that never was.
@@ -294,7 +319,9 @@ extension BlueskyRepository {
 /// Favorites as like records.
 extension BlueskyRepository {
     /// The like of a favorite that was not made here; nil where Bluesky does not have the post.
-    mutating func like(for favorite: SandboxFavorite, of person: Int, in state: SandboxState) -> Entry? {
+    mutating func like(for favorite: SandboxFavorite, of person: Int, in state: SandboxState)
+        -> Entry?
+    {
         if let known = derivedLikes[favorite.id] { return known }
         guard let subject = entry(of: favorite.post, in: state) else { return nil }
         let serial = UInt64(max(0, favorite.id))
@@ -303,14 +330,16 @@ extension BlueskyRepository {
             clock: serial / 1_000 & 1_023)
         let like = entry(
             RecordAddress.likes, key, by: person,
-            Self.likeRecord(of: subject.reference, at: favorite.createdAt), createdAt: favorite.createdAt)
+            Self.likeRecord(of: subject.reference, at: favorite.createdAt),
+            createdAt: favorite.createdAt)
         derivedLikes[favorite.id] = like
         return like
     }
 
     private static func likeRecord(of subject: StrongReference, at date: Date) -> RecordValue {
         [
-            "$type": .text(RecordAddress.likes), "subject": subject.value, "createdAt": .text(date.rfc3339),
+            "$type": .text(RecordAddress.likes), "subject": subject.value,
+            "createdAt": .text(date.rfc3339),
         ]
     }
 
@@ -318,14 +347,17 @@ extension BlueskyRepository {
     mutating func like(of post: Int64, by person: Int, in state: SandboxState) -> Entry? {
         guard state.isFavorited(post, by: person) else { return nil }
         if let own = likeKeys[person]?[post]?.min() { return likes[person]?[own]?.entry }
-        guard let favorite = state.favorites[person]?.last(where: { $0.post == post }) else { return nil }
+        guard let favorite = state.favorites[person]?.last(where: { $0.post == post }) else {
+            return nil
+        }
         return like(for: favorite, of: person, in: state)
     }
 
     /// The like with the key, and which post it is of.
     mutating func like(named key: String, of person: Int, in state: SandboxState) -> Like? {
         if let own = likes[person]?[key] { return own }
-        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person)
+        {
             if let entry = like(for: favorite, of: person, in: state), entry.key == key {
                 return (favorite.post, entry)
             }
@@ -345,11 +377,14 @@ extension BlueskyRepository {
         deleteLike(write.key, of: person, in: &state)
         let isNew = state.addFavorite(by: person, of: subject.id, at: now)
         state.recordFavorite(
-            of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id), at: now)
+            of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id),
+            at: now)
         // A second record of the same post is a record more, unlike one at the same place.
         state.made = (isRewritten ? .repeated : .created, subject.id)
         if write.replacesLikes {
-            for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] { likes[person]?[key] = nil }
+            for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] {
+                likes[person]?[key] = nil
+            }
         }
         let entry = entry(
             RecordAddress.likes, write.key, by: person, write.record, createdAt: like.createdAt)
@@ -360,7 +395,8 @@ extension BlueskyRepository {
 
     /// Removes a like, and the favorite with the last of a post; nil if the favorite stays.
     @discardableResult
-    mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) -> Int64? {
+    mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) -> Int64?
+    {
         guard let like = like(named: key, of: person, in: state) else { return nil }
         likes[person]?[key] = nil
         likeKeys[person]?[like.post]?.remove(key)
@@ -387,13 +423,16 @@ extension BlueskyRepository {
         let labels =
             (somebody.role == .automated ? ["bot"] : [])
             + (isHidden(person) ? ["!no-unauthenticated"] : [])
-        let pinned = person == SandboxPopulation.human ? firstPost(of: person, in: state)?.reference : nil
+        let pinned =
+            person == SandboxPopulation.human ? firstPost(of: person, in: state)?.reference : nil
         let profile = ProfileRecord(
-            displayName: String(somebody.displayName.prefix(64)), description: String(somebody.bio.prefix(256)),
+            displayName: String(somebody.displayName.prefix(64)),
+            description: String(somebody.bio.prefix(256)),
             labels: labels, pinnedPost: pinned)
         var members: [String: RecordValue] = [
             "$type": .text(RecordAddress.profiles), "createdAt": .text(BlueskyCall.epoch.rfc3339),
-            "displayName": .text(profile.displayName ?? ""), "description": .text(profile.description ?? ""),
+            "displayName": .text(profile.displayName ?? ""),
+            "description": .text(profile.description ?? ""),
         ]
         if !labels.isEmpty { members["labels"] = Self.selfLabels(labels) }
         if let pinned { members["pinnedPost"] = pinned.value }
@@ -402,7 +441,8 @@ extension BlueskyRepository {
         return made
     }
 
-    /// Who asks not to be shown to those who are not logged in: who keeps bots away, and the last of the strangers.
+    /// Who asks not to be shown to those who are not logged in: who keeps bots away, and the last
+    /// of the strangers.
     private func isHidden(_ person: Int) -> Bool {
         people.population.people[person].role == .optedOut
             || people.population.indices(of: .stranger).last == person
@@ -410,7 +450,8 @@ extension BlueskyRepository {
 
     private func profileEntry(_ record: RecordValue, of person: Int) -> Entry {
         entry(
-            RecordAddress.profiles, Self.profileKey, by: person, record, createdAt: BlueskyCall.epoch)
+            RecordAddress.profiles, Self.profileKey, by: person, record,
+            createdAt: BlueskyCall.epoch)
     }
 
     mutating func write(_ profile: ProfileRecord, of value: RecordValue, by person: Int) -> Entry {
@@ -421,7 +462,10 @@ extension BlueskyRepository {
 
     private mutating func firstPost(of person: Int, in state: SandboxState) -> Entry? {
         for id in state.postsByAuthor[person] {
-            if let post = state.posts[id], post.replyTo == nil, let entry = entry(of: id, in: state) { return entry }
+            if let post = state.posts[id], post.replyTo == nil, let entry = entry(of: id, in: state)
+            {
+                return entry
+            }
         }
         return nil
     }

@@ -1,5 +1,6 @@
 extension BlueskyRefusal {
-    /// The refusal of a session, and of everything about its account; nil if the account can be used.
+    /// The refusal of a session, and of everything about its account; nil if the account can be
+    /// used.
     init?(_ standing: SandboxStanding) {
         switch standing {
         case .active, .memorial, .moved: return nil
@@ -23,7 +24,8 @@ extension BlueskyCall {
     ) throws(BlueskyRefusal) -> WireAnswer {
         let did = try required("did")
         guard let person = wire.repository.people.index(of: did) else {
-            throw BlueskyRefusal(400, "RepoNotFound", "Could not find repo for DID: \(did.prefix(80))")
+            throw BlueskyRefusal(
+                400, "RepoNotFound", "Could not find repo for DID: \(did.prefix(80))")
         }
         let standing = state.standing(of: person)
         let status: String? =
@@ -35,6 +37,8 @@ extension BlueskyCall {
                 throw BlueskyRefusal(
                     400, "RepoNotFound", "Could not find repo for DID: \(did)", isExpected: true)
             }
-        return .json(["did": .string(did), "active": .bool(status == nil), "status": .optional(status)])
+        return .json([
+            "did": .string(did), "active": .bool(status == nil), "status": .optional(status),
+        ])
     }
 }

@@ -21,7 +21,8 @@ struct BlueskyText: Equatable, Sendable {
     private(set) var facets: [Facet] = []
 
     /// - Parameters:
-    ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a meaning.
+    ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a
+    ///     meaning.
     ///   - people: Whom the names mean, and what these are called here.
     init(_ source: String, people: SandboxDirectory) {
         for piece in StatusText.pieces(of: source) {
@@ -51,12 +52,15 @@ struct BlueskyText: Equatable, Sendable {
     private static func shown(_ link: String) -> String {
         let scheme = link.hasPrefix("https://") ? "https://" : "http://"
         let rest = link.dropFirst(scheme.count)
-        return rest.count > shownLinkCharacters ? rest.prefix(shownLinkCharacters - 3) + "..." : String(rest)
+        return rest.count > shownLinkCharacters
+            ? rest.prefix(shownLinkCharacters - 3) + "..." : String(rest)
     }
 
     /// Ends a text that is too long, and forgets what lay beyond.
     private mutating func cut() {
-        guard text.utf8.count > Self.maximumCharacters, text.count > Self.maximumCharacters || isTooHeavy else {
+        guard text.utf8.count > Self.maximumCharacters,
+            text.count > Self.maximumCharacters || isTooHeavy
+        else {
             return
         }
         var kept = text.prefix(Self.maximumCharacters - 1)
@@ -73,7 +77,10 @@ struct BlueskyText: Equatable, Sendable {
         .list(
             facets.map { facet in
                 [
-                    "index": ["byteStart": .integer(Int64(facet.start)), "byteEnd": .integer(Int64(facet.end))],
+                    "index": [
+                        "byteStart": .integer(Int64(facet.start)),
+                        "byteEnd": .integer(Int64(facet.end)),
+                    ],
                     "features": [facet.feature.record],
                 ]
             })

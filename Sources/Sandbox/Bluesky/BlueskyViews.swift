@@ -10,18 +10,22 @@ extension BlueskyRepository {
         let profile = profile(of: person, in: state)
         let view: WireJSON = [
             "did": .string(people.ids[person]), "handle": .string(people.handles[person]),
-            "displayName": .string(profile.record.displayName ?? ""), "labels": labels(of: person, profile),
+            "displayName": .string(profile.record.displayName ?? ""),
+            "labels": labels(of: person, profile),
             "createdAt": .string(BlueskyCall.epoch.rfc3339),
         ]
         return viewer == nil ? view : view.adding(("viewer", ["muted": false, "blockedBy": false]))
     }
 
     /// A person with all that is told about them.
-    mutating func detailedProfile(of person: Int, for viewer: Int?, in state: SandboxState) -> WireJSON {
+    mutating func detailedProfile(of person: Int, for viewer: Int?, in state: SandboxState)
+        -> WireJSON
+    {
         let profile = profile(of: person, in: state).record
         let posts = state.postsByAuthor[person].count { state.posts[$0].map(shows) ?? false }
         let view = author(person, for: viewer, in: state).adding(
-            ("description", .string(profile.description ?? "")), ("followersCount", 12), ("followsCount", 34),
+            ("description", .string(profile.description ?? "")), ("followersCount", 12),
+            ("followsCount", 34),
             ("postsCount", .integer(posts)), ("indexedAt", .string(BlueskyCall.epoch.rfc3339)))
         guard let pinned = profile.pinnedPost else { return view }
         return view.adding(("pinnedPost", pinned.value.json))
@@ -33,7 +37,8 @@ extension BlueskyRepository {
 
     private func label(_ label: String, of person: Int, on entry: Entry) -> WireJSON {
         [
-            "src": .string(people.ids[person]), "uri": .string(entry.uri), "cid": .string(entry.cid),
+            "src": .string(people.ids[person]), "uri": .string(entry.uri),
+            "cid": .string(entry.cid),
             "val": .string(label), "cts": .string(entry.createdAt.rfc3339),
         ]
     }
@@ -48,8 +53,10 @@ extension BlueskyRepository {
         let entry = entry(of: post, in: state)
         var members: [(String, WireJSON)] = [
             ("uri", .string(entry.uri)), ("cid", .string(entry.cid)),
-            ("author", author(post.author, for: viewer, in: state)), ("record", entry.json(paddedLike: post)),
-            ("replyCount", .integer(post.replies)), ("repostCount", 0), ("likeCount", .integer(post.favorites)),
+            ("author", author(post.author, for: viewer, in: state)),
+            ("record", entry.json(paddedLike: post)),
+            ("replyCount", .integer(post.replies)), ("repostCount", 0),
+            ("likeCount", .integer(post.favorites)),
             ("quoteCount", 0), ("bookmarkCount", 0), ("indexedAt", .string(post.createdAt.rfc3339)),
             ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
         ]
@@ -59,7 +66,10 @@ extension BlueskyRepository {
             members.append(
                 (
                     "threadgate",
-                    ["uri": .string(gate.uri), "cid": .string(gate.cid), "record": gate.record.json, "lists": []]
+                    [
+                        "uri": .string(gate.uri), "cid": .string(gate.cid),
+                        "record": gate.record.json, "lists": [],
+                    ]
                 ))
         }
         if let viewer { members.append(("viewer", self.viewer(viewer, of: post, in: state))) }
@@ -80,9 +90,13 @@ extension BlueskyRepository {
         ]
     }
 
-    private mutating func viewer(_ viewer: Int, of post: SandboxPost, in state: SandboxState) -> WireJSON {
+    private mutating func viewer(_ viewer: Int, of post: SandboxPost, in state: SandboxState)
+        -> WireJSON
+    {
         var members: [(String, WireJSON)] = [("threadMuted", false), ("embeddingDisabled", false)]
-        if let like = like(of: post.id, by: viewer, in: state) { members.append(("like", .string(like.uri))) }
+        if let like = like(of: post.id, by: viewer, in: state) {
+            members.append(("like", .string(like.uri)))
+        }
         if isGated(post, for: viewer, in: state) { members.append(("replyDisabled", true)) }
         return .object(members)
     }
@@ -91,7 +105,9 @@ extension BlueskyRepository {
     private func isGated(_ post: SandboxPost, for viewer: Int, in state: SandboxState) -> Bool {
         let root = state.ancestors(of: post).first ?? post
         if viewer == root.author || root.html.mentions.contains(viewer) { return false }
-        if let repliers = gate(RecordAddress.threadGates, ofPost: key(of: root.id), by: root.author)?.repliers {
+        if let repliers = gate(
+            RecordAddress.threadGates, ofPost: key(of: root.id), by: root.author)?.repliers
+        {
             // Whom a gate lets in by following nobody here can tell.
             return !repliers.contains("follower") && !repliers.contains("following")
         }
@@ -102,24 +118,32 @@ extension BlueskyRepository {
 /// Items of feeds.
 extension BlueskyRepository {
     /// What a post or a repost is in a feed; nil where Bluesky has nothing to show.
-    mutating func feedItem(of post: SandboxPost, for viewer: Int?, in state: SandboxState) -> WireJSON? {
+    mutating func feedItem(of post: SandboxPost, for viewer: Int?, in state: SandboxState)
+        -> WireJSON?
+    {
         guard post.visibility.isOpen else { return nil }
         guard let original = post.repostOf else {
             return .object(
-                [("post", view(of: post, for: viewer, in: state))] + context(of: post, for: viewer, in: state))
+                [("post", view(of: post, for: viewer, in: state))]
+                    + context(of: post, for: viewer, in: state))
         }
         guard let shown = state.posts[original], shows(shown) else { return nil }
         let repost = repost(post, of: shown, in: state)
         let reason: WireJSON = [
-            "$type": "app.bsky.feed.defs#reasonRepost", "by": author(post.author, for: viewer, in: state),
-            "uri": .string(repost.uri), "cid": .string(repost.cid), "indexedAt": .string(post.createdAt.rfc3339),
+            "$type": "app.bsky.feed.defs#reasonRepost",
+            "by": author(post.author, for: viewer, in: state),
+            "uri": .string(repost.uri), "cid": .string(repost.cid),
+            "indexedAt": .string(post.createdAt.rfc3339),
         ]
         return .object(
-            [("post", view(of: shown, for: viewer, in: state))] + context(of: shown, for: viewer, in: state)
+            [("post", view(of: shown, for: viewer, in: state))]
+                + context(of: shown, for: viewer, in: state)
                 + [("reason", reason)])
     }
 
-    private mutating func repost(_ post: SandboxPost, of shown: SandboxPost, in state: SandboxState) -> Entry {
+    private mutating func repost(_ post: SandboxPost, of shown: SandboxPost, in state: SandboxState)
+        -> Entry
+    {
         let subject = entry(of: shown, in: state).reference
         return entry(
             RecordAddress.reposts, SandboxIdentity.recordKey(post.id), by: post.author,
@@ -152,14 +176,16 @@ extension BlueskyRepository {
         guard let post = RecordAddress(reference.uri).flatMap({ post(at: $0, in: state) }) else {
             return Self.notFound(reference.uri)
         }
-        return view(of: post, for: viewer, in: state).adding(("$type", "app.bsky.feed.defs#postView"))
+        return view(of: post, for: viewer, in: state).adding(
+            ("$type", "app.bsky.feed.defs#postView"))
     }
 
     static func notFound(_ uri: String) -> WireJSON {
         ["$type": "app.bsky.feed.defs#notFoundPost", "uri": .string(uri), "notFound": true]
     }
 
-    /// When a feed has the item: the earlier of what the author claims and when it came, in milliseconds.
+    /// When a feed has the item: the earlier of what the author claims and when it came, in
+    /// milliseconds.
     func feedTime(of post: SandboxPost) -> Int64 {
         let arrival = post.createdAt.milliseconds
         guard post.repostOf == nil else { return arrival }

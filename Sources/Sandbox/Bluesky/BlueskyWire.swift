@@ -19,12 +19,16 @@ struct BlueskyWire: SandboxWire {
     var standing: RateCounter.Standing?
     var repository: BlueskyRepository
 
-    init(_ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+    init(
+        _ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits,
+        faults: SandboxFaults
+    ) {
         self.repository = BlueskyRepository(people: SandboxDirectory(people, on: .bluesky))
         self.access = access
         self.faults = faults
         self.rates = BlueskyRates(limits)
-        self.sessions = BlueskySessions(seed: SandboxIdentity.hash(access.bluesky(.bot).appPassword))
+        self.sessions = BlueskySessions(
+            seed: SandboxIdentity.hash(access.bluesky(.bot).appPassword))
     }
 
     static func owns(_ request: WireRequest) -> Bool {
@@ -32,10 +36,14 @@ struct BlueskyWire: SandboxWire {
         return path.hasPrefix(prefix) || path.hasPrefix("/did:") || path == "/.well-known/did.json"
     }
 
-    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
+    {
         let habits = faults.bluesky
         repository.habits = habits
-        guard request.path.hasPrefix(Self.prefix) else { return document(request, in: &state, at: now) }
+        guard request.path.hasPrefix(Self.prefix) else {
+            return document(request, in: &state, at: now)
+        }
         standing = nil
         let general = rates.countRequest(at: now)
         var answer: WireAnswer
@@ -48,7 +56,8 @@ struct BlueskyWire: SandboxWire {
                 isExpected: error.isExpected, at: now)
             answer = error.answer(as: habits.errorForm)
         }
-        answer.headers += BlueskyRates.tightest([general, standing].compactMap(\.self))?.headers(at: now) ?? []
+        answer.headers +=
+            BlueskyRates.tightest([general, standing].compactMap(\.self))?.headers(at: now) ?? []
         return answer
     }
 
@@ -65,7 +74,8 @@ struct BlueskyWire: SandboxWire {
             throw .invalid("Error: unknown parameter \(unknown.name.prefix(40))")
         }
         let call = BlueskyCall(
-            request: request, query: query, fields: try Self.fields(of: request, for: route), caller: caller,
+            request: request, query: query, fields: try Self.fields(of: request, for: route),
+            caller: caller,
             token: token, now: now, habits: habits)
         return try route.answer(call)(&self, &state)
     }
@@ -76,7 +86,8 @@ struct BlueskyWire: SandboxWire {
     ) throws(BlueskyRefusal) {
         if let refusal = BlueskyRefusal(state.standing(of: caller)) { throw refusal }
         for (name, value) in query where ["actor", "repo"].contains(name) {
-            if let refusal = BlueskyRefusal(state.standing(of: repository.people.index(of: value))) {
+            if let refusal = BlueskyRefusal(state.standing(of: repository.people.index(of: value)))
+            {
                 throw refusal
             }
         }
@@ -122,9 +133,12 @@ struct BlueskyWire: SandboxWire {
             }
             return [:]
         }
-        guard !request.body.isEmpty else { throw .invalid("A request body is expected but none was provided") }
+        guard !request.body.isEmpty else {
+            throw .invalid("A request body is expected but none was provided")
+        }
         guard request.mediaType == "application/json" else {
-            throw .invalid("Wrong request encoding (Content-Type): \(request.mediaType?.prefix(40) ?? "none")")
+            throw .invalid(
+                "Wrong request encoding (Content-Type): \(request.mediaType?.prefix(40) ?? "none")")
         }
         guard let fields = RecordValue.members(ofJSON: request.body) else {
             throw .invalid("could not read the JSON body")
@@ -138,20 +152,25 @@ struct BlueskyWire: SandboxWire {
 
 extension BlueskyWire {
     /// Answers as the directory of identities does, and as the host of one.
-    private func document(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
+    private func document(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
+    {
         let host = request.header("host") ?? "127.0.0.1"
         let url = "http://" + host
         let name = String(request.path.dropFirst())
         if request.method != "GET" {
-            state.note(request, status: 405, reason: "method not allowed", isExpected: false, at: now)
+            state.note(
+                request, status: 405, reason: "method not allowed", isExpected: false, at: now)
             return .json(["message": "Method Not Allowed"], status: 405)
         }
         if request.path == "/.well-known/did.json" {
             return .json(SandboxDirectory.serverDocument(host: host, at: url))
         }
         guard let person = repository.people.index(of: name) else {
-            state.note(request, status: 404, reason: "DID not registered", isExpected: false, at: now)
-            return .json(["message": .string("DID not registered: \(name.prefix(80))")], status: 404)
+            state.note(
+                request, status: 404, reason: "DID not registered", isExpected: false, at: now)
+            return .json(
+                ["message": .string("DID not registered: \(name.prefix(80))")], status: 404)
         }
         var answer = WireAnswer.json(repository.people.document(of: person, at: url))
         answer.headers = [("content-type", "application/did+ld+json; charset=utf-8")]
@@ -161,17 +180,24 @@ extension BlueskyWire {
 
 /// What requests want, before they are judged.
 extension BlueskyWire {
-    private static let writes: Set = ["/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord"]
+    private static let writes: Set = [
+        "/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord",
+    ]
 
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         let members = request.members
         if request.path == "/xrpc/com.atproto.repo.applyWrites" {
-            let write = members["writes"]?.list?.first { $0["collection"]?.text == RecordAddress.posts }
-            return write.flatMap { draft(of: $0["value"], in: RecordAddress.posts, key: $0["rkey"]?.text, at: now) }
+            let write = members["writes"]?.list?.first {
+                $0["collection"]?.text == RecordAddress.posts
+            }
+            return write.flatMap {
+                draft(of: $0["value"], in: RecordAddress.posts, key: $0["rkey"]?.text, at: now)
+            }
         }
         guard Self.writes.contains(request.path) else { return nil }
         return draft(
-            of: members["record"], in: members["collection"]?.text, key: members["rkey"]?.text, at: now)
+            of: members["record"], in: members["collection"]?.text, key: members["rkey"]?.text,
+            at: now)
     }
 
     private func draft(
@@ -181,10 +207,12 @@ extension BlueskyWire {
         case RecordAddress.posts:
             let parent = record?["reply"]?["parent"]
             return SandboxLedger.Write(
-                at: now, kind: parent == nil ? .post : .reply, key: key, text: record?["text"]?.text,
+                at: now, kind: parent == nil ? .post : .reply, key: key,
+                text: record?["text"]?.text,
                 target: number(parent))
         case RecordAddress.likes:
-            return SandboxLedger.Write(at: now, kind: .favorite, key: key, target: number(record?["subject"]))
+            return SandboxLedger.Write(
+                at: now, kind: .favorite, key: key, target: number(record?["subject"]))
         default:
             return nil
         }
@@ -221,7 +249,9 @@ struct BlueskyRefusal: Error, Equatable {
         BlueskyRefusal(400, "ExpiredToken", message, isExpected: true)
     }
 
-    static func invalidToken(_ message: String) -> BlueskyRefusal { BlueskyRefusal(400, "InvalidToken", message) }
+    static func invalidToken(_ message: String) -> BlueskyRefusal {
+        BlueskyRefusal(400, "InvalidToken", message)
+    }
 
     static let rateLimited = BlueskyRefusal(429, "RateLimitExceeded", "Rate Limit Exceeded")
 
@@ -232,7 +262,8 @@ struct BlueskyRefusal: Error, Equatable {
         BlueskyRefusal(400, "RecordNotFound", "Could not locate record: \(uri)", isExpected: true)
     }
 
-    /// `isExpected` where the client demanded that there be no record: who asks again cannot know that there is one.
+    /// `isExpected` where the client demanded that there be no record: who asks again cannot know
+    /// that there is one.
     static func invalidSwap(was cid: String?, isExpected: Bool = false) -> BlueskyRefusal {
         BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")", isExpected: isExpected)
     }
@@ -242,8 +273,11 @@ struct BlueskyRefusal: Error, Equatable {
     func answer(as form: BlueskyHabits.ErrorForm) -> WireAnswer {
         switch form {
         case .xrpc: return .json(body, status: status)
-        case .plainText: return .text("\(error): \(message)", type: "text/plain; charset=utf-8", status: status)
-        case .html: return .text("<html><body><h1>\(status)</h1></body></html>", type: "text/html", status: status)
+        case .plainText:
+            return .text("\(error): \(message)", type: "text/plain; charset=utf-8", status: status)
+        case .html:
+            return .text(
+                "<html><body><h1>\(status)</h1></body></html>", type: "text/html", status: status)
         case .empty: return WireAnswer(status: status)
         }
     }
@@ -275,6 +309,11 @@ extension SandboxDirectory {
     }
 
     private static func service(at url: String) -> WireJSON {
-        [["id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": .string(url)]]
+        [
+            [
+                "id": "#atproto_pds", "type": "AtprotoPersonalDataServer",
+                "serviceEndpoint": .string(url),
+            ]
+        ]
     }
 }

@@ -27,7 +27,8 @@ struct RecordAddress: Equatable, Sendable {
     /// Nil unless the text names a record.
     init?(_ text: String) {
         guard text.hasPrefix("at://") else { return nil }
-        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(
+            String.init)
         guard parts.count == 3, RecordSyntax.isActor(parts[0]), RecordSyntax.isName(parts[1]),
             RecordSyntax.isKey(parts[2])
         else { return nil }
@@ -47,14 +48,16 @@ struct StrongReference: Equatable, Sendable {
 
 /// What the protocol's names look like.
 enum RecordSyntax {
-    private static let keyCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)
+    private static let keyCharacters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)
     private static let sortable = Set("234567abcdefghijklmnopqrstuvwxyz".utf8)
 
     /// A DID of one of the two kinds in use.
     static func isDID(_ text: some StringProtocol) -> Bool {
         if text.hasPrefix("did:plc:") {
             let rest = text.utf8.dropFirst(8)
-            return rest.count == 24 && rest.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+            return rest.count == 24
+                && rest.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
         }
         return text.hasPrefix("did:web:") && text.utf8.count > 8 && text.utf8.count <= 2_048
     }
@@ -63,9 +66,11 @@ enum RecordSyntax {
     static func isHandle(_ text: some StringProtocol) -> Bool {
         guard text.utf8.count <= 253 else { return false }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.count > 1, let last = labels.last?.utf8.first, !(0x30...0x39).contains(last) else { return false }
+        guard labels.count > 1, let last = labels.last?.utf8.first, !(0x30...0x39).contains(last)
+        else { return false }
         return labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
+            (1...63).contains(label.utf8.count)
+                && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
                 && !label.hasPrefix("-") && !label.hasSuffix("-")
         }
     }
@@ -76,7 +81,9 @@ enum RecordSyntax {
     static func isName(_ text: some StringProtocol) -> Bool {
         let segments = text.split(separator: ".", omittingEmptySubsequences: false)
         return segments.count >= 3 && text.utf8.count <= 317
-            && segments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D } }
+            && segments.allSatisfy {
+                !$0.isEmpty && $0.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
+            }
     }
 
     static func isKey(_ text: some StringProtocol) -> Bool {
@@ -86,14 +93,17 @@ enum RecordSyntax {
 
     /// The key of records that are kept in the order of time.
     static func isTimestampKey(_ text: some StringProtocol) -> Bool {
-        guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else { return false }
+        guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else {
+            return false
+        }
         return text.utf8.allSatisfy(sortable.contains)
     }
 
     /// An instant with zone, in the strict form that records demand.
     static func date(_ text: String) -> Date? {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"), bytes[16] == UInt8(ascii: ":"),
+        guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"),
+            bytes[16] == UInt8(ascii: ":"),
             !text.hasSuffix("-00:00"),
             !text.hasSuffix("z")
         else { return nil }
@@ -103,16 +113,21 @@ enum RecordSyntax {
     /// A language tag; only its form is checked.
     static func isLanguage(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard let first = parts.first, (2...3).contains(first.utf8.count) || first == "i" else { return false }
+        guard let first = parts.first, (2...3).contains(first.utf8.count) || first == "i" else {
+            return false
+        }
         return first.utf8.allSatisfy { isAlphanumeric($0) && $0 > 0x39 }
-            && parts.allSatisfy { (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(isAlphanumeric) }
+            && parts.allSatisfy {
+                (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(isAlphanumeric)
+            }
     }
 
     /// An absolute address of any scheme, without white space.
     static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 8_192 else { return false }
         let scheme = text[..<colon].utf8
-        return !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+        return !scheme.isEmpty
+            && scheme.allSatisfy { isAlphanumeric($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
             && text[colon...].utf8.count > 1 && !text.contains(where: \.isWhitespace)
     }
 

@@ -22,7 +22,9 @@ struct RecordFields {
         }
     }
 
-    private static func refusal(_ collection: String, _ path: String, _ message: String) -> BlueskyRefusal {
+    private static func refusal(_ collection: String, _ path: String, _ message: String)
+        -> BlueskyRefusal
+    {
         .invalid("Invalid \(collection) record: \(path) \(message)")
     }
 
@@ -47,7 +49,9 @@ struct RecordFields {
     /// A text within its limits.
     func text(_ name: String, characters: Int, bytes: Int) throws(BlueskyRefusal) -> String? {
         guard let text = try text(name) else { return nil }
-        guard text.utf8.count <= bytes else { throw refusal(name, "must not be longer than \(bytes) bytes") }
+        guard text.utf8.count <= bytes else {
+            throw refusal(name, "must not be longer than \(bytes) bytes")
+        }
         guard text.count <= characters else {
             throw refusal(name, "must not be longer than \(characters) graphemes")
         }
@@ -57,14 +61,18 @@ struct RecordFields {
     func offset(_ name: String) throws(BlueskyRefusal) -> Int {
         guard let value = members[name] else { throw missing(name) }
         guard case .integer(let number) = value else { throw refusal(name, "must be an integer") }
-        guard let offset = Int(exactly: number), offset >= 0 else { throw refusal(name, "can not be less than 0") }
+        guard let offset = Int(exactly: number), offset >= 0 else {
+            throw refusal(name, "can not be less than 0")
+        }
         return offset
     }
 
     func list(_ name: String, atMost maximum: Int = .max) throws(BlueskyRefusal) -> [RecordValue]? {
         guard let value = members[name] else { return nil }
         guard let items = value.list else { throw refusal(name, "must be an array") }
-        guard items.count <= maximum else { throw refusal(name, "must not have more than \(maximum) elements") }
+        guard items.count <= maximum else {
+            throw refusal(name, "must not have more than \(maximum) elements")
+        }
         return items
     }
 
@@ -81,12 +89,15 @@ struct RecordFields {
         return try RecordFields(value, of: collection, path: "\(path)/\(name)", allowed: allowed)
     }
 
-    func requiredFields(_ name: String, allowed: Set<String>) throws(BlueskyRefusal) -> RecordFields {
+    func requiredFields(_ name: String, allowed: Set<String>) throws(BlueskyRefusal) -> RecordFields
+    {
         guard let fields = try fields(name, allowed: allowed) else { throw missing(name) }
         return fields
     }
 
-    func missing(_ name: String) -> BlueskyRefusal { refusal(nil, "must have the property \"\(name)\"") }
+    func missing(_ name: String) -> BlueskyRefusal {
+        refusal(nil, "must have the property \"\(name)\"")
+    }
 
     /// - Throws: `InvalidRequest` unless the record says of itself what it is.
     func requireType(_ type: String) throws(BlueskyRefusal) {
@@ -98,8 +109,12 @@ struct RecordFields {
     func reference(_ name: String) throws(BlueskyRefusal) -> StrongReference {
         let fields = try requiredFields(name, allowed: ["$type", "uri", "cid"])
         let (uri, cid) = (try fields.requiredText("uri"), try fields.requiredText("cid"))
-        guard RecordAddress(uri) != nil else { throw fields.refusal("uri", "must be a valid at-uri") }
-        guard ContentID.bytes(of: cid) != nil else { throw fields.refusal("cid", "must be a cid string") }
+        guard RecordAddress(uri) != nil else {
+            throw fields.refusal("uri", "must be a valid at-uri")
+        }
+        guard ContentID.bytes(of: cid) != nil else {
+            throw fields.refusal("cid", "must be a cid string")
+        }
         return StrongReference(uri: uri, cid: cid)
     }
 
@@ -107,12 +122,17 @@ struct RecordFields {
     func selfLabels() throws(BlueskyRefusal) -> [String] {
         guard let fields = try fields("labels", allowed: ["$type", "values"]) else { return [] }
         try fields.requireType("com.atproto.label.defs#selfLabels")
-        guard let values = try fields.list("values", atMost: 10) else { throw fields.missing("values") }
+        guard let values = try fields.list("values", atMost: 10) else {
+            throw fields.missing("values")
+        }
         var labels: [String] = []
         for (index, value) in values.enumerated() {
             let label = try RecordFields(
-                value, of: collection, path: "\(fields.path)/values/\(index)", allowed: ["$type", "val"])
-            guard let text = try label.text("val", characters: 128, bytes: 128) else { throw label.missing("val") }
+                value, of: collection, path: "\(fields.path)/values/\(index)",
+                allowed: ["$type", "val"])
+            guard let text = try label.text("val", characters: 128, bytes: 128) else {
+                throw label.missing("val")
+            }
             labels.append(text)
         }
         return labels
@@ -150,7 +170,8 @@ struct PostRecord {
         language = try Self.languages(fields).first
         for (index, facet) in (try fields.list("facets") ?? []).enumerated() {
             let facet = try RecordFields(
-                facet, of: fields.collection, path: "Record/facets/\(index)", allowed: ["$type", "index", "features"])
+                facet, of: fields.collection, path: "Record/facets/\(index)",
+                allowed: ["$type", "index", "features"])
             try read(facet)
         }
         try Self.checkTags(fields)
@@ -206,12 +227,17 @@ struct PostRecord {
             let image = try RecordFields(
                 item, of: fields.collection, path: "\(embed.path)/images/\(index)",
                 allowed: ["$type", "alt", "image", "aspectRatio"])
-            let blob = try image.requiredFields("image", allowed: ["$type", "ref", "mimeType", "size"])
+            let blob = try image.requiredFields(
+                "image", allowed: ["$type", "ref", "mimeType", "size"])
             try blob.requireType("blob")
             let cid = try blob.requiredFields("ref", allowed: ["$link"]).requiredText("$link")
-            guard ContentID.bytes(of: cid) != nil else { throw blob.refusal("ref", "must be a cid link") }
+            guard ContentID.bytes(of: cid) != nil else {
+                throw blob.refusal("ref", "must be a cid link")
+            }
             let type = try blob.requiredText("mimeType")
-            guard type.hasPrefix("image/") else { throw blob.refusal("mimeType", "must match image/*") }
+            guard type.hasPrefix("image/") else {
+                throw blob.refusal("mimeType", "must match image/*")
+            }
             guard try blob.offset("size") <= largestImage else {
                 throw blob.refusal("size", "must not be larger than \(largestImage) bytes")
             }
@@ -230,14 +256,18 @@ struct PostRecord {
         let index = try facet.requiredFields("index", allowed: ["$type", "byteStart", "byteEnd"])
         let (start, end) = (try index.offset("byteStart"), try index.offset("byteEnd"))
         let bytes = text.utf8
-        guard start < end, end <= bytes.count else { throw index.refusal(nil, "is not within the text") }
+        guard start < end, end <= bytes.count else {
+            throw index.refusal(nil, "is not within the text")
+        }
         for offset in [start, end] where offset < bytes.count {
             // A byte of the form 10xxxxxx goes on with the character before it.
             guard bytes[bytes.index(bytes.startIndex, offsetBy: offset)] & 0xC0 != 0x80 else {
                 throw index.refusal(nil, "cuts a character in two")
             }
         }
-        guard let features = try facet.list("features"), !features.isEmpty else { throw facet.missing("features") }
+        guard let features = try facet.list("features"), !features.isEmpty else {
+            throw facet.missing("features")
+        }
         for (number, feature) in features.enumerated() {
             let feature = try RecordFields(
                 feature, of: facet.collection, path: "\(facet.path)/features/\(number)",
@@ -250,17 +280,22 @@ struct PostRecord {
         switch try feature.requiredText("$type") {
         case "app.bsky.richtext.facet#mention":
             let did = try feature.requiredText("did")
-            guard RecordSyntax.isDID(did) else { throw feature.refusal("did", "must be a valid did") }
+            guard RecordSyntax.isDID(did) else {
+                throw feature.refusal("did", "must be a valid did")
+            }
             if !mentions.contains(did) { mentions.append(did) }
         case "app.bsky.richtext.facet#link":
             guard RecordSyntax.isURI(try feature.requiredText("uri")) else {
                 throw feature.refusal("uri", "must be a uri")
             }
         case "app.bsky.richtext.facet#tag":
-            guard let tag = try feature.text("tag", characters: 64, bytes: 640) else { throw feature.missing("tag") }
+            guard let tag = try feature.text("tag", characters: 64, bytes: 640) else {
+                throw feature.missing("tag")
+            }
             guard !tag.isEmpty else { throw feature.refusal("tag", "must not be empty") }
         default:
-            throw feature.refusal("$type", "must be mention, link or tag of app.bsky.richtext.facet")
+            throw feature.refusal(
+                "$type", "must be mention, link or tag of app.bsky.richtext.facet")
         }
     }
 }
@@ -297,12 +332,15 @@ struct GateRecord {
     /// - Throws: `InvalidRequest` that says which rule the record breaks.
     init(_ record: RecordValue, in collection: String) throws(BlueskyRefusal) {
         let isThread = collection == RecordAddress.threadGates
-        let own: Set = isThread ? ["allow", "hiddenReplies"] : ["detachedEmbeddingUris", "embeddingRules"]
+        let own: Set =
+            isThread ? ["allow", "hiddenReplies"] : ["detachedEmbeddingUris", "embeddingRules"]
         let fields = try RecordFields(
             record, of: collection, allowed: own.union(["$type", "post", "createdAt"]))
         try fields.requireType(collection)
         post = try fields.requiredText("post")
-        guard RecordAddress(post) != nil else { throw fields.refusal("post", "must be a valid at-uri") }
+        guard RecordAddress(post) != nil else {
+            throw fields.refusal("post", "must be a valid at-uri")
+        }
         _ = try fields.requiredDate("createdAt")
         let name = isThread ? "allow" : "embeddingRules"
         guard let listed = try fields.list(name, atMost: 5) else { return }

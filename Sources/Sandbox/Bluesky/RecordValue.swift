@@ -33,12 +33,14 @@ enum RecordValue: Equatable, Sendable {
         case .integer(let value): .integer(Int(value))
         case .text(let value): .string(value)
         case .list(let items): .array(items.map(\.json))
-        case .map(let members): .object(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) })
+        case .map(let members):
+            .object(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) })
         }
     }
 }
 
-extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral,
+extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
     init(stringLiteral value: String) { self = .text(value) }
@@ -55,7 +57,8 @@ extension RecordValue: Decodable {
     /// Numbers with a fraction have no place in the data model.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.maximumDepth else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "nested too deeply"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "nested too deeply"))
         }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -133,14 +136,16 @@ struct ContentID: Equatable, Sendable {
 }
 
 extension RecordValue {
-    /// The one binary form of the value: short lengths, members ordered by the length of their names, then by bytes.
+    /// The one binary form of the value: short lengths, members ordered by the length of their
+    /// names, then by bytes.
     func appendCBOR(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(0xF6)
         case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
         case .integer(let value):
             // -1 is 0 of the negative kind, and so on.
-            Self.append(value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
+            Self.append(
+                value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
         case .text(let text):
             Self.append(3, UInt64(text.utf8.count), to: &bytes)
             bytes += text.utf8
@@ -148,7 +153,9 @@ extension RecordValue {
             Self.append(4, UInt64(items.count), to: &bytes)
             for item in items { item.appendCBOR(to: &bytes) }
         case .map(let members):
-            if members.count == 1, let link = members["$link"]?.text, let linked = ContentID.bytes(of: link) {
+            if members.count == 1, let link = members["$link"]?.text,
+                let linked = ContentID.bytes(of: link)
+            {
                 // A link is tag 42 around the identifier after a zero byte.
                 bytes += [0xD8, 0x2A]
                 Self.append(2, UInt64(linked.count + 1), to: &bytes)
@@ -165,7 +172,8 @@ extension RecordValue {
 
     private static func isBefore(_ first: String, _ second: String) -> Bool {
         let (left, right) = (first.utf8, second.utf8)
-        return left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+        return left.count == right.count
+            ? left.lexicographicallyPrecedes(right) : left.count < right.count
     }
 
     private static func append(_ kind: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A request that has passed the gate: its route is known, its token is good, its parameters are known by name.
+/// A request that has passed the gate: its route is known, its token is good, its parameters are
+/// known by name.
 struct MastodonCall: Sendable {
     var request: WireRequest
     /// The values that stand for `:name` in the route, in order.
@@ -25,7 +26,8 @@ struct MastodonCall: Sendable {
     /// The JSON entities of the answer, as the caller may see them.
     func entities(_ state: SandboxState) -> MastodonEntities {
         MastodonEntities(
-            state: state, viewer: caller, habits: habits, base: "http://" + (request.header("host") ?? "127.0.0.1"))
+            state: state, viewer: caller, habits: habits,
+            base: "http://" + (request.header("host") ?? "127.0.0.1"))
     }
 
     /// The account of the token.
@@ -34,7 +36,8 @@ struct MastodonCall: Sendable {
     func account() throws(WireRefusal) -> Int {
         guard let caller else {
             throw WireRefusal(
-                status: 401, message: "This method requires an authenticated user", tokenFault: .missing)
+                status: 401, message: "This method requires an authenticated user",
+                tokenFault: .missing)
         }
         return caller
     }
@@ -61,16 +64,20 @@ struct MastodonCall: Sendable {
                 "\(Self.escaped($0.name))=\(Self.escaped($0.value))"
             }
             let host = request.header("host") ?? "127.0.0.1"
-            return "<http://\(host)\(request.path)?\(pairs.joined(separator: "&"))>; rel=\"\(relation)\""
+            return
+                "<http://\(host)\(request.path)?\(pairs.joined(separator: "&"))>; rel=\"\(relation)\""
         }
         let cursor = links == .untilEmptySince ? "since_id" : "min_id"
-        let both = [older.map { link("max_id", $0, "next") }, newer.map { link(cursor, $0, "prev") }]
+        let both = [
+            older.map { link("max_id", $0, "next") }, newer.map { link(cursor, $0, "prev") },
+        ]
         let value = both.compactMap(\.self).joined(separator: ", ")
         return value.isEmpty ? [] : [("link", value)]
     }
 
     private static func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? ""
+        text.addingPercentEncoding(
+            withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? ""
     }
 }
 
@@ -86,7 +93,8 @@ struct MastodonRoute: Sendable {
     }
 
     /// A method of the call.
-    typealias Answer = @Sendable (MastodonCall) -> (inout SandboxState) throws(WireRefusal) -> WireAnswer
+    typealias Answer =
+        @Sendable (MastodonCall) -> (inout SandboxState) throws(WireRefusal) -> WireAnswer
 
     var method: String
     /// Segments beginning with `:` stand for any value.
@@ -99,7 +107,8 @@ struct MastodonRoute: Sendable {
     var answer: Answer
 
     init(
-        _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [], fields: Set<String> = [],
+        _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [],
+        fields: Set<String> = [],
         answersWithPage: Bool = false, answer: @escaping Answer
     ) {
         self.method = method

@@ -8,9 +8,12 @@ extension MastodonCall {
             "GET", "/api/v1/accounts/verify_credentials", .scope(["profile", "read:accounts"]),
             answer: MastodonCall.verifyCredentials),
         MastodonRoute(
-            "GET", "/api/v1/accounts/lookup", .anybody(.name), parameters: ["acct"], answer: MastodonCall.lookUp),
-        MastodonRoute("GET", "/api/v1/accounts/:id", .anybody(.account), answer: MastodonCall.readAccount),
-        MastodonRoute("GET", "/api/v1/apps/verify_credentials", .scope([]), answer: MastodonCall.application),
+            "GET", "/api/v1/accounts/lookup", .anybody(.name), parameters: ["acct"],
+            answer: MastodonCall.lookUp),
+        MastodonRoute(
+            "GET", "/api/v1/accounts/:id", .anybody(.account), answer: MastodonCall.readAccount),
+        MastodonRoute(
+            "GET", "/api/v1/apps/verify_credentials", .scope([]), answer: MastodonCall.application),
         MastodonRoute(
             "PATCH", "/api/v1/accounts/update_credentials", .scope(["write:accounts"]),
             fields: MastodonCall.profileFields.union(["bot", "actor_type", "note"]),
@@ -25,12 +28,16 @@ extension MastodonCall {
         guard let name = parameter("acct"), !name.isEmpty else {
             throw WireRefusal(status: 400, message: "Bad Request: acct is missing")
         }
-        guard let index = state.population.index(of: name.drop { $0 == "@" }) else { throw .notFound }
+        guard let index = state.population.index(of: name.drop { $0 == "@" }) else {
+            throw .notFound
+        }
         return .json(try shown(index, state))
     }
 
     private func readAccount(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        guard let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits) else {
+        guard
+            let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits)
+        else {
             throw .notFound
         }
         return .json(try shown(index, state))
@@ -57,7 +64,8 @@ extension MastodonCall {
         guard !habits.lacksApplications else { throw .notThere }
         let entity: WireJSON = [
             "id": "1", "name": .string(application ?? ""), "website": nil,
-            "redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
+            "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
+            "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
         ]
         if habits.hidesApplicationScopes { return .json(entity) }
         return .json(entity.adding(("scopes", .array(scopes.sorted().map(WireJSON.string)))))
@@ -65,7 +73,9 @@ extension MastodonCall {
 
     private static let (profileRows, bioLimit, rowLimit) = (4, 500, 255)
     private static let profileFields = Set(
-        (0...profileRows).flatMap { ["fields_attributes[\($0)][name]", "fields_attributes[\($0)][value]"] })
+        (0...profileRows).flatMap {
+            ["fields_attributes[\($0)][name]", "fields_attributes[\($0)][value]"]
+        })
 
     /// What the account says of itself.
     private func updateProfile(of person: Int, _ state: inout SandboxState) throws(WireRefusal) {
@@ -75,7 +85,9 @@ extension MastodonCall {
             rows.append((name, try fields.text("fields_attributes[\(index)][value]") ?? ""))
         }
         let note = try fields.text("note")
-        guard note?.unicodeScalars.count ?? 0 <= Self.bioLimit else { throw .invalid("Note is too long") }
+        guard note?.unicodeScalars.count ?? 0 <= Self.bioLimit else {
+            throw .invalid("Note is too long")
+        }
         guard rows.count <= Self.profileRows else { throw .invalid("Fields are too many") }
         guard rows.allSatisfy({ max($0.name.count, $0.value.count) <= Self.rowLimit }) else {
             throw .invalid("Fields are too long")
@@ -89,9 +101,13 @@ extension MastodonCall {
     /// Whether the account is automated: Pleroma asks for it in its own way.
     private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
-        if let flag = try fields.flag("bot"), !habits.dropsBotMarks { state.botFlags[person] = flag }
+        if let flag = try fields.flag("bot"), !habits.dropsBotMarks {
+            state.botFlags[person] = flag
+        }
         if habits.software == .pleroma, let type = try fields.text("actor_type") {
-            guard ["Person", "Service"].contains(type) else { throw .invalid("actor_type is not known") }
+            guard ["Person", "Service"].contains(type) else {
+                throw .invalid("actor_type is not known")
+            }
             state.botFlags[person] = type == "Service"
         }
         if !habits.dropsProfiles { try updateProfile(of: person, &state) }
@@ -106,7 +122,8 @@ extension MastodonCall {
         MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.second),
         MastodonRoute("GET", "/api/v1/custom_emojis", .open, answer: MastodonCall.emoji),
         MastodonRoute("GET", "/api/v1/instance/rules", .open, answer: MastodonCall.rules),
-        MastodonRoute("GET", "/api/v1/instance/extended_description", .open, answer: MastodonCall.aboutPage),
+        MastodonRoute(
+            "GET", "/api/v1/instance/extended_description", .open, answer: MastodonCall.aboutPage),
     ]
 
     private var rules: WireJSON {
@@ -173,7 +190,8 @@ extension MastodonCall {
                 habits.emoji.map { name in
                     let url = WireJSON.string("https://\(SamplePeople.host)/emoji/\(name).png")
                     return [
-                        "shortcode": .string(name), "url": url, "static_url": url, "visible_in_picker": true,
+                        "shortcode": .string(name), "url": url, "static_url": url,
+                        "visible_in_picker": true,
                         "category": "cats",
                     ]
                 }))
@@ -181,17 +199,23 @@ extension MastodonCall {
 
     private func first(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let entity: WireJSON = [
-            "uri": .string(SamplePeople.host), "title": "Sandbox", "short_description": "A small network.",
-            "description": "", "email": "admin@sandbox.example", "version": .string(Self.version(habits.software)),
+            "uri": .string(SamplePeople.host), "title": "Sandbox",
+            "short_description": "A small network.",
+            "description": "", "email": "admin@sandbox.example",
+            "version": .string(Self.version(habits.software)),
             "urls": ["streaming_api": .string("wss://\(SamplePeople.host)")],
             "stats": [
-                "user_count": .integer(state.people.count), "status_count": .integer(state.posts.count),
+                "user_count": .integer(state.people.count),
+                "status_count": .integer(state.posts.count),
                 "domain_count": 2,
             ],
-            "thumbnail": nil, "languages": ["ja", "en"], "registrations": false, "approval_required": false,
+            "thumbnail": nil, "languages": ["ja", "en"], "registrations": false,
+            "approval_required": false,
             "invites_enabled": false, "contact_account": nil, "rules": rules,
         ]
-        guard habits.software == .pleroma else { return .json(entity.adding(("configuration", limits(habits)))) }
+        guard habits.software == .pleroma else {
+            return .json(entity.adding(("configuration", limits(habits))))
+        }
         return .json(
             entity.adding(
                 ("max_toot_chars", .integer(habits.maximumCharacters)),
@@ -201,17 +225,21 @@ extension MastodonCall {
     private func second(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard !habits.lacksInstanceV2 else { throw .notThere }
         let entity: WireJSON = [
-            "domain": .string(SamplePeople.host), "title": "Sandbox", "version": .string(Self.version(habits.software)),
+            "domain": .string(SamplePeople.host), "title": "Sandbox",
+            "version": .string(Self.version(habits.software)),
             "source_url": .string(source(habits.software)), "description": "A small network.",
             "usage": ["users": ["active_month": .integer(state.people.count)]],
-            "thumbnail": ["url": "https://sandbox.example/thumbnail.png"], "languages": ["ja", "en"],
-            "configuration": limits(habits).adding(("urls", ["streaming": .string("wss://\(SamplePeople.host)")])),
+            "thumbnail": ["url": "https://sandbox.example/thumbnail.png"],
+            "languages": ["ja", "en"],
+            "configuration": limits(habits).adding(
+                ("urls", ["streaming": .string("wss://\(SamplePeople.host)")])),
             "registrations": ["enabled": false, "approval_required": false, "message": nil],
             "contact": ["email": "admin@sandbox.example", "account": nil], "rules": rules,
         ]
         switch habits.software {
         case .mastodon: return .json(entity.adding(("api_versions", ["mastodon": 6])))
-        case .gotosocial: return .json(entity.adding(("account_domain", .string(SamplePeople.host))))
+        case .gotosocial:
+            return .json(entity.adding(("account_domain", .string(SamplePeople.host))))
         case .pleroma, .takahe, .snac, .friendica, .wordpress: return .json(entity)
         }
     }
@@ -223,24 +251,35 @@ extension MastodonCall {
         MastodonRoute(
             "POST", "/api/v1/statuses", .scope(["write:statuses"]),
             fields: [
-                "status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids",
+                "status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive",
+                "media_ids",
                 "quote_approval_policy", "content_type",
             ],
             answersWithPage: true, answer: MastodonCall.publish),
-        MastodonRoute("GET", "/api/v1/statuses/:id", .anybody(.post), answersWithPage: true, answer: MastodonCall.read),
         MastodonRoute(
-            "GET", "/api/v2/search", .anybody(.search), parameters: ["q", "type", "resolve", "limit"],
+            "GET", "/api/v1/statuses/:id", .anybody(.post), answersWithPage: true,
+            answer: MastodonCall.read),
+        MastodonRoute(
+            "GET", "/api/v2/search", .anybody(.search),
+            parameters: ["q", "type", "resolve", "limit"],
             answer: MastodonCall.search),
-        MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody(.context), answer: MastodonCall.context),
-        MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
+        MastodonRoute(
+            "GET", "/api/v1/statuses/:id/context", .anybody(.context), answer: MastodonCall.context),
+        MastodonRoute(
+            "DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]),
+            answer: MastodonCall.delete),
         MastodonRoute(
             "PUT", "/api/v1/statuses/:id", .scope(["write:statuses"]),
-            fields: ["status", "language", "spoiler_text", "sensitive", "content_type", "media_ids"],
+            fields: [
+                "status", "language", "spoiler_text", "sensitive", "content_type", "media_ids",
+            ],
             answersWithPage: true, answer: MastodonCall.edit),
         MastodonRoute(
-            "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]), answer: MastodonCall.favorite),
+            "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]),
+            answer: MastodonCall.favorite),
         MastodonRoute(
-            "POST", "/api/v1/statuses/:id/unfavourite", .scope(["write:favourites"]), answer: MastodonCall.unfavorite),
+            "POST", "/api/v1/statuses/:id/unfavourite", .scope(["write:favourites"]),
+            answer: MastodonCall.unfavorite),
     ]
 
     private func read(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -252,10 +291,13 @@ extension MastodonCall {
         let wanted = request.query.first { $0.name == "q" }?.value ?? ""
         let current = state
         let entities = entities(current)
-        let number = habits.searchesWordsOnly ? nil : wanted.split(separator: "/").last.flatMap { Int64($0) }
+        let number =
+            habits.searchesWordsOnly ? nil : wanted.split(separator: "/").last.flatMap { Int64($0) }
         let found = number.flatMap { current.posts[$0] }.map { [$0] } ?? []
-        let statuses = found.filter { entities.uri(of: $0) == wanted && current.canSee($0, as: caller) }
-            .map(entities.status)
+        let statuses = found.filter {
+            entities.uri(of: $0) == wanted && current.canSee($0, as: caller)
+        }
+        .map(entities.status)
         return .json(["accounts": .array([]), "statuses": .array(statuses), "hashtags": .array([])])
     }
 
@@ -268,9 +310,12 @@ extension MastodonCall {
         }
         let size = habits.contextSize ?? .init(ancestors: .max, descendants: .max)
         let ancestors = visible(current.ancestors(of: found)).suffix(size.ancestors)
-        let answers = visible(current.descendants(of: found)) + [entities.crowd(below: found)].compactMap(\.self)
+        let answers =
+            visible(current.descendants(of: found))
+            + [entities.crowd(below: found)].compactMap(\.self)
         return .json([
-            "ancestors": .array(Array(ancestors)), "descendants": .array(Array(answers.prefix(size.descendants))),
+            "ancestors": .array(Array(ancestors)),
+            "descendants": .array(Array(answers.prefix(size.descendants))),
         ])
     }
 
@@ -278,7 +323,9 @@ extension MastodonCall {
         let author = try account()
         let draft = try draft(state)
         let published = state.publish(draft, by: author, at: now)
-        guard habits.answersWithParentID, let parent = published.replyTo else { return status(published, of: state) }
+        guard habits.answersWithParentID, let parent = published.replyTo else {
+            return status(published, of: state)
+        }
         let id = WireJSON.string(habits.ids.text(of: parent))
         return .json(entities(state).status(published).replacing("id", with: id))
     }
@@ -288,7 +335,8 @@ extension MastodonCall {
         guard found.author == (try account()) else {
             let status = habits.foreignPostStatus
             throw WireRefusal(
-                status: status, message: status == 401 ? "Not the author of this status" : "Record not found")
+                status: status,
+                message: status == 401 ? "Not the author of this status" : "Record not found")
         }
         let isSecond = state.deleted.contains(found.id)
         guard !isSecond || habits.secondDeletion == .repeated else {
@@ -321,11 +369,13 @@ extension MastodonCall {
         let swept = isSwept ? state.descendants(of: post) : []
         for gone in [post] + swept where !state.deleted.contains(gone.id) {
             state.delete(
-                gone.id, isShownStill: habits.showsDeletedTo != .nobody, datedAt: habits.datesDeletions ? now : nil)
+                gone.id, isShownStill: habits.showsDeletedTo != .nobody,
+                datedAt: habits.datesDeletions ? now : nil)
         }
     }
 
-    /// Another text, language and warning; what it answers stays, and who sees it, but on some programs.
+    /// Another text, language and warning; what it answers stays, and who sees it, but on some
+    /// programs.
     private func edit(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let found = try post(state)
         guard found.author == (try account()) else { throw .notFound }
@@ -345,7 +395,9 @@ extension MastodonCall {
     }
 
     /// Carries out the deletions whose time has come, and counts a request for the others.
-    static func finishDeletions(in state: inout SandboxState, _ habits: MastodonHabits, at now: Date) {
+    static func finishDeletions(
+        in state: inout SandboxState, _ habits: MastodonHabits, at now: Date
+    ) {
         for (id, leaving) in state.leaving {
             guard leaving.due <= now || leaving.looks == 0 else {
                 state.leaving[id]?.looks -= 1
@@ -407,7 +459,8 @@ extension MastodonCall {
     }
 
     private func isShown(_ post: SandboxPost, _ state: SandboxState) -> Bool {
-        if state.deleted.contains(post.id), habits.showsDeletedTo == .author, caller != post.author {
+        if state.deleted.contains(post.id), habits.showsDeletedTo == .author, caller != post.author
+        {
             return false
         }
         return state.canSee(post, as: caller) || habits.showsHiddenPostsToAccounts && caller != nil
@@ -417,9 +470,14 @@ extension MastodonCall {
     private func wholeText() throws(WireRefusal) -> String {
         let text = try fields.text("status") ?? ""
         let warning = try fields.text("spoiler_text") ?? ""
-        guard text.contains(where: { !$0.isWhitespace }) else { throw .invalid("Text can't be blank") }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw .invalid("Text can't be blank")
+        }
         let maximum = habits.maximumCharacters
-        guard StatusText.length(of: text, perLink: habits.charactersPerLink) + warning.count <= maximum else {
+        guard
+            StatusText.length(of: text, perLink: habits.charactersPerLink) + warning.count
+                <= maximum
+        else {
             throw .invalid("Text character limit of \(maximum) exceeded")
         }
         return text
@@ -441,7 +499,8 @@ extension MastodonCall {
         if habits.ignoresSensitive { draft.isSensitive = false }
         draft.warningsAreTitles = habits.warningsAreTitles
         if habits.showsDirectAsPrivate, draft.visibility == .private,
-            let answered = draft.replyTo.flatMap({ state.posts[$0] }), answered.visibility == .direct
+            let answered = draft.replyTo.flatMap({ state.posts[$0] }),
+            answered.visibility == .direct
         {
             draft.visibility = .direct
         }
@@ -472,7 +531,8 @@ extension MastodonCall {
         return visibility
     }
 
-    private static let mentionNeeded = WireRefusal(status: 400, message: "No mentions found", isExpected: true)
+    private static let mentionNeeded = WireRefusal(
+        status: 400, message: "No mentions found", isExpected: true)
 
     /// Whether the text names somebody without a host.
     private func namesNeighbor() throws(WireRefusal) -> Bool {
@@ -485,8 +545,13 @@ extension MastodonCall {
     private func language() throws(WireRefusal) -> String? {
         guard let text = try fields.text("language") else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let isCode = (2...3).contains(parts[0].utf8.count) && parts[0].utf8.allSatisfy { (0x61...0x7A).contains($0) }
-        guard isCode, parts.dropFirst().allSatisfy({ !$0.isEmpty && $0.utf8.count <= 8 && StatusText.isUserName($0) })
+        let isCode =
+            (2...3).contains(parts[0].utf8.count)
+            && parts[0].utf8.allSatisfy { (0x61...0x7A).contains($0) }
+        guard isCode,
+            parts.dropFirst().allSatisfy({
+                !$0.isEmpty && $0.utf8.count <= 8 && StatusText.isUserName($0)
+            })
         else { throw .invalid("Language is not a language code") }
         return text
     }

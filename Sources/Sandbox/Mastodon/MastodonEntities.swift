@@ -52,30 +52,41 @@ struct MastodonEntities {
         return [
             "id": accountText(index), "username": .string(person.userName), "acct": name,
             "display_name": .string(person.displayName), "locked": false,
-            "bot": .bool(state.botFlags[index] ?? person.isBot), "discoverable": true, "indexable": false,
+            "bot": .bool(state.botFlags[index] ?? person.isBot), "discoverable": true,
+            "indexable": false,
             "group": false,
             "created_at": time(Self.epoch),
             "note": .string(StatusHTML(note(index), population: state.population).html),
-            "url": .string(person.profileAddress), "uri": .string(person.uri), "avatar": .string(picture),
-            "avatar_static": .string(picture), "header": .string(picture), "header_static": .string(picture),
+            "url": .string(person.profileAddress), "uri": .string(person.uri),
+            "avatar": .string(picture),
+            "avatar_static": .string(picture), "header": .string(picture),
+            "header_static": .string(picture),
             "followers_count": 12, "following_count": 34,
             "statuses_count": .integer(state.postsByAuthor[index].count),
-            "last_status_at": .optional(newest.map { String($0.createdAt.rfc3339.prefix(10)) }), "noindex": false,
+            "last_status_at": .optional(newest.map { String($0.createdAt.rfc3339.prefix(10)) }),
+            "noindex": false,
             "emojis": [], "roles": [], "fields": rows(index, asShown: true),
         ]
     }
 
-    private func note(_ index: Int) -> String { state.profiles[index]?.note ?? state.people[index].bio }
+    private func note(_ index: Int) -> String {
+        state.profiles[index]?.note ?? state.people[index].bio
+    }
 
     /// The table of a profile; a page that links back is known to be its owner's.
     private func rows(_ index: Int, asShown: Bool) -> WireJSON {
         .array(
             (state.profiles[index]?.fields ?? []).map { row in
-                let owner = state.people.indices.first { state.people[$0].profileAddress == row.value }
-                let linksBack = owner.map { note($0).contains(state.people[index].profileAddress) } ?? false
+                let owner = state.people.indices.first {
+                    state.people[$0].profileAddress == row.value
+                }
+                let linksBack =
+                    owner.map { note($0).contains(state.people[index].profileAddress) } ?? false
                 return [
                     "name": .string(row.name),
-                    "value": .string(asShown ? StatusHTML(row.value, population: state.population).html : row.value),
+                    "value": .string(
+                        asShown
+                            ? StatusHTML(row.value, population: state.population).html : row.value),
                     "verified_at": .optional(linksBack ? Self.epoch.rfc3339 : nil),
                 ]
             })
@@ -90,12 +101,19 @@ struct MastodonEntities {
             (
                 "source",
                 [
-                    "privacy": .string(habits.defaultVisibility.rawValue), "sensitive": false, "language": nil,
+                    "privacy": .string(habits.defaultVisibility.rawValue), "sensitive": false,
+                    "language": nil,
                     "note": .string(note(index)),
                     "fields": rows(index, asShown: false), "follow_requests_count": 0,
                 ]
             ),
-            ("role", ["id": "-99", "name": "", "permissions": "65536", "color": "", "highlighted": false]))
+            (
+                "role",
+                [
+                    "id": "-99", "name": "", "permissions": "65536", "color": "",
+                    "highlighted": false,
+                ]
+            ))
     }
 
     func status(_ id: Int64) -> WireJSON? { state.posts[id].map(status) }
@@ -116,17 +134,22 @@ struct MastodonEntities {
         return status(answer).repeated(habits.ids.text(of: answer.id), as: names)
     }
 
-    private func soundStatus(_ post: SandboxPost) -> WireJSON { narrowed(status: plainStatus(post), post) }
+    private func soundStatus(_ post: SandboxPost) -> WireJSON {
+        narrowed(status: plainStatus(post), post)
+    }
 
     /// The status with the fields that a program has for audiences besides Mastodon's.
     private func narrowed(status: WireJSON, _ post: SandboxPost) -> WireJSON {
-        let fields = habits.narrowed.filter { $0.phrase.isEmpty || post.text.contains($0.phrase) }.map(\.field)
+        let fields = habits.narrowed.filter { $0.phrase.isEmpty || post.text.contains($0.phrase) }
+            .map(\.field)
         var flags: [String: Bool] = [:]
         var texts: [String: String] = [:]
         var pleroma: [(String, WireJSON)] = []
         // GoToSocial, and Pleroma of posts that were made there, say so of every post.
         if habits.software == .gotosocial { flags["local_only"] = false }
-        if habits.software == .pleroma { pleroma = [("local", true), ("expires_at", nil), ("thread_muted", false)] }
+        if habits.software == .pleroma {
+            pleroma = [("local", true), ("expires_at", nil), ("thread_muted", false)]
+        }
         for field in fields {
             switch field {
             case .flag(let name, let value): flags[name] = value
@@ -137,10 +160,14 @@ struct MastodonEntities {
             }
         }
         var status = status
-        for (name, value) in flags.sorted(by: { $0.key < $1.key }) { status = status.adding((name, .bool(value))) }
+        for (name, value) in flags.sorted(by: { $0.key < $1.key }) {
+            status = status.adding((name, .bool(value)))
+        }
         for (name, value) in texts.sorted(by: { $0.key < $1.key }) {
             let field = WireJSON.string(value)
-            status = name == "visibility" ? status.replacing(name, with: field) : status.adding((name, field))
+            status =
+                name == "visibility"
+                ? status.replacing(name, with: field) : status.adding((name, field))
         }
         return pleroma.isEmpty ? status : status.adding(("pleroma", .object(pleroma)))
     }
@@ -158,17 +185,22 @@ struct MastodonEntities {
             "visibility": .string(visibility(of: post)),
             "language": language(of: content),
             "uri": .string(uri(of: post) + (original == nil ? "" : "/activity")),
-            "url": .string((original ?? post).pageAddress(by: original.map { state.people[$0.author] } ?? author)),
+            "url": .string(
+                (original ?? post).pageAddress(
+                    by: original.map { state.people[$0.author] } ?? author)),
             "replies_count": .integer(post.replies), "reblogs_count": 0,
             "favourites_count": .integer(post.favorites), "quotes_count": 0,
             "edited_at": content.editedAt.map(time) ?? .null,
-            "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false), "reblogged": false,
+            "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false),
+            "reblogged": false,
             "muted": false, "bookmarked": false, "filtered": [],
-            "content": .padded(html(of: content), bytes: content.padding), "reblog": original.map(status) ?? .null,
+            "content": .padded(html(of: content), bytes: content.padding),
+            "reblog": original.map(status) ?? .null,
             "application": nil, "account": account(post.author),
             "media_attachments": .array(attachments(of: content)),
             "mentions": .array(mentions(in: content)),
-            "tags": .array(habits.namesNobody ? [] : content.html.tags.map(tag)), "emojis": [], "card": nil,
+            "tags": .array(habits.namesNobody ? [] : content.html.tags.map(tag)), "emojis": [],
+            "card": nil,
             "poll": content.attachment == .poll ? poll(content) : .null,
         ]
         return answered(policies(sourceText(entity, of: content), of: content), post)
@@ -183,7 +215,9 @@ struct MastodonEntities {
 
     private func visibility(of post: SandboxPost) -> String {
         if habits.losesVisibility, post.visibility != .direct { return Visibility.public.rawValue }
-        if habits.showsDirectAsPrivate, post.visibility == .direct { return Visibility.private.rawValue }
+        if habits.showsDirectAsPrivate, post.visibility == .direct {
+            return Visibility.private.rawValue
+        }
         return post.visibility.rawValue
     }
 
@@ -195,7 +229,9 @@ struct MastodonEntities {
         }
     }
 
-    private func isLocal(_ post: SandboxPost) -> Bool { state.people[post.author].host == SamplePeople.host }
+    private func isLocal(_ post: SandboxPost) -> Bool {
+        state.people[post.author].host == SamplePeople.host
+    }
 
     /// The status with the field `text`, where the server has it.
     private func sourceText(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
@@ -213,7 +249,8 @@ struct MastodonEntities {
             let mine = viewer == nil ? [] : ["me"]
             let automatic = WireJSON.array((names + mine).map(WireJSON.string))
             return [
-                "automatic_approval": automatic, "manual_approval": [], "always": automatic, "with_approval": [],
+                "automatic_approval": automatic, "manual_approval": [], "always": automatic,
+                "with_approval": [],
             ]
         }
         let names: [String]
@@ -226,21 +263,29 @@ struct MastodonEntities {
         return status.adding(
             (
                 "interaction_policy",
-                ["can_favourite": rule(names), "can_reply": rule(names), "can_reblog": rule(reposters)]
+                [
+                    "can_favourite": rule(names), "can_reply": rule(names),
+                    "can_reblog": rule(reposters),
+                ]
             ))
     }
 
     /// The status with the answered post, where the server gives it along.
     private func answered(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
-        guard habits.takesThreadAuthorForParents, let answered = post.replyTo.flatMap({ state.posts[$0] }) else {
+        guard habits.takesThreadAuthorForParents,
+            let answered = post.replyTo.flatMap({ state.posts[$0] })
+        else {
             return entity
         }
-        return entity.adding(("in_reply_to_status", ["id": text(answered.id), "account": account(answered.author)]))
+        return entity.adding(
+            ("in_reply_to_status", ["id": text(answered.id), "account": account(answered.author)]))
     }
 
     /// Whom the server says that a post answers.
     private func answeredAuthor(of post: SandboxPost) -> Int? {
-        guard habits.takesThreadAuthorForParents, post.replyTo != nil else { return post.replyToAuthor }
+        guard habits.takesThreadAuthorForParents, post.replyTo != nil else {
+            return post.replyToAuthor
+        }
         return state.ancestors(of: post).first?.author ?? post.replyToAuthor
     }
 
@@ -251,7 +296,9 @@ struct MastodonEntities {
         let parent = isLocal(post) && post.editedAt == nil ? post.replyToAuthor : nil
         if habits.namesParentAuthor, let parent, !people.contains(parent) { people.append(parent) }
         if habits.numbersMentions, let parent { people.insert(parent, at: 0) }
-        if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post), !people.contains(first) {
+        if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post),
+            !people.contains(first)
+        {
             people.insert(first, at: 0)
         }
         if habits.omitsViewerFromMentions { people.removeAll { $0 == viewer } }
@@ -266,8 +313,10 @@ struct MastodonEntities {
             "id": .string(habits.ids(of: .notifications).text(of: notification.id)),
             "type": .string(notification.kind.rawValue),
             "created_at": time(
-                habits.notificationDate(notification.createdAt), habits.notificationTimes ?? habits.times),
-            "group_key": .string("ungrouped-\(notification.id)"), "account": account(notification.cause),
+                habits.notificationDate(notification.createdAt),
+                habits.notificationTimes ?? habits.times),
+            "group_key": .string("ungrouped-\(notification.id)"),
+            "account": account(notification.cause),
         ]
         guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
         let whole = entity.adding(("status", status(post)))
@@ -324,7 +373,8 @@ struct MastodonEntities {
 
     private func attachment(_ id: Int64, address: String?, alt: String) -> WireJSON {
         [
-            "id": text(id), "type": "image", "url": .optional(address), "preview_url": .optional(address),
+            "id": text(id), "type": "image", "url": .optional(address),
+            "preview_url": .optional(address),
             "remote_url": nil, "meta": ["original": ["width": 640, "height": 480]],
             "description": alt.isEmpty ? nil : .string(alt), "blurhash": nil,
         ]
@@ -335,8 +385,10 @@ struct MastodonEntities {
             ["title": "yes", "votes_count": 3], ["title": "no", "votes_count": 2],
         ]
         return [
-            "id": text(post.id), "expires_at": time(post.createdAt.addingTimeInterval(86_400)), "expired": false,
-            "multiple": false, "votes_count": 5, "voters_count": 5, "options": .array(choices), "emojis": [],
+            "id": text(post.id), "expires_at": time(post.createdAt.addingTimeInterval(86_400)),
+            "expired": false,
+            "multiple": false, "votes_count": 5, "voters_count": 5, "options": .array(choices),
+            "emojis": [],
         ]
     }
 }
@@ -380,7 +432,9 @@ extension WireRefusal {
         }
     }
 
-    private static func written(_ text: String, as form: MastodonHabits.ErrorForm, status: Int) -> WireAnswer {
+    private static func written(_ text: String, as form: MastodonHabits.ErrorForm, status: Int)
+        -> WireAnswer
+    {
         switch form {
         case .json: .json(["error": .string(text)], status: status)
         case .plainText:

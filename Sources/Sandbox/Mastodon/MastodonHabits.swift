@@ -171,8 +171,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var listsAtMost: [List: Int] = [:]
     /// `types[]` and `exclude_types[]` have no effect.
     package var ignoresNotificationTypes = false
-    /// Seconds between the runs of a worker that makes all notifications since its last run; nil for
-    /// notifications at once.
+    /// Seconds between the runs of a worker that makes all notifications since its last run; nil
+    /// for notifications at once.
     package var notificationsEvery: TimeInterval?
     /// Favorites are ordered and cut by the ids of their posts.
     package var ordersFavoritesByPost = false
@@ -219,7 +219,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var validationStatus = 422
     /// Answers without a body have no `Content-Length`, and the connection ends.
     package var omitsEmptyLength = false
-    /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of reset.
+    /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of
+    /// reset.
     package var overloadEvery: Int?
     /// Requests count for the address that they come from, not for their token.
     package var limitsByAddress = false
@@ -293,10 +294,11 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Entities
 
-    /// Whom a post answers is the author of the thread's first post, who is named by every post of the thread; the
-    /// answered post comes along.
+    /// Whom a post answers is the author of the thread's first post, who is named by every post of
+    /// the thread; the answered post comes along.
     package var takesThreadAuthorForParents = false
-    /// A reply that was never edited names the author of the answered post, named in the text or not.
+    /// A reply that was never edited names the author of the answered post, named in the text or
+    /// not.
     package var namesParentAuthor = false
     /// The people that a post names are counted from 0; a reply has the answered author once more.
     package var numbersMentions = false
@@ -341,11 +343,13 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The scope `profile` is known, which is new.
     package var knowsProfileScope = true
     package var unknownScopes = UnknownScopes.refused
-    /// A code is exchanged for a token with the scopes that the person allowed, whatever the application asks for then.
+    /// A code is exchanged for a token with the scopes that the person allowed, whatever the
+    /// application asks for then.
     package var grantsWhatWasAllowed = false
     /// Nothing tells where and how to log in.
     package var lacksLoginMetadata = false
-    /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for nothing.
+    /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for
+    /// nothing.
     package var knowsCoarseScopesOnly = false
     /// Nobody can ask which application a token belongs to.
     package var lacksApplications = false
@@ -363,7 +367,9 @@ package struct MastodonHabits: Equatable, Sendable {
     /// When a notification about something that happened at `date` comes into the list.
     func notificationDate(_ date: Date) -> Date {
         guard let every = notificationsEvery, every > 0 else { return date }
-        return Date(timeIntervalSince1970: (date.timeIntervalSince1970 / every).rounded(.down) * every + every)
+        return Date(
+            timeIntervalSince1970: (date.timeIntervalSince1970 / every).rounded(.down) * every
+                + every)
     }
 
     func links(of list: List) -> Links { linksOf[list] ?? links }

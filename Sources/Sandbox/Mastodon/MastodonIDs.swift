@@ -4,11 +4,13 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     case decimal
     /// 26 characters that sort by time, as GoToSocial writes them.
     case ulid
-    /// Large and small letters and digits that sort by length and then by bytes, as Pleroma writes them.
+    /// Large and small letters and digits that sort by length and then by bytes, as Pleroma writes
+    /// them.
     case flake
     /// 32 hexadecimal digits that do not sort.
     case hash
-    /// Ten digits of seconds before a hash, as snac writes those of posts; those of people are the hash alone.
+    /// Ten digits of seconds before a hash, as snac writes those of posts; those of people are the
+    /// hash alone.
     case stampedHash
 
     /// What goes over the wire for a number of the sandbox.
@@ -17,7 +19,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         switch self {
         case .decimal: return String(number)
         case .ulid:
-            // 48 bits of time; of the 80 bits that are random elsewhere the first 16 keep the order.
+            // 48 bits of time; of the 80 bits that are random elsewhere the first 16 keep the
+            // order.
             let random = Self.mixed(number)
             return Self.digits(Self.crockford, high: number, low: random, count: 26)
         case .flake:
@@ -28,7 +31,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         case .hash: return Self.hash(of: number)
         case .stampedHash:
             let seconds = String((number >> 16) / 1_000)
-            return String(repeating: "0", count: max(0, 10 - seconds.count)) + seconds + Self.hash(of: number)
+            return String(repeating: "0", count: max(0, 10 - seconds.count)) + seconds
+                + Self.hash(of: number)
         }
     }
 
@@ -50,7 +54,9 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             guard let found, found > 0 else { return nil }
             return [self.text(of: found), personText(of: found)].contains(text) ? found : nil
         }
-        guard let number = number.flatMap({ Int64(exactly: $0) }), number > 0, self.text(of: number) == text else {
+        guard let number = number.flatMap({ Int64(exactly: $0) }), number > 0,
+            self.text(of: number) == text
+        else {
             return nil
         }
         return number
@@ -84,10 +90,12 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
 
     private static let salt: UInt64 = 0x736E_6163_736E_6163
     private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
-    private static let base62 = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+    private static let base62 = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
     /// A number of 128 bits, written with `alphabet`.
-    private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String {
+    private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String
+    {
         let base = UInt64(alphabet.count)
         var (high, low) = (high, low)
         var digits: [UInt8] = []
@@ -101,7 +109,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     }
 
     /// The number of 128 bits; nil for other characters and for larger numbers.
-    private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)? {
+    private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)?
+    {
         let base = UInt64(alphabet.count)
         var (high, low): (UInt64, UInt64) = (0, 0)
         guard !text.isEmpty, text.utf8.count <= 26 else { return nil }
@@ -110,7 +119,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             let lower = low.multipliedFullWidth(by: base)
             let (sum, carry) = lower.low.addingReportingOverflow(UInt64(digit))
             let upper = high.multipliedReportingOverflow(by: base)
-            let (next, overflow) = upper.partialValue.addingReportingOverflow(lower.high + (carry ? 1 : 0))
+            let (next, overflow) = upper.partialValue.addingReportingOverflow(
+                lower.high + (carry ? 1 : 0))
             guard !upper.overflow, !overflow else { return nil }
             (high, low) = (next, sum)
         }

@@ -8,11 +8,13 @@ struct MastodonLogins: Sendable {
 
     private static let appFields: Set = ["client_name", "redirect_uris", "scopes", "website"]
     private static let tokenFields: Set = [
-        "grant_type", "code", "client_id", "client_secret", "redirect_uri", "scope", "code_verifier", "refresh_token",
+        "grant_type", "code", "client_id", "client_secret", "redirect_uri", "scope",
+        "code_verifier", "refresh_token",
     ]
     private static let revocationFields: Set = ["client_id", "client_secret", "token"]
     private static let pageParameters: Set = [
-        "response_type", "client_id", "redirect_uri", "scope", "force_login", "lang", "state", "code_challenge",
+        "response_type", "client_id", "redirect_uri", "scope", "force_login", "lang", "state",
+        "code_challenge",
         "code_challenge_method", "as",
     ]
 
@@ -44,8 +46,12 @@ struct MastodonLogins: Sendable {
         _ request: WireRequest, _ habits: MastodonHabits
     ) throws(WireRefusal) -> WireAnswer {
         let fields = try WireFields(request, allowed: Self.appFields)
-        guard let name = try fields.text("client_name"), !name.isEmpty else { throw .invalid("Name can't be blank") }
-        let redirects = (try fields.text("redirect_uris") ?? "").split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let name = try fields.text("client_name"), !name.isEmpty else {
+            throw .invalid("Name can't be blank")
+        }
+        let redirects = (try fields.text("redirect_uris") ?? "").split(
+            whereSeparator: \.isWhitespace
+        ).map(String.init)
         guard !redirects.isEmpty, redirects.allSatisfy(Self.isRedirect) else {
             throw .invalid("Redirect URI must be an absolute URI.")
         }
@@ -78,14 +84,19 @@ struct MastodonLogins: Sendable {
 
     /// The page on which the person says yes; here everybody does, at once, and sees the code.
     mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
-        guard request.method == "GET" else { throw WireRefusal(status: 405, message: "Method Not Allowed") }
+        guard request.method == "GET" else {
+            throw WireRefusal(status: 405, message: "Method Not Allowed")
+        }
         let query = request.query
         func value(_ name: String) -> String? { query.last { $0.name == name }?.value }
         if let unknown = query.first(where: { !Self.pageParameters.contains($0.name) }) {
             throw Self.refused("unknown parameter \(unknown.name.prefix(40))")
         }
-        guard value("response_type") == "code" else { throw Self.refused("response_type must be code") }
-        guard let clientID = value("client_id"), let application = tokens.applications[clientID] else {
+        guard value("response_type") == "code" else {
+            throw Self.refused("response_type must be code")
+        }
+        guard let clientID = value("client_id"), let application = tokens.applications[clientID]
+        else {
             throw Self.refused("client authentication failed due to unknown client")
         }
         guard let redirect = value("redirect_uri"), application.redirects.contains(redirect) else {
@@ -102,22 +113,29 @@ struct MastodonLogins: Sendable {
         let role = try Self.role(value("as"), scopes)
         let code = tokens.allow(
             .init(
-                application: clientID, person: role.person, redirect: redirect, scopes: scopes, challenge: challenge,
+                application: clientID, person: role.person, redirect: redirect, scopes: scopes,
+                challenge: challenge,
                 madeAt: now))
         return .page(
             title: "Authorization code",
             body: "<p>Copy this code and paste it to \(StatusHTML.escaped(application.name)).</p>"
-                + "<input class=\"oauth-code\" readonly value=\"\(code)\"><p><code>\(code)</code></p>", status: 200)
+                + "<input class=\"oauth-code\" readonly value=\"\(code)\"><p><code>\(code)</code></p>",
+            status: 200)
     }
 
     /// Who sits at the browser: who the request says, else who such permissions are for.
-    private static func role(_ name: String?, _ scopes: [String]) throws(WireRefusal) -> SandboxRole {
+    private static func role(_ name: String?, _ scopes: [String]) throws(WireRefusal) -> SandboxRole
+    {
         guard let name else { return scopes.contains { $0.hasPrefix("write") } ? .bot : .human }
-        guard let role = SandboxRole(rawValue: name) else { throw refused("nobody of that name is here") }
+        guard let role = SandboxRole(rawValue: name) else {
+            throw refused("nobody of that name is here")
+        }
         return role
     }
 
-    private static func refused(_ reason: String) -> WireRefusal { WireRefusal(status: 400, message: reason) }
+    private static func refused(_ reason: String) -> WireRefusal {
+        WireRefusal(status: 400, message: reason)
+    }
 
     // MARK: Tokens
 
@@ -131,23 +149,32 @@ struct MastodonLogins: Sendable {
         case "authorization_code":
             granted = tokens.exchange(
                 code: try fields.text("code") ?? "", application: clientID,
-                redirect: try fields.text("redirect_uri"), verifier: try fields.text("code_verifier"), at: now)
+                redirect: try fields.text("redirect_uri"),
+                verifier: try fields.text("code_verifier"), at: now)
         case "refresh_token" where habits.tokenLifetime != nil:
-            granted = tokens.refresh(try fields.text("refresh_token") ?? "", application: clientID, at: now)
+            granted = tokens.refresh(
+                try fields.text("refresh_token") ?? "", application: clientID, at: now)
         default:
             throw WireRefusal(
-                status: 400, message: "unsupported_grant_type", details: "The grant type is not supported.")
+                status: 400, message: "unsupported_grant_type",
+                details: "The grant type is not supported.")
         }
         guard let granted else {
             throw WireRefusal(
                 status: 400, message: "invalid_grant",
-                details: "The provided authorization grant is invalid, expired, revoked, or does not match.")
+                details:
+                    "The provided authorization grant is invalid, expired, revoked, or does not match."
+            )
         }
         if let scope = try fields.text("scope"), !habits.grantsWhatWasAllowed {
-            let isGranted = MastodonScopes.list(scope).allSatisfy { MastodonScopes.include(granted.grant.scopes, $0) }
+            let isGranted = MastodonScopes.list(scope).allSatisfy {
+                MastodonScopes.include(granted.grant.scopes, $0)
+            }
             guard isGranted else {
                 tokens.revoke(granted.token, application: clientID)
-                throw WireRefusal(status: 400, message: "invalid_scope", details: "The requested scope is invalid.")
+                throw WireRefusal(
+                    status: 400, message: "invalid_scope",
+                    details: "The requested scope is invalid.")
             }
         }
         return .json(Self.token(granted.token, granted.grant, habits, at: now))
@@ -175,7 +202,8 @@ struct MastodonLogins: Sendable {
 
     /// The application that the request is from.
     private func client(_ fields: WireFields) throws(WireRefusal) -> String {
-        guard let clientID = try fields.text("client_id"), let application = tokens.applications[clientID],
+        guard let clientID = try fields.text("client_id"),
+            let application = tokens.applications[clientID],
             application.secret == (try fields.text("client_secret"))
         else {
             throw WireRefusal(
@@ -191,10 +219,13 @@ struct MastodonLogins: Sendable {
         let base = "http://\(request.header("host") ?? "127.0.0.1")"
         let scopes = MastodonScopes.known.filter { habits.knowsProfileScope || $0 != "profile" }
         return [
-            "issuer": .string(base + "/"), "authorization_endpoint": .string(base + "/oauth/authorize"),
-            "token_endpoint": .string(base + "/oauth/token"), "revocation_endpoint": .string(base + "/oauth/revoke"),
+            "issuer": .string(base + "/"),
+            "authorization_endpoint": .string(base + "/oauth/authorize"),
+            "token_endpoint": .string(base + "/oauth/token"),
+            "revocation_endpoint": .string(base + "/oauth/revoke"),
             "app_registration_endpoint": .string(base + "/api/v1/apps"),
-            "scopes_supported": .array(scopes.map(WireJSON.string)), "response_types_supported": ["code"],
+            "scopes_supported": .array(scopes.map(WireJSON.string)),
+            "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "grant_types_supported": .array(
                 ["authorization_code"] + (habits.tokenLifetime == nil ? [] : ["refresh_token"])),
@@ -255,7 +286,8 @@ struct MastodonTokens: Sendable {
                 id: applications.count + 1, name: "mirror-bot", secret: login.clientSecret,
                 redirects: [MastodonLogins.outOfBand], scopes: scopes)
             grants[login.accessToken] = Grant(
-                application: login.clientID, person: role.person, scopes: scopes, refreshToken: login.refreshToken,
+                application: login.clientID, person: role.person, scopes: scopes,
+                refreshToken: login.refreshToken,
                 isPreset: true)
         }
     }
@@ -263,7 +295,9 @@ struct MastodonTokens: Sendable {
     /// Whose token it is.
     ///
     /// - Throws: 401 for one that is unknown or has run out, which nobody can know beforehand.
-    mutating func find(_ token: String?, lifetime: TimeInterval?, at now: Date) throws(WireRefusal) -> Grant {
+    mutating func find(_ token: String?, lifetime: TimeInterval?, at now: Date) throws(WireRefusal)
+        -> Grant
+    {
         guard let token, var grant = grants[token] else {
             throw WireRefusal(status: 401, message: "The access token is invalid")
         }
@@ -282,7 +316,8 @@ struct MastodonTokens: Sendable {
         -> (clientID: String, application: Application)
     {
         let application = Application(
-            id: applications.count + 1, name: name, website: website, secret: generator.word(), redirects: redirects,
+            id: applications.count + 1, name: name, website: website, secret: generator.word(),
+            redirects: redirects,
             scopes: scopes)
         let clientID = generator.word()
         applications[clientID] = application
@@ -302,8 +337,10 @@ struct MastodonTokens: Sendable {
     mutating func exchange(
         code: String, application: String, redirect: String?, verifier: String?, at now: Date
     ) -> (token: String, grant: Grant)? {
-        guard let permission = permissions.removeValue(forKey: code), permission.application == application,
-            permission.redirect == redirect, now.timeIntervalSince(permission.madeAt) < Self.codeLifetime,
+        guard let permission = permissions.removeValue(forKey: code),
+            permission.application == application,
+            permission.redirect == redirect,
+            now.timeIntervalSince(permission.madeAt) < Self.codeLifetime,
             permission.challenge == verifier.map(Self.challenge) || permission.challenge == nil
         else { return nil }
         return grant(to: permission.person, application, permission.scopes, at: now)
@@ -329,7 +366,8 @@ struct MastodonTokens: Sendable {
     ) -> (token: String, grant: Grant) {
         let token = generator.word()
         let grant = Grant(
-            application: application, person: person, scopes: scopes, refreshToken: generator.word(), madeAt: now)
+            application: application, person: person, scopes: scopes,
+            refreshToken: generator.word(), madeAt: now)
         grants[token] = grant
         return (token, grant)
     }
@@ -345,11 +383,13 @@ struct MastodonTokens: Sendable {
 enum MastodonScopes {
     static let human: Set = ["profile", "read:accounts", "read:statuses", "read:favourites"]
     static let bot: Set = [
-        "profile", "read:accounts", "read:statuses", "read:favourites", "read:notifications", "write:accounts",
+        "profile", "read:accounts", "read:statuses", "read:favourites", "read:notifications",
+        "write:accounts",
         "write:statuses", "write:favourites", "write:media",
     ]
     static let known = [
-        "profile", "read", "read:accounts", "read:favourites", "read:follows", "read:notifications", "read:statuses",
+        "profile", "read", "read:accounts", "read:favourites", "read:follows", "read:notifications",
+        "read:statuses",
         "write", "write:accounts", "write:favourites", "write:media", "write:statuses", "follow",
         "push",
     ]

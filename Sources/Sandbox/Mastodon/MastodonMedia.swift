@@ -5,9 +5,11 @@ import Posts
 extension MastodonCall {
     static let mediaRoutes: [MastodonRoute] = [
         MastodonRoute(
-            "POST", "/api/v2/media", .scope(["write:media"]), fields: ["file", "description", "focus", "thumbnail"],
+            "POST", "/api/v2/media", .scope(["write:media"]),
+            fields: ["file", "description", "focus", "thumbnail"],
             answer: MastodonCall.uploadMedia),
-        MastodonRoute("GET", "/api/v1/media/:id", .scope(["write:media"]), answer: MastodonCall.readMedia),
+        MastodonRoute(
+            "GET", "/api/v1/media/:id", .scope(["write:media"]), answer: MastodonCall.readMedia),
     ]
 
     private static let (largestFile, longestDescription) = (16 << 20, 1_500)
@@ -15,7 +17,9 @@ extension MastodonCall {
     /// 202 for what the server looks through first, and has no address of yet.
     private func uploadMedia(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
-        guard let form = WireForm(request), let file = form.files["file"] else { throw .invalid("File can't be blank") }
+        guard let form = WireForm(request), let file = form.files["file"] else {
+            throw .invalid("File can't be blank")
+        }
         guard let type = SandboxMedia.type(of: file.bytes) else {
             throw .invalid("File content type is invalid")
         }
@@ -24,13 +28,18 @@ extension MastodonCall {
         guard alt.unicodeScalars.count <= Self.longestDescription else {
             throw .invalid("Description character limit of \(Self.longestDescription) exceeded")
         }
-        let media = state.upload(file.bytes, type: type, alt: alt, by: person, at: now, takes: habits.mediaTakes)
-        return .json(entities(state).media(media, isReady: media.ready <= now), status: media.ready <= now ? 200 : 202)
+        let media = state.upload(
+            file.bytes, type: type, alt: alt, by: person, at: now, takes: habits.mediaTakes)
+        return .json(
+            entities(state).media(media, isReady: media.ready <= now),
+            status: media.ready <= now ? 200 : 202)
     }
 
     private func readMedia(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
-        guard let media = state.media[try id()], media.owner == person, !media.isAttached else { throw .notFound }
+        guard let media = state.media[try id()], media.owner == person, !media.isAttached else {
+            throw .notFound
+        }
         let isReady = media.ready <= now
         return .json(entities(state).media(media, isReady: isReady), status: isReady ? 200 : 206)
     }
@@ -40,8 +49,10 @@ extension MastodonCall {
         let names = try fields.texts("media_ids")
         guard !names.isEmpty else { return [] }
         let ids = names.compactMap(habits.ids.number)
-        guard let media = state.unattached(ids, of: person, at: now), media.count == names.count else {
-            throw .invalid("Media could not be found, is still being processed, or belongs to another post")
+        guard let media = state.unattached(ids, of: person, at: now), media.count == names.count
+        else {
+            throw .invalid(
+                "Media could not be found, is still being processed, or belongs to another post")
         }
         return media
     }

@@ -13,13 +13,16 @@ extension MastodonCall {
                 "exclude_replies", "exclude_reblogs", "only_media", "pinned", "tagged",
             ]), answer: MastodonCall.accountStatuses),
         MastodonRoute(
-            "GET", "/api/v1/timelines/home", .scope(["read:statuses"]), parameters: WirePage.Bounds.parameters,
+            "GET", "/api/v1/timelines/home", .scope(["read:statuses"]),
+            parameters: WirePage.Bounds.parameters,
             answer: MastodonCall.home),
         MastodonRoute(
-            "GET", "/api/v1/timelines/public", .scope(["read:statuses"]), parameters: WirePage.Bounds.parameters,
+            "GET", "/api/v1/timelines/public", .scope(["read:statuses"]),
+            parameters: WirePage.Bounds.parameters,
             answer: MastodonCall.publicTimeline),
         MastodonRoute(
-            "GET", "/api/v1/favourites", .scope(["read:favourites"]), parameters: WirePage.Bounds.parameters,
+            "GET", "/api/v1/favourites", .scope(["read:favourites"]),
+            parameters: WirePage.Bounds.parameters,
             answer: MastodonCall.favourites),
         MastodonRoute(
             "GET", "/api/v1/notifications", .scope(["read:notifications"]),
@@ -29,20 +32,26 @@ extension MastodonCall {
     ]
 
     private func accountStatuses(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        guard let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits) else {
+        guard
+            let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits)
+        else {
             throw .notFound
         }
         let current = state
         let bounds = try WirePage.Bounds(self, of: .ownPosts)
         let isShown = { (id: Int64) in
-            guard let post = current.posts[id], current.canSee(post, as: caller) else { return false }
+            guard let post = current.posts[id], current.canSee(post, as: caller) else {
+                return false
+            }
             return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
         }
         let kept = kept(current.postsByAuthor[index], in: .ownPosts)
         guard holds(bounds, kept.filter(isShown), .ownPosts) else { return nothing() }
         var page = WirePage(kept, bounds: bounds, isVisible: isShown)
         if habits.ordersOwnPostsByDate {
-            page.order(kept.filter(isShown), bounds: bounds) { id in current.posts[id].map(habits.date) }
+            page.order(kept.filter(isShown), bounds: bounds) { id in
+                current.posts[id].map(habits.date)
+            }
         }
         return statuses(page, .ownPosts, of: state)
     }
@@ -50,7 +59,9 @@ extension MastodonCall {
     private func isWanted(_ post: SandboxPost) -> Bool {
         if flag("pinned") { return false }
         if flag("exclude_reblogs"), post.repostOf != nil { return false }
-        if flag("exclude_replies"), post.replyTo != nil, post.replyToAuthor != post.author { return false }
+        if flag("exclude_replies"), post.replyTo != nil, post.replyToAuthor != post.author {
+            return false
+        }
         if flag("only_media"), post.attachment != .image { return false }
         if let tag = parameter("tagged") { return post.html.tags.contains(tag.lowercased()) }
         return true
@@ -66,8 +77,11 @@ extension MastodonCall {
 
     /// The public timeline: all public posts, without reposts.
     private func publicTimeline(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let ids = state.posts.values.filter { $0.visibility == .public && $0.repostOf == nil }.map(\.id).sorted()
-        return statuses(WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
+        let ids = state.posts.values.filter { $0.visibility == .public && $0.repostOf == nil }.map(
+            \.id
+        ).sorted()
+        return statuses(
+            WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
     }
 
     /// The part of a list that the server keeps.
@@ -76,7 +90,9 @@ extension MastodonCall {
     }
 
     /// Whether a list has the items that its bounds name, where it must have them.
-    private func holds(_ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List) -> Bool {
+    private func holds(_ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List)
+        -> Bool
+    {
         guard habits.needsBoundInList.contains(list) else { return true }
         return [bounds.older, bounds.newer].allSatisfy { $0.map(ids.contains) ?? true }
     }
@@ -92,7 +108,9 @@ extension MastodonCall {
 
     private func favourites(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let id = habits.ordersFavoritesByPost ? \SandboxFavorite.post : \SandboxFavorite.id
-        let all = (state.favorites[try self.account()] ?? []).sorted { $0[keyPath: id] < $1[keyPath: id] }
+        let all = (state.favorites[try self.account()] ?? []).sorted {
+            $0[keyPath: id] < $1[keyPath: id]
+        }
         let favorites = kept(all, in: .favorites)
         let page = WirePage(
             favorites, by: { $0[keyPath: id] }, bounds: try WirePage.Bounds(self, of: .favorites))
@@ -111,12 +129,15 @@ extension MastodonCall {
         let bounds = try WirePage.Bounds(self, of: .notifications)
         let page = WirePage(all, by: \.id, bounds: bounds) { item in
             habits.notificationDate(item.visibleFrom) <= now
-                && (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
-                && (account == nil || account == habits.ids.personText(of: MastodonEntities.accountID(item.cause)))
+                && (wanted.isEmpty || wanted.contains(item.kind.rawValue))
+                && !unwanted.contains(item.kind.rawValue)
+                && (account == nil
+                    || account == habits.ids.personText(of: MastodonEntities.accountID(item.cause)))
         }
         let entities = entities(state)
         return answer(
-            page.ids.compactMap { all.element(withID: $0, by: \.id) }.map(entities.notification), page,
+            page.ids.compactMap { all.element(withID: $0, by: \.id) }.map(entities.notification),
+            page,
             .notifications)
     }
 
@@ -124,11 +145,13 @@ extension MastodonCall {
     private func answer(
         _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List
     ) -> WireAnswer {
-        let isRepeated = habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
+        let isRepeated =
+            habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
         var answer = WireAnswer.json(.array(isRepeated ? items + items : items))
         // As on the real server, the home offers an older page as long as this one is not empty.
         let hasNext = page.isFull || list == .home || habits.links(of: list) != .usual
-        answer.headers += links(older: hasNext ? page.ids.last : nil, newer: page.ids.first, of: list)
+        answer.headers += links(
+            older: hasNext ? page.ids.last : nil, newer: page.ids.first, of: list)
         return answer
     }
 }
@@ -162,7 +185,8 @@ struct WirePage: Sendable {
         }
 
         private static func usual(_ list: MastodonHabits.List) -> MastodonHabits.PageSize {
-            list == .notifications ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
+            list == .notifications
+                ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
         }
 
         private static func id(
@@ -178,7 +202,8 @@ struct WirePage: Sendable {
         private static func limit(_ call: MastodonCall) throws(WireRefusal) -> Int? {
             guard let text = call.parameter("limit") else { return nil }
             guard let number = Int(text), number > 0 else {
-                throw WireRefusal(status: 400, message: "Bad Request: limit must be a positive number")
+                throw WireRefusal(
+                    status: 400, message: "Bad Request: limit must be a positive number")
             }
             return number
         }
@@ -191,7 +216,8 @@ struct WirePage: Sendable {
 
     /// - Parameters:
     ///   - ascending: All ids of the list.
-    ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those right above it.
+    ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those
+    ///     right above it.
     ///   - isVisible: Leaves ids out as if they were not in the list.
     init(_ ascending: [Int64], bounds: Bounds, isVisible: (Int64) -> Bool = { _ in true }) {
         self.init(ascending, by: \.self, bounds: bounds, isVisible: isVisible)
@@ -199,10 +225,12 @@ struct WirePage: Sendable {
 
     /// The same for a list of things that have ids.
     init<Item>(
-        _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds, isVisible: (Item) -> Bool = { _ in true }
+        _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds,
+        isVisible: (Item) -> Bool = { _ in true }
     ) {
         let first = ascending.firstIndex(above: max(bounds.since ?? 0, bounds.newer ?? 0), by: id)
-        let last = bounds.older.map { ascending.firstIndex(above: $0 - 1, by: id) } ?? ascending.count
+        let last =
+            bounds.older.map { ascending.firstIndex(above: $0 - 1, by: id) } ?? ascending.count
         let range = first < last ? ascending[first..<last] : []
         if bounds.newer != nil {
             ids = Self.take(range, bounds.limit, isVisible).reversed().map(id)
@@ -212,12 +240,14 @@ struct WirePage: Sendable {
         isFull = ids.count >= bounds.limit
     }
 
-    /// Replaces the page by one that is ordered by date, of the items between the bounds: with `min_id` the oldest ones.
+    /// Replaces the page by one that is ordered by date, of the items between the bounds: with
+    /// `min_id` the oldest ones.
     mutating func order(_ ids: [Int64], bounds: Bounds, by date: (Int64) -> Date?) {
         let floor = max(bounds.since ?? 0, bounds.newer ?? 0)
         let between = ids.filter { $0 > floor && $0 < bounds.older ?? .max }
             .sorted { (date($0) ?? .distantPast) > (date($1) ?? .distantPast) }
-        self.ids = Array(bounds.newer == nil ? between.prefix(bounds.limit) : between.suffix(bounds.limit))
+        self.ids = Array(
+            bounds.newer == nil ? between.prefix(bounds.limit) : between.suffix(bounds.limit))
     }
 
     private static func take<Item>(

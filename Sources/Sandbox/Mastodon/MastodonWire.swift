@@ -28,7 +28,9 @@ struct MastodonWire: SandboxWire {
     /// Mastodon's interface takes what no other one claims.
     static func owns(_ request: WireRequest) -> Bool { true }
 
-    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
+    {
         let habits = faults.mastodon
         if MastodonLogins.isPage(request) { return page(request, in: &state, at: now) }
         MastodonCall.finishDeletions(in: &state, habits, at: now)
@@ -44,7 +46,8 @@ struct MastodonWire: SandboxWire {
         } catch {
             answer = error.answer(habits)
             state.note(
-                request, status: answer.status, reason: error.message, isExpected: error.isExpected, at: now)
+                request, status: answer.status, reason: error.message, isExpected: error.isExpected,
+                at: now)
         }
         if habits.tellsLimits, !isOverloaded { answer.headers += headers(rate, habits) }
         if habits.omitsEmptyLength, answer.body.isEmpty {
@@ -56,24 +59,36 @@ struct MastodonWire: SandboxWire {
         return answer
     }
 
-    /// Counts a request; a new post or a deletion counts against its own limit too, which is then the one reported.
-    private mutating func count(_ who: String, _ request: WireRequest, at now: Date) -> RateCounter.Standing {
+    /// Counts a request; a new post or a deletion counts against its own limit too, which is then
+    /// the one reported.
+    private mutating func count(_ who: String, _ request: WireRequest, at now: Date)
+        -> RateCounter.Standing
+    {
         let general = rates.count(
-            by: "requests " + who, of: .init(amount: limits.requests, period: limits.period), at: now)
+            by: "requests " + who, of: .init(amount: limits.requests, period: limits.period),
+            at: now)
         guard !general.isExceeded else { return general }
         if request.method == "POST", request.path == "/api/v1/statuses" {
-            return rates.count(by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod), at: now)
+            return rates.count(
+                by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod),
+                at: now)
         }
-        guard request.method == "DELETE", request.path.hasPrefix("/api/v1/statuses/") else { return general }
+        guard request.method == "DELETE", request.path.hasPrefix("/api/v1/statuses/") else {
+            return general
+        }
         return rates.count(
-            by: "deletions " + who, of: .init(amount: limits.deletions, period: limits.deletionPeriod), at: now)
+            by: "deletions " + who,
+            of: .init(amount: limits.deletions, period: limits.deletionPeriod), at: now)
     }
 
-    private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(name: String, value: String)] {
+    private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(
+        name: String, value: String
+    )] {
         // By the server's own clock, as all its times.
         let reset = rate.reset + faults.clockSkew
         return [
-            ("x-ratelimit-limit", String(rate.allowance.amount)), ("x-ratelimit-remaining", String(rate.remaining)),
+            ("x-ratelimit-limit", String(rate.allowance.amount)),
+            ("x-ratelimit-remaining", String(rate.remaining)),
             (
                 "x-ratelimit-reset",
                 habits.tellsResetAsNumber ? String(Int(reset.timeIntervalSince1970)) : reset.rfc3339
@@ -82,19 +97,24 @@ struct MastodonWire: SandboxWire {
     }
 
     /// What a person's browser shows.
-    private mutating func page(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
+    private mutating func page(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
+    {
         do throws(WireRefusal) {
             return try logins.page(request, at: now)
         } catch {
             state.note(
-                request, status: error.status, reason: error.message, isExpected: error.isExpected, at: now)
-            return .page(title: "An error has occurred", paragraph: error.message, status: error.status)
+                request, status: error.status, reason: error.message, isExpected: error.isExpected,
+                at: now)
+            return .page(
+                title: "An error has occurred", paragraph: error.message, status: error.status)
         }
     }
 
     /// The checks before any endpoint, in the order of a real server.
     private mutating func admit(
-        _ request: WireRequest, token: String?, _ habits: MastodonHabits, in state: inout SandboxState, at now: Date
+        _ request: WireRequest, token: String?, _ habits: MastodonHabits,
+        in state: inout SandboxState, at now: Date
     ) throws(WireRefusal) -> WireAnswer {
         guard let agent = request.header("user-agent"), !agent.isEmpty else {
             throw WireRefusal(status: 418, message: "I'm a teapot: no user-agent sent with request")
@@ -105,7 +125,10 @@ struct MastodonWire: SandboxWire {
         if let answer = try logins.answer(request, habits, at: now) { return answer }
         let (route, values) = try Self.route(of: request)
         let grant = try admit(token, request, to: route, habits, at: request.arrival ?? now)
-        if case .scope = route.access, let refusal = WireRefusal(state.standing(of: grant?.person)) { throw refusal }
+        if case .scope = route.access, let refusal = WireRefusal(state.standing(of: grant?.person))
+        {
+            throw refusal
+        }
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
             throw .invalid("unknown parameter \(unknown.name.prefix(40))")
@@ -118,7 +141,9 @@ struct MastodonWire: SandboxWire {
         do throws(WireRefusal) {
             return try perform(call, on: route, in: &state)
         } catch {
-            guard habits.forbidsMissing, error.status == 404, !route.answersWithPage else { throw error }
+            guard habits.forbidsMissing, error.status == 404, !route.answersWithPage else {
+                throw error
+            }
             var refusal = error
             refusal.status = 403
             throw refusal
@@ -129,7 +154,8 @@ struct MastodonWire: SandboxWire {
     private mutating func perform(
         _ call: MastodonCall, on route: MastodonRoute, in state: inout SandboxState
     ) throws(WireRefusal) -> WireAnswer {
-        guard route.isPublishing, let key = call.request.header("idempotency-key"), call.habits.keys != .ignored
+        guard route.isPublishing, let key = call.request.header("idempotency-key"),
+            call.habits.keys != .ignored
         else { return try route.answer(call)(&state) }
         let name = "\(call.caller ?? -1) \(key)"
         if let known = keys[name], call.now.timeIntervalSince(known.date) < Self.keyLifetime,
@@ -156,8 +182,10 @@ struct MastodonWire: SandboxWire {
 extension WireRefusal {
     /// Too many requests at once, whoever they are from.
     fileprivate static let overload = WireRefusal(
-        status: 429, message: "server capacity exceeded", isExpected: true, headers: [("retry-after", "30")])
-    fileprivate static let keyFailure = WireRefusal(status: 500, message: "Internal Server Error", isExpected: true)
+        status: 429, message: "server capacity exceeded", isExpected: true,
+        headers: [("retry-after", "30")])
+    fileprivate static let keyFailure = WireRefusal(
+        status: 500, message: "Internal Server Error", isExpected: true)
     fileprivate static let keyConflict = WireRefusal(
         status: 409, message: "The first request with this key has not ended", isExpected: true)
 }
@@ -165,7 +193,8 @@ extension WireRefusal {
 /// What a request must bring before any endpoint sees it.
 extension MastodonWire {
     mutating func admit(
-        _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits, at now: Date
+        _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits,
+        at now: Date
     ) throws(WireRefusal) -> MastodonTokens.Grant? {
         if case .open = route.access { return nil }
         var grant: MastodonTokens.Grant?
@@ -174,7 +203,8 @@ extension MastodonWire {
                 grant = try logins.tokens.find(token, lifetime: habits.tokenLifetime, at: now)
             } catch {
                 var refusal = error
-                refusal.tokenFault = request.path == "/api/v1/accounts/verify_credentials" ? .badLogin : .bad
+                refusal.tokenFault =
+                    request.path == "/api/v1/accounts/verify_credentials" ? .badLogin : .bad
                 throw refusal
             }
         }
@@ -230,7 +260,8 @@ extension MastodonWire {
         let segments = request.path.split(separator: "/").map(String.init)
         guard segments.starts(with: ["api", "v1", "statuses"]) else { return nil }
         if segments.count == 5, segments[4] == "favourite" {
-            return SandboxLedger.Write(at: now, kind: .favorite, target: ids.number(of: segments[3]).map { String($0) })
+            return SandboxLedger.Write(
+                at: now, kind: .favorite, target: ids.number(of: segments[3]).map { String($0) })
         }
         guard segments.count == 3 else { return nil }
         let members = request.members
@@ -242,8 +273,9 @@ extension MastodonWire {
 
     /// Remembers that a request with a key is under way until it is acted on.
     ///
-    /// Pleroma and its kin refuse the same key with a conflict meanwhile. Mastodon remembers a key only once its post
-    /// exists, so that whichever of two requests is acted on first makes the post.
+    /// Pleroma and its kin refuse the same key with a conflict meanwhile. Mastodon remembers a key
+    /// only once its post exists, so that whichever of two requests is acted on first makes the
+    /// post.
     mutating func hold(_ request: WireRequest, until date: Date) {
         guard let name = Self.heldName(request) else { return }
         heldKeys[name] = max(date, heldKeys[name] ?? date)

@@ -19,13 +19,14 @@ enum StatusText {
     static func isHost(_ text: some StringProtocol) -> Bool {
         let bytes = Array(text.utf8)
         guard let first = bytes.first, let last = bytes.last else { return false }
-        return bytes.allSatisfy(isHostByte) && isUserByte(first) && isUserByte(last) && text.contains(".")
+        return bytes.allSatisfy(isHostByte) && isUserByte(first) && isUserByte(last)
+            && text.contains(".")
     }
 
     /// The number of characters that a server counts.
     ///
-    /// Where every link counts the same, however long it is, a mention counts without its host. Elsewhere everything
-    /// counts as it stands, in code points; then `charactersPerLink` is nil.
+    /// Where every link counts the same, however long it is, a mention counts without its host.
+    /// Elsewhere everything counts as it stands, in code points; then `charactersPerLink` is nil.
     static func length(of text: String, perLink charactersPerLink: Int?) -> Int {
         guard let charactersPerLink else { return text.unicodeScalars.count }
         return pieces(of: text).reduce(0) { sum, piece in
@@ -62,8 +63,12 @@ enum StatusText {
         byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "h")
     }
 
-    private static func special(at rest: Substring, after previous: Character?) -> (Piece, Substring.Index)? {
-        guard let first = rest.first, first == "@" || first == "#" || first == "h" else { return nil }
+    private static func special(at rest: Substring, after previous: Character?) -> (
+        Piece, Substring.Index
+    )? {
+        guard let first = rest.first, first == "@" || first == "#" || first == "h" else {
+            return nil
+        }
         if let previous, isWord(previous) || previous == "/" || previous == "=" { return nil }
         switch first {
         case "@": return mention(at: rest)
@@ -76,7 +81,9 @@ enum StatusText {
         let user = rest.dropFirst().prefix { $0.utf8.allSatisfy(isUserByte) }
         guard !user.isEmpty else { return nil }
         let tail = rest[user.endIndex...]
-        guard tail.first == "@" else { return (.mention(user: String(user), host: nil), user.endIndex) }
+        guard tail.first == "@" else {
+            return (.mention(user: String(user), host: nil), user.endIndex)
+        }
         var host = tail.dropFirst().prefix { $0.utf8.allSatisfy(isHostByte) }
         while let last = host.utf8.last, !isUserByte(last) { host = host.dropLast() }
         guard isHost(host) else { return (.mention(user: String(user), host: nil), user.endIndex) }
@@ -102,7 +109,8 @@ enum StatusText {
     }
 
     private static func isUserByte(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            || byte == 0x5F
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
@@ -129,7 +137,8 @@ struct StatusHTML {
             case .plain(let text): html += Self.escaped(text)
             case .link(let link): html += Self.anchor(link)
             case .hashtag(let tag): append(tag: tag)
-            case .mention(let user, let host): append(user: user, host: host, population: population)
+            case .mention(let user, let host):
+                append(user: user, host: host, population: population)
             }
         }
         html = html.isEmpty ? "" : "<p>" + Self.broken(html) + "</p>"
@@ -139,7 +148,8 @@ struct StatusHTML {
         let lower = tag.lowercased()
         if !tags.contains(lower) { tags.append(lower) }
         let address = "https://\(SamplePeople.host)/tags/\(Self.escaped(lower))"
-        html += "<a href=\"\(address)\" class=\"mention hashtag\" rel=\"tag\">#<span>\(Self.escaped(tag))</span></a>"
+        html +=
+            "<a href=\"\(address)\" class=\"mention hashtag\" rel=\"tag\">#<span>\(Self.escaped(tag))</span></a>"
     }
 
     private mutating func append(user: String, host: String?, population: SandboxPopulation) {
@@ -159,7 +169,8 @@ struct StatusHTML {
         let rest = link.dropFirst(scheme.count)
         let shown = rest.prefix(visibleLinkCharacters)
         let hidden = rest.dropFirst(visibleLinkCharacters)
-        return "<a href=\"\(escaped(link))\" target=\"_blank\" rel=\"nofollow noopener noreferrer\" translate=\"no\">"
+        return
+            "<a href=\"\(escaped(link))\" target=\"_blank\" rel=\"nofollow noopener noreferrer\" translate=\"no\">"
             + "<span class=\"invisible\">\(scheme)</span>"
             + "<span class=\"\(hidden.isEmpty ? "" : "ellipsis")\">\(escaped(String(shown)))</span>"
             + "<span class=\"invisible\">\(escaped(String(hidden)))</span></a>"
@@ -199,7 +210,8 @@ struct StatusHTML {
 extension String {
     /// Whether one of these ASCII signs occurs, alone or within a larger character.
     ///
-    /// Most texts have none that means something, and this is much faster than looking at each character.
+    /// Most texts have none that means something, and this is much faster than looking at each
+    /// character.
     fileprivate func contains(anyOf signs: StaticString) -> Bool {
         var text = self
         return text.withUTF8 { bytes in
@@ -232,8 +244,9 @@ package enum TextDialect: Sendable {
 /// The HTML that snac, Friendica and, where its people ask for that, GoToSocial make of a text that
 /// they read as Markdown.
 ///
-/// `*word*`, `_word_`, backticks and their like become markup, on snac smileys pictures, addresses links
-/// as they stand, and lines end in `<br>`. The signs of the markup are gone from the text for good.
+/// `*word*`, `_word_`, backticks and their like become markup, on snac smileys pictures, addresses
+/// links as they stand, and lines end in `<br>`. The signs of the markup are gone from the text for
+/// good.
 struct RewrittenHTML {
     private(set) var html = ""
 
@@ -242,8 +255,10 @@ struct RewrittenHTML {
         ("**", "b"), ("*", "i"), ("__", "u"), ("_", "i"), ("~~", "s"), ("`", "code"),
     ]
     private static let smileys: [(sign: String, picture: String)] = [
-        (">:-(", "😠"), (":-)", "🙂"), (":-D", "😀"), ("X-D", "😆"), (";-)", "😉"), ("B-)", "😎"), (":-(", "😞"),
-        (":-*", "😘"), (":-/", "😕"), ("8-o", "😲"), (":-|", "😐"), ("<3", "💓"), (":shrug:", "🤷"), (":beer:", "🍺"),
+        (">:-(", "😠"), (":-)", "🙂"), (":-D", "😀"), ("X-D", "😆"), (";-)", "😉"), ("B-)", "😎"),
+        (":-(", "😞"),
+        (":-*", "😘"), (":-/", "😕"), ("8-o", "😲"), (":-|", "😐"), ("<3", "💓"), (":shrug:", "🤷"),
+        (":beer:", "🍺"),
     ]
     private static let pictures = [".png", ".jpg", ".jpeg", ".gif", ".webp"]
 
@@ -263,7 +278,8 @@ struct RewrittenHTML {
             } else if isPreformatted {
                 lines.append(StatusHTML.escaped(String(line)))
             } else if line.hasPrefix(">") {
-                lines.append("<blockquote>\(rewritten(line.dropFirst().drop { $0 == " " }))</blockquote>")
+                lines.append(
+                    "<blockquote>\(rewritten(line.dropFirst().drop { $0 == " " }))</blockquote>")
             } else if line.hasPrefix("# ") {
                 lines.append("<h2>\(rewritten(line.dropFirst(2)))</h2>")
             } else {
@@ -293,7 +309,8 @@ struct RewrittenHTML {
 
     private func markup(at rest: Substring) -> (html: String, end: Substring.Index)? {
         if rest.hasPrefix("http://") || rest.hasPrefix("https://") { return link(at: rest) }
-        for (sign, element) in Self.marks where rest.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
+        for (sign, element) in Self.marks
+        where rest.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
             let inside = rest.dropFirst(sign.count).prefix { $0 != sign.last }
             guard !inside.isEmpty, rest[inside.endIndex...].hasPrefix(sign) else { continue }
             let end = rest.index(inside.endIndex, offsetBy: sign.count)
@@ -317,9 +334,13 @@ struct RewrittenHTML {
     private func inline(_ text: String) -> String {
         var pictured = text
         if dialect == .snac {
-            for (sign, picture) in Self.smileys { pictured = pictured.replacing(sign, with: picture) }
+            for (sign, picture) in Self.smileys {
+                pictured = pictured.replacing(sign, with: picture)
+            }
         }
-        return String(StatusHTML(pictured, population: population).html.dropFirst("<p>".count).dropLast("</p>".count))
+        return String(
+            StatusHTML(pictured, population: population).html.dropFirst("<p>".count).dropLast(
+                "</p>".count))
     }
 }
 
@@ -330,17 +351,18 @@ extension RewrittenHTML {
     }
 }
 
-/// The HTML that Enable Mastodon Apps makes of a post: blocks of paragraphs, and the first of several
-/// lines as a title in bold.
+/// The HTML that Enable Mastodon Apps makes of a post: blocks of paragraphs, and the first of
+/// several lines as a title in bold.
 struct BlockHTML {
     let html: String
 
     init(_ text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let title = lines.count > 1 ? lines.removeFirst() : ""
-        let blocks = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map { line in
-            "<!-- wp:paragraph -->\n<p>\(Self.inline(line))</p>\n<!-- /wp:paragraph -->"
-        }
+        let blocks = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .map { line in
+                "<!-- wp:paragraph -->\n<p>\(Self.inline(line))</p>\n<!-- /wp:paragraph -->"
+            }
         let heading = title.isEmpty ? [] : ["<strong>\(StatusHTML.escaped(title))</strong>"]
         html = (heading + [blocks.joined(separator: "\n\n")]).joined(separator: "\n")
     }
@@ -350,7 +372,8 @@ struct BlockHTML {
         StatusText.pieces(of: line).map { piece in
             switch piece {
             case .plain(let text): StatusHTML.escaped(text)
-            case .mention(let user, let host): StatusHTML.escaped("@" + user + (host.map { "@" + $0 } ?? ""))
+            case .mention(let user, let host):
+                StatusHTML.escaped("@" + user + (host.map { "@" + $0 } ?? ""))
             case .hashtag(let tag): StatusHTML.escaped("#" + tag)
             case .link(let link):
                 "<a href=\"\(StatusHTML.escaped(link))\" rel=\"nofollow\">\(StatusHTML.escaped(link))</a>"

@@ -1,7 +1,8 @@
 /// Sentences with slots, and the words that fill the slots.
 ///
-/// A sentence names a slot in braces, as in `A {cat} slept on {place}.`; each use is filled on its own, with a capital
-/// at the start of a sentence. A book is a plain text that a person who speaks its language can edit:
+/// A sentence names a slot in braces, as in `A {cat} slept on {place}.`; each use is filled on its
+/// own, with a capital at the start of a sentence. A book is a plain text that a person who speaks
+/// its language can edit:
 ///
 /// ```
 /// # A remark.
@@ -13,8 +14,8 @@
 /// tabby
 /// ```
 ///
-/// `== theme` begins the sentences on a theme, `== {slot}` the words for a slot, each one a line. Blank lines and lines
-/// that begin with `#` mean nothing.
+/// `== theme` begins the sentences on a theme, `== {slot}` the words for a slot, each one a line.
+/// Blank lines and lines that begin with `#` mean nothing.
 struct PhraseBook: Sendable {
     /// Why a text is no book: names the text, and the line where one is to blame.
     struct Flaw: Error, Equatable, CustomStringConvertible {
@@ -34,30 +35,42 @@ struct PhraseBook: Sendable {
     ///   - text: What a person wrote.
     ///   - name: What the text is called in errors.
     ///   - other: Whose words fill the slots that the text has no words for.
-    /// - Throws: ``Flaw`` for a line without a heading, a heading without lines or that is there twice, a brace without
-    ///   its partner, and a slot without words.
+    /// - Throws: ``Flaw`` for a line without a heading, a heading without lines or that is there
+    ///   twice, a brace without its partner, and a slot without words.
     init(_ text: String, named name: String, besides other: PhraseBook? = nil) throws(Flaw) {
         var heading: (name: String, line: Int)?
         var uses: [String: Int] = [:]
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        for (line, text) in zip(1..., lines) where !text.allSatisfy(\.isWhitespace) && text.first != "#" {
+        for (line, text) in zip(1..., lines)
+        where !text.allSatisfy(\.isWhitespace) && text.first != "#" {
             if text.hasPrefix("==") {
                 try Self.check(heading, entries, name)
                 let next = String(text.dropFirst(2).drop { $0 == " " })
-                guard !next.isEmpty else { throw Flaw(name, line: line, "a heading needs a name, as in == cats") }
-                guard entries[next] == nil else { throw Flaw(name, line: line, "== \(next) is there already") }
+                guard !next.isEmpty else {
+                    throw Flaw(name, line: line, "a heading needs a name, as in == cats")
+                }
+                guard entries[next] == nil else {
+                    throw Flaw(name, line: line, "== \(next) is there already")
+                }
                 heading = (next, line)
             } else {
-                guard let heading else { throw Flaw(name, line: line, "no heading such as == cats stands above it") }
-                guard let slots = Self.slots(of: text) else { throw Flaw(name, line: line, "a brace has no partner") }
+                guard let heading else {
+                    throw Flaw(name, line: line, "no heading such as == cats stands above it")
+                }
+                guard let slots = Self.slots(of: text) else {
+                    throw Flaw(name, line: line, "a brace has no partner")
+                }
                 entries[heading.name, default: []].append(String(text))
                 for slot in slots { uses[slot] = uses[slot] ?? line }
             }
         }
         try Self.check(heading, entries, name)
         entries.merge((other?.entries ?? [:]).filter { $0.key.hasPrefix("{") }) { own, _ in own }
-        if let (slot, line) = uses.filter({ entries[$0.key] == nil }).min(by: { $0.value < $1.value }) {
-            throw Flaw(name, line: line, "nobody knows words for \(slot); list them below == \(slot)")
+        if let (slot, line) = uses.filter({ entries[$0.key] == nil }).min(by: {
+            $0.value < $1.value
+        }) {
+            throw Flaw(
+                name, line: line, "nobody knows words for \(slot); list them below == \(slot)")
         }
     }
 
@@ -94,7 +107,8 @@ struct PhraseBook: Sendable {
         var slots: [String] = []
         var rest = sentence
         while let mark = rest.firstIndex(where: { "{}".contains($0) }) {
-            guard rest[mark] == "{", let end = rest[mark...].dropFirst().firstIndex(where: { "{}".contains($0) }),
+            guard rest[mark] == "{",
+                let end = rest[mark...].dropFirst().firstIndex(where: { "{}".contains($0) }),
                 rest[end] == "}"
             else { return nil }
             slots.append(String(rest[mark...end]))

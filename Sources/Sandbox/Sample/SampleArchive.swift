@@ -24,8 +24,8 @@ package struct SampleArchive: Sendable {
     /// - Parameters:
     ///   - end: The archive holds the 365 local days before the local day of this instant.
     ///   - seed: Another seed makes another year of the same person.
-    ///   - people: How many people the human has answered. Those beyond the sample's own are acquaintances; answers to
-    ///     them come on top of everything else, which stays as it is.
+    ///   - people: How many people the human has answered. Those beyond the sample's own are
+    ///     acquaintances; answers to them come on top of everything else, which stays as it is.
     ///   - offset: Seconds east of UTC by which the human lives.
     package init(
         endingAt end: Date, seed: UInt64 = 2026, people: Int = SamplePeople.answered.count,
@@ -33,7 +33,8 @@ package struct SampleArchive: Sendable {
     ) {
         var generator = SampleGenerator(seed: seed)
         let local = end.timeIntervalSince1970 + Double(offset)
-        let today = SampleDay(day: LocalDay(ordinal: Int((local / 86_400).rounded(.down))), offset: offset)
+        let today = SampleDay(
+            day: LocalDay(ordinal: Int((local / 86_400).rounded(.down))), offset: offset)
         let own = Self.posts(before: today, generator: &generator)
         let acquaintances = SamplePeople.acquaintances(people - SamplePeople.answered.count)
         posts = (own + Self.replies(to: acquaintances, before: today, seed: seed))
@@ -47,7 +48,9 @@ package struct SampleArchive: Sendable {
     /// The favorites and normals as JSON Lines, oldest first, for `train classifier`.
     package var exampleLines: String {
         let all = favorites.map { ($0, true) } + normals.map { ($0, false) }
-        return all.sorted { $0.0.createdAt < $1.0.createdAt }.map { $0.jsonLine(favorite: $1) + "\n" }.joined()
+        return all.sorted { $0.0.createdAt < $1.0.createdAt }.map {
+            $0.jsonLine(favorite: $1) + "\n"
+        }.joined()
     }
 
     /// Seconds east of UTC in the human's usual zone, which has no daylight saving time.
@@ -55,7 +58,9 @@ package struct SampleArchive: Sendable {
 
     // MARK: Own posts
 
-    private static func posts(before today: SampleDay, generator: inout SampleGenerator) -> [SamplePost] {
+    private static func posts(before today: SampleDay, generator: inout SampleGenerator)
+        -> [SamplePost]
+    {
         let travels = [60, 210].map { $0 + generator.number(below: 60) }
         var texts = UniqueTexts()
         var friends: [SamplePerson] = []
@@ -63,7 +68,9 @@ package struct SampleArchive: Sendable {
         var posts: [SamplePost] = []
         for distance in stride(from: 365, through: 1, by: -1) {
             // Away twice a year, without the phone.
-            guard !travels.contains(where: { $0 - distance >= 0 && $0 - distance < 5 }) else { continue }
+            guard !travels.contains(where: { $0 - distance >= 0 && $0 - distance < 5 }) else {
+                continue
+            }
             let day = today.advanced(by: -distance)
             for second in seconds(on: day.day, generator: &generator) {
                 let date = day.date(second: second, millisecond: generator.number(below: 1_000))
@@ -72,7 +79,8 @@ package struct SampleArchive: Sendable {
                 let friend = isReply ? friends.popLast() : nil
                 posts.append(
                     ownPost(
-                        at: date, on: day.day, second: second, to: friend.map { ($0, Self.nextTalk(with: $0, &talks)) },
+                        at: date, on: day.day, second: second,
+                        to: friend.map { ($0, Self.nextTalk(with: $0, &talks)) },
                         texts: &texts, generator: &generator))
             }
         }
@@ -80,35 +88,44 @@ package struct SampleArchive: Sendable {
     }
 
     private static func ownPost(
-        at date: Date, on day: LocalDay, second: Int, to answered: (friend: SamplePerson, talk: SampleTalk)?,
+        at date: Date, on day: LocalDay, second: Int,
+        to answered: (friend: SamplePerson, talk: SampleTalk)?,
         texts: inout UniqueTexts, generator: inout SampleGenerator
     ) -> SamplePost {
         let friend = answered?.friend
         let language = friend?.language ?? (generator.chance(0.5) ? .japanese : .english)
         let text = texts.next {
             if let (friend, talk) = answered {
-                "@\(friend.handle) " + SampleTexts.reply(about: talk, language: language, generator: &generator)
+                "@\(friend.handle) "
+                    + SampleTexts.reply(about: talk, language: language, generator: &generator)
             } else {
                 SampleTexts.ownPost(
-                    at: MinuteOfDay(hour: 0, minute: second / 60), isWeekend: day.weekday >= 6, language: language,
+                    at: MinuteOfDay(hour: 0, minute: second / 60), isWeekend: day.weekday >= 6,
+                    language: language,
                     generator: &generator)
             }
         }
         let draw = generator.uniform()
         return SamplePost(
-            id: SamplePost.id(at: date, sequence: 0), author: SamplePeople.human, text: text, createdAt: date,
+            id: SamplePost.id(at: date, sequence: 0), author: SamplePeople.human, text: text,
+            createdAt: date,
             language: language, replyTo: friend,
-            visibility: draw < 0.015 && friend == nil ? .private : draw < 0.08 ? .unlisted : .public)
+            visibility: draw < 0.015 && friend == nil ? .private : draw < 0.08 ? .unlisted : .public
+        )
     }
 
-    /// Returns the next topic for a person: all topics in turn, so that every person has an answer on each.
-    private static func nextTalk(with person: SamplePerson, _ talks: inout [SamplePerson: Int]) -> SampleTalk {
+    /// Returns the next topic for a person: all topics in turn, so that every person has an answer
+    /// on each.
+    private static func nextTalk(with person: SamplePerson, _ talks: inout [SamplePerson: Int])
+        -> SampleTalk
+    {
         let number = talks[person, default: 0]
         talks[person] = number + 1
         return SampleTalk.inTurn(number)
     }
 
-    /// Every answered person once, in random order; drawn to the end before the next round, so that nobody is left out.
+    /// Every answered person once, in random order; drawn to the end before the next round, so that
+    /// nobody is left out.
     private static func shuffledFriends(_ generator: inout SampleGenerator) -> [SamplePerson] {
         var friends = SamplePeople.answered
         for index in friends.indices.reversed() {
@@ -118,7 +135,9 @@ package struct SampleArchive: Sendable {
     }
 
     /// Answers to acquaintances, spread over the year; no two of them have the same words.
-    private static func replies(to people: [SamplePerson], before today: SampleDay, seed: UInt64) -> [SamplePost] {
+    private static func replies(to people: [SamplePerson], before today: SampleDay, seed: UInt64)
+        -> [SamplePost]
+    {
         var generator = SampleGenerator(seed: seed ^ 0x61_63_71)
         var texts = UniqueTexts()
         var posts: [SamplePost] = []
@@ -129,11 +148,13 @@ package struct SampleArchive: Sendable {
                     SampleTexts.reply(about: talk, language: person.language, generator: &generator)
                 }
                 let date = today.advanced(by: -1 - generator.number(below: 365)).date(
-                    second: 25_200 + generator.number(below: 57_600), millisecond: generator.number(below: 1_000))
+                    second: 25_200 + generator.number(below: 57_600),
+                    millisecond: generator.number(below: 1_000))
                 posts.append(
                     SamplePost(
                         id: SamplePost.id(at: date, sequence: 0), author: SamplePeople.human,
-                        text: "@\(person.handle) \(words)", createdAt: date, language: person.language,
+                        text: "@\(person.handle) \(words)", createdAt: date,
+                        language: person.language,
                         replyTo: person, visibility: generator.chance(0.05) ? .unlisted : .public))
             }
         }
@@ -152,7 +173,8 @@ package struct SampleArchive: Sendable {
         var normals: [SamplePost] = []
         var sequence = 0
         while favorites.count < exampleCount || normals.count < exampleCount {
-            guard let author = generator.element(of: authors), let topic = generator.element(of: author.topics)
+            guard let author = generator.element(of: authors),
+                let topic = generator.element(of: author.topics)
             else { break }
             let isFavorite = topic.wouldBeFavorited(by: author, generator: &generator)
             guard (isFavorite ? favorites : normals).count < exampleCount else { continue }
@@ -162,12 +184,16 @@ package struct SampleArchive: Sendable {
             let date = today.advanced(by: -1 - generator.number(below: 150)).date(
                 second: generator.number(below: 86_400), millisecond: 0)
             let post = SamplePost(
-                id: SamplePost.id(at: date, sequence: sequence), author: author, text: text, createdAt: date,
+                id: SamplePost.id(at: date, sequence: sequence), author: author, text: text,
+                createdAt: date,
                 language: author.language, topic: topic)
             sequence += 1
             if isFavorite { favorites.append(post) } else { normals.append(post) }
         }
-        return (favorites.sorted { $0.createdAt < $1.createdAt }, normals.sorted { $0.createdAt < $1.createdAt })
+        return (
+            favorites.sorted { $0.createdAt < $1.createdAt },
+            normals.sorted { $0.createdAt < $1.createdAt }
+        )
     }
 }
 
@@ -177,7 +203,9 @@ private struct SampleDay {
     /// Seconds east of UTC.
     let offset: Int
 
-    func advanced(by days: Int) -> SampleDay { SampleDay(day: day.advanced(by: days), offset: offset) }
+    func advanced(by days: Int) -> SampleDay {
+        SampleDay(day: day.advanced(by: days), offset: offset)
+    }
 
     func date(second: Int, millisecond: Int) -> Date {
         Date(milliseconds: Int64((day.ordinal * 86_400 + second - offset) * 1_000 + millisecond))
@@ -196,7 +224,8 @@ private struct UniqueTexts {
     }
 }
 
-/// When the human of the sandbox posts: early, at noon and in the evening, later on weekends, in bursts, or not at all.
+/// When the human of the sandbox posts: early, at noon and in the evening, later on weekends, in
+/// bursts, or not at all.
 extension SampleArchive {
     /// A time of day around which posts gather, in minutes.
     private typealias Habit = (center: Double, spread: Double, weight: Double)
@@ -220,7 +249,9 @@ extension SampleArchive {
         let isWeekend = day.weekday >= 6
         guard !generator.chance(isWeekend ? 0.18 : 0.1) else { return [] }
         let count = 1 + generator.number(below: 6) + generator.number(below: isWeekend ? 5 : 7)
-        var seconds = (0..<count).map { _ in second(from: isWeekend ? weekend : weekday, generator: &generator) }
+        var seconds = (0..<count).map { _ in
+            second(from: isWeekend ? weekend : weekday, generator: &generator)
+        }
         if generator.chance(0.25), let start = generator.element(of: seconds) {
             seconds += burst(after: start, generator: &generator)
         }
@@ -250,8 +281,8 @@ extension SampleArchive {
 
 /// One post of the sample, by the human or by somebody else.
 package struct SamplePost: Equatable, Sendable {
-    /// The id on the sandbox's server, in decimal: milliseconds since 1970 times 65,536, plus a number that tells posts
-    /// of one millisecond apart.
+    /// The id on the sandbox's server, in decimal: milliseconds since 1970 times 65,536, plus a
+    /// number that tells posts of one millisecond apart.
     package var id: String
     package var author: SamplePerson
     package var text: String
@@ -280,8 +311,8 @@ package struct SamplePost: Equatable, Sendable {
         String(UInt64(max(0, date.milliseconds)) << 16 | UInt64(sequence & 0xFFFF))
     }
 
-    /// The post as one line of JSON Lines, without the line break; `favorite` says whether the human favorited it, and
-    /// nil leaves that field out.
+    /// The post as one line of JSON Lines, without the line break; `favorite` says whether the
+    /// human favorited it, and nil leaves that field out.
     package func jsonLine(favorite: Bool? = nil) -> String {
         var fields: [(String, String)] = [
             ("id", Self.quoted(uri)),

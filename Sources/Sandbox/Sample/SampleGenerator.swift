@@ -34,7 +34,8 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
     /// True with the given probability.
     package mutating func chance(_ probability: Double) -> Bool { uniform() < probability }
 
-    /// A draw from the normal distribution with mean 0 and deviation 1, as the sum of twelve uniform draws less six.
+    /// A draw from the normal distribution with mean 0 and deviation 1, as the sum of twelve
+    /// uniform draws less six.
     ///
     /// Only additions, so that the result has the same bits everywhere.
     package mutating func normal() -> Double {

@@ -46,10 +46,12 @@ package enum SamplePeople {
             userName: "mio", displayName: "みお", bio: "粉と酵母のことばかり考えています。",
             language: .japanese, topics: [.bread, .coffee, .celebrities], isFriend: true),
         SamplePerson(
-            userName: "oliver", displayName: "Oliver", bio: "Slow trains, strong coffee. Bristol to anywhere.",
+            userName: "oliver", displayName: "Oliver",
+            bio: "Slow trains, strong coffee. Bristol to anywhere.",
             language: .english, topics: [.trains, .coffee, .gadgets], isFriend: true),
         SamplePerson(
-            userName: "freya", displayName: "Freya", bio: "Sourdough, two cats, one very small kitchen.",
+            userName: "freya", displayName: "Freya",
+            bio: "Sourdough, two cats, one very small kitchen.",
             language: .english, topics: [.bread, .cats, .games], isFriend: true),
         SamplePerson(
             userName: "sam", displayName: "Sam", bio: "Touring bicycle, thermos, bad weather.",
@@ -83,7 +85,8 @@ package enum SamplePeople {
             userName: "bull", displayName: "Morning Bull", bio: "Markets before breakfast.",
             language: .english, topics: [.finance]),
         SamplePerson(
-            userName: "redcarpet", displayName: "Red Carpet Rita", bio: "Who wore what, who said what.",
+            userName: "redcarpet", displayName: "Red Carpet Rita",
+            bio: "Who wore what, who said what.",
             language: .english, topics: [.celebrities, .fashion]),
         SamplePerson(
             userName: "crema", displayName: "Crema", bio: "Home espresso, mostly calibration.",
@@ -147,7 +150,8 @@ extension SamplePeople {
         let userName = round == 1 ? name : "\(name)\(round)"
         let loved = SampleTopic.loved.count
         let topics = [
-            SampleTopic.loved[index % loved], SampleTopic.loved[(index / loved + index + 1) % loved],
+            SampleTopic.loved[index % loved],
+            SampleTopic.loved[(index / loved + index + 1) % loved],
             SampleTopic.others[index % SampleTopic.others.count],
         ]
         let isJapanese = index % 2 == 0
@@ -159,10 +163,14 @@ extension SamplePeople {
 
     /// In turn Japanese and English.
     private static let names = [
-        "akari", "alice", "chihiro", "ben", "eita", "clara", "fumi", "dylan", "ginji", "edith", "hina", "felix",
-        "itsuki", "grace", "jun", "henry", "kaede", "ivy", "kenta", "jonas", "mayu", "keira", "nagi", "leo", "riku",
-        "martha", "sakura", "noah", "shota", "olive", "takumi", "peter", "tsubasa", "quinn", "wakana", "rosa",
-        "yamato", "simon", "yuna", "tilda", "yoshio", "ursula", "kohei", "victor", "misaki", "wendy", "ryota",
+        "akari", "alice", "chihiro", "ben", "eita", "clara", "fumi", "dylan", "ginji", "edith",
+        "hina", "felix",
+        "itsuki", "grace", "jun", "henry", "kaede", "ivy", "kenta", "jonas", "mayu", "keira",
+        "nagi", "leo", "riku",
+        "martha", "sakura", "noah", "shota", "olive", "takumi", "peter", "tsubasa", "quinn",
+        "wakana", "rosa",
+        "yamato", "simon", "yuna", "tilda", "yoshio", "ursula", "kohei", "victor", "misaki",
+        "wendy", "ryota",
         "xander", "hotaru", "yvonne", "satoru", "zachary",
     ]
 }
@@ -196,7 +204,8 @@ package enum SampleTopic: String, CaseIterable, Sendable {
     }
 
     /// Whether the human favorites this one post about it by `author`; a draw.
-    package func wouldBeFavorited(by author: SamplePerson, generator: inout SampleGenerator) -> Bool {
+    package func wouldBeFavorited(by author: SamplePerson, generator: inout SampleGenerator) -> Bool
+    {
         generator.chance(favoriteProbability(by: author))
     }
 }

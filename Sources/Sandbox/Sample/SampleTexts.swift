@@ -3,7 +3,8 @@ import Posts
 
 /// The themes of the conversations between the human and friends.
 ///
-/// Each sentence about it has its word, and no other one's: that is how the bot finds an answer that fits.
+/// Each sentence about it has its word, and no other one's: that is how the bot finds an answer
+/// that fits.
 package enum SampleTalk: String, CaseIterable, Sendable {
     case weekend, bread, cat, kyoto, coffee, visit, bicycle, train, rain, work
 
@@ -32,7 +33,11 @@ package enum SampleTalk: String, CaseIterable, Sendable {
     /// Returns the theme of a text; `nil` if it contains none of the words.
     package init?(of text: String, in language: SampleLanguage) {
         let text = text.lowercased()
-        guard let talk = Self.allCases.first(where: { text.contains($0.word(in: language).lowercased()) }) else {
+        guard
+            let talk = Self.allCases.first(where: {
+                text.contains($0.word(in: language).lowercased())
+            })
+        else {
             return nil
         }
         self = talk
@@ -41,8 +46,8 @@ package enum SampleTalk: String, CaseIterable, Sendable {
 
 /// What the human and the people of the sandbox say.
 ///
-/// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every function draws from the
-/// generator it is given, so that one seed makes one history.
+/// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every
+/// function draws from the generator it is given, so that one seed makes one history.
 package enum SampleTexts {
     // MARK: The people
 
@@ -75,7 +80,8 @@ package enum SampleTexts {
 
     /// A post such as the human writes at this minute.
     static func ownPost(
-        at minute: MinuteOfDay, isWeekend: Bool, language: SampleLanguage, generator: inout SampleGenerator
+        at minute: MinuteOfDay, isWeekend: Bool, language: SampleLanguage,
+        generator: inout SampleGenerator
     ) -> String {
         let theme = theme(at: minute, isWeekend: isWeekend, generator: &generator)
         return books(language).own.phrase(theme, generator: &generator)
@@ -93,7 +99,8 @@ package enum SampleTexts {
     ) -> String {
         let themes: [String]
         switch minute.value {
-        case 300..<630: themes = ["morning", "morning", "coffee", "trains", "bread", "cycling", "cats"]
+        case 300..<630:
+            themes = ["morning", "morning", "coffee", "trains", "bread", "cycling", "cats"]
         case 630..<690: themes = ["work", "coffee", "kyoto", "trains"]
         case 690..<840: themes = ["lunch", "lunch", "work", "trains", "kyoto"]
         case 840..<1_050: themes = ["work", "coffee", "cats", "kyoto", "trains"]
@@ -116,9 +123,12 @@ package enum SampleTexts {
 
         /// - Throws: ``PhraseBook/Flaw`` for a file that is no book.
         init(_ language: SampleLanguage) throws(PhraseBook.Flaw) {
-            func book(_ name: String, besides other: PhraseBook? = nil) throws(PhraseBook.Flaw) -> PhraseBook {
+            func book(_ name: String, besides other: PhraseBook? = nil) throws(PhraseBook.Flaw)
+                -> PhraseBook
+            {
                 let file = "\(name).\(language.rawValue).txt"
-                return try PhraseBook(EmbeddedFiles.text(of: "Sandbox/\(file)"), named: file, besides: other)
+                return try PhraseBook(
+                    EmbeddedFiles.text(of: "Sandbox/\(file)"), named: file, besides: other)
             }
             topics = try book("topics")
             own = try book("own", besides: topics)
@@ -126,7 +136,8 @@ package enum SampleTexts {
             mentions = try book("mentions")
         }
 
-        /// The files are part of the program and a test reads them all, so that nobody ever meets a flaw here.
+        /// The files are part of the program and a test reads them all, so that nobody ever meets a
+        /// flaw here.
         fileprivate static func builtIn(_ language: SampleLanguage) -> Books {
             do throws(PhraseBook.Flaw) {
                 return try Books(language)

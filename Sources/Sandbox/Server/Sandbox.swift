@@ -34,14 +34,17 @@ package final class Sandbox: Sendable {
     /// - Returns: The running network; call ``stop()`` when done with it.
     /// - Throws: ``SandboxError`` when no port could be opened.
     package static func start(
-        world: SandboxWorld, rateLimits: SandboxRateLimits = .mastodon, now: @escaping @Sendable () -> Date
+        world: SandboxWorld, rateLimits: SandboxRateLimits = .mastodon,
+        now: @escaping @Sendable () -> Date
     ) async throws -> Sandbox {
         let faults = SandboxFaults()
         let access = SandboxAccess(world: world)
-        let network = SandboxNetwork(world: world, access: access, limits: rateLimits, faults: faults, now: now)
+        let network = SandboxNetwork(
+            world: world, access: access, limits: rateLimits, faults: faults, now: now)
         let listener = try SandboxListener(network)
         try await listener.open()
-        return Sandbox(world: world, access: access, faults: faults, network: network, listener: listener)
+        return Sandbox(
+            world: world, access: access, faults: faults, network: network, listener: listener)
     }
 
     private init(
@@ -64,7 +67,9 @@ package final class Sandbox: Sendable {
     package var botToken: String { access.mastodon(.bot).accessToken }
 
     /// What opens an account on the Mastodon-compatible server, its access token included.
-    package func mastodonLogin(_ role: SandboxRole) -> SandboxMastodonLogin { access.mastodon(role) }
+    package func mastodonLogin(_ role: SandboxRole) -> SandboxMastodonLogin {
+        access.mastodon(role)
+    }
 
     /// The keys of an account on X; the human's can only read.
     package func xKeys(_ role: SandboxRole) -> SandboxXKeys { access.x(role) }
@@ -79,12 +84,16 @@ package final class Sandbox: Sendable {
 
     /// The words of every post so far, by what the post is called on a network.
     ///
-    /// What is not in the script, such as the bot's own records on Bluesky, may be called otherwise there.
-    package func texts(on network: NetworkName) async -> [String: String] { await self.network.texts(on: network) }
+    /// What is not in the script, such as the bot's own records on Bluesky, may be called otherwise
+    /// there.
+    package func texts(on network: NetworkName) async -> [String: String] {
+        await self.network.texts(on: network)
+    }
 
     /// Lets people mention the bot now, besides what the world's script has them say.
     ///
-    /// - Parameter utterances: What is said, one after the other; what nobody in the sandbox can say is left out.
+    /// - Parameter utterances: What is said, one after the other; what nobody in the sandbox can
+    ///   say is left out.
     /// - Returns: The ledger's entries.
     @discardableResult
     package func say(_ utterances: [SandboxUtterance]) async -> [SandboxLedger.Mention] {
@@ -93,8 +102,8 @@ package final class Sandbox: Sendable {
 
     /// Takes the server off the network: open connections end and new ones are refused.
     ///
-    /// The port stays the sandbox's own. The world's clock goes on, and what was taken to be acted on later happens all
-    /// the same.
+    /// The port stays the sandbox's own. The world's clock goes on, and what was taken to be acted
+    /// on later happens all the same.
     package func close() async { await listener.close() }
 
     /// Brings the server back on the same port; does nothing while it is there.
@@ -112,12 +121,14 @@ package struct SandboxError: Error, Equatable, CustomStringConvertible, Sendable
 }
 
 extension Sandbox {
-    /// What a person would set to use an account of the sandbox, as environment variables of mirror-bot.
+    /// What a person would set to use an account of the sandbox, as environment variables of
+    /// mirror-bot.
     ///
     /// - Parameters:
     ///   - role: Whose account; every name begins with it, but for what concerns X as a whole.
     ///   - network: Which of the sandbox's interfaces.
-    /// - Returns: Network, address and credentials; for the bot on X also what it takes to be let write there.
+    /// - Returns: Network, address and credentials; for the bot on X also what it takes to be let
+    ///   write there.
     package func settings(of role: SandboxRole, on network: NetworkName) -> [String: String] {
         var account = account(of: role, on: network)
         account["NETWORK"] = network.rawValue
@@ -125,7 +136,8 @@ extension Sandbox {
         var settings = Dictionary(uniqueKeysWithValues: account.map { (prefix + $0.key, $0.value) })
         if network == .x, role == .bot {
             settings["X_ACKNOWLEDGE_POLICY"] = "yes"
-            // Nothing is paid here, and a budget of the size that people set would end with the first day's reading.
+            // Nothing is paid here, and a budget of the size that people set would end with the
+            // first day's reading.
             settings["X_BUDGET_USD_PER_MONTH"] = "1000"
             settings["X_HOME_POSTS_PER_DAY"] = "2000"
         }
@@ -139,7 +151,8 @@ extension Sandbox {
         case .x:
             let keys = xKeys(role)
             return [
-                "API_BASE_URL": url, "CONSUMER_KEY": keys.consumerKey, "CONSUMER_SECRET": keys.consumerSecret,
+                "API_BASE_URL": url, "CONSUMER_KEY": keys.consumerKey,
+                "CONSUMER_SECRET": keys.consumerSecret,
                 "ACCESS_TOKEN": keys.accessToken, "ACCESS_TOKEN_SECRET": keys.accessTokenSecret,
             ]
         default:

@@ -50,11 +50,15 @@ struct SandboxAccess: Sendable {
                     accessToken: "\(person.id(on: .x).value)-\(generator.word())",
                     accessTokenSecret: generator.word()))
             let letters = (0..<4).map { _ in
-                String((0..<4).map { _ in "abcdefghijklmnopqrstuvwxyz234567".randomElement(using: &generator) ?? "a" })
+                String(
+                    (0..<4).map { _ in
+                        "abcdefghijklmnopqrstuvwxyz234567".randomElement(using: &generator) ?? "a"
+                    })
             }
             blueskyLogins.append(
                 SandboxBlueskyLogin(
-                    handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-")))
+                    handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-")
+                ))
         }
         for token in tokens {
             mastodonLogins.append(

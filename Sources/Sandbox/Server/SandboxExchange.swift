@@ -27,13 +27,16 @@ struct SandboxExchange {
         } catch {
             result = .failure(error)
         }
-        if let write = outcome.write { await network.close(write, isWhole: (try? result.get()) ?? false) }
+        if let write = outcome.write {
+            await network.close(write, isWhole: (try? result.get()) ?? false)
+        }
         _ = try result.get()
     }
 
     /// Sends what there is to send.
     ///
-    /// - Returns: Whether the whole answer was handed to the connection while the client was still there.
+    /// - Returns: Whether the whole answer was handed to the connection while the client was still
+    ///   there.
     private func send(
         _ outcome: SandboxNetwork.Outcome, with writer: consuming ResponseWriter
     ) async throws -> Bool {
@@ -57,14 +60,16 @@ struct SandboxExchange {
             try await truncate(outcome.answer, with: writer)
             return false
         case .dripping(let bytesPerSecond):
-            return try await drip(outcome.answer, bytesPerSecond: bytesPerSecond, with: writer, seenBy: witness)
+            return try await drip(
+                outcome.answer, bytesPerSecond: bytesPerSecond, with: writer, seenBy: witness)
         case .endless:
             try await flood(outcome.answer, with: writer)
             return false
         }
     }
 
-    /// Sends an answer past the encoder, which would add a length or chunks, and ends the connection.
+    /// Sends an answer past the encoder, which would add a length or chunks, and ends the
+    /// connection.
     private func sendUnmeasured(_ answer: WireAnswer) async throws -> Bool {
         let head = self.head(of: answer, length: nil)
         var lines = ["HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)"]
@@ -77,7 +82,8 @@ struct SandboxExchange {
         return isWhole
     }
 
-    private func truncate(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws {
+    private func truncate(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws
+    {
         let announced = max(1, answer.body.count)
         var body = try await writer.writeHead(head(of: answer, length: announced))
         try await body.write(ByteBuffer(bytes: answer.body.prefix(announced / 2)))
@@ -111,8 +117,8 @@ struct SandboxExchange {
         try await body.write(ByteBuffer(bytes: answer.body))
         while channel.isActive {
             try await body.write(Self.endlessPiece)
-            // Without a pause the event loop, which finishes all its work before it looks at its connections, would
-            // never notice that a client has left, nor serve anybody else.
+            // Without a pause the event loop, which finishes all its work before it looks at its
+            // connections, would never notice that a client has left, nor serve anybody else.
             try await ContinuousClock().sleep(for: .milliseconds(1))
         }
     }
@@ -129,7 +135,9 @@ struct SandboxExchange {
     private func head(of answer: WireAnswer, length: Int?) -> HTTPResponse {
         var fields = HTTPFields()
         for header in answer.headers {
-            if let name = HTTPField.Name(header.name) { fields.append(HTTPField(name: name, value: header.value)) }
+            if let name = HTTPField.Name(header.name) {
+                fields.append(HTTPField(name: name, value: header.value))
+            }
         }
         fields[.contentLength] = length.map { String($0) }
         return HTTPResponse(status: .init(code: answer.status), headerFields: fields)
@@ -165,7 +173,8 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
             do {
                 let context = try channel.pipeline.syncOperations.context(handler: self)
                 self.last = promise.futureResult
-                context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: bytes))), promise: promise)
+                context.writeAndFlush(
+                    self.wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: bytes))), promise: promise)
             } catch {
                 promise.fail(error)
             }
@@ -180,7 +189,8 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
         }.get()
     }
 
-    /// Whether everything that was written so far was handed to the connection while the client was still there.
+    /// Whether everything that was written so far was handed to the connection while the client was
+    /// still there.
     func hasSeenAllLeave() async -> Bool {
         do {
             // Pieces leave in their order, so that the last one stands for all.

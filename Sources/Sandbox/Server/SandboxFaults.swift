@@ -8,10 +8,12 @@ package enum SandboxFault: Equatable, Sendable {
     case dropAnswer
     /// An answer instead of acting.
     case answer(status: Int, contentType: String, body: String, headers: [String: String])
-    /// The server takes the request and hangs up at once; it acts when its clock has gone on by so many seconds.
+    /// The server takes the request and hangs up at once; it acts when its clock has gone on by so
+    /// many seconds.
     ///
-    /// Whether the client may come in is decided as of the arrival, everything else as of the moment of acting: a post
-    /// that was made with the same key in between is then recognised, a text that X has got in between is refused.
+    /// Whether the client may come in is decided as of the arrival, everything else as of the
+    /// moment of acting: a post that was made with the same key in between is then recognised, a
+    /// text that X has got in between is refused.
     case actLate(after: TimeInterval)
     /// As ``dropRequest``, but with a reset of the connection.
     case resetRequest
@@ -19,7 +21,8 @@ package enum SandboxFault: Equatable, Sendable {
     case resetAnswer
     /// The server acts, announces its whole answer, sends half of it and hangs up.
     case truncateAnswer
-    /// The server acts and sends the body of its answer so slowly; in real time, whatever the sandbox's clock does.
+    /// The server acts and sends the body of its answer so slowly; in real time, whatever the
+    /// sandbox's clock does.
     case drip(bytesPerSecond: Int)
     /// The server acts, and behind its answer comes white space until the client leaves.
     case endlessAnswer
@@ -29,15 +32,19 @@ package enum SandboxFault: Equatable, Sendable {
     /// An error page as a proxy in front of the server sends it.
     package static func html(status: Int) -> SandboxFault {
         .answer(
-            status: status, contentType: "text/html", body: "<html><body><h1>\(status)</h1></body></html>",
+            status: status, contentType: "text/html",
+            body: "<html><body><h1>\(status)</h1></body></html>",
             headers: [:])
     }
 
     /// An error as the server itself reports it.
-    package static func error(status: Int, message: String, headers: [String: String] = [:]) -> SandboxFault {
+    package static func error(status: Int, message: String, headers: [String: String] = [:])
+        -> SandboxFault
+    {
         .answer(
             status: status, contentType: "application/json; charset=utf-8",
-            body: String(decoding: (["error": .string(message)] as WireJSON).bytes, as: UTF8.self), headers: headers)
+            body: String(decoding: (["error": .string(message)] as WireJSON).bytes, as: UTF8.self),
+            headers: headers)
     }
 
     /// Whether the server acts, at once or later, and the client cannot get the whole answer.
@@ -61,13 +68,15 @@ package struct SandboxHabits: Equatable, Sendable {
     package var refusals = SandboxRefusals()
     /// The state of the human's account on all three interfaces.
     package var humanStanding = SandboxStanding.active
-    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
+    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by
+    /// it.
     package var clockSkew: TimeInterval = 0
     /// How long every answer to a question takes, in real time; changes are answered at once.
     package var readsTake: Duration = .zero
 }
 
-/// The fault switchboard of a sandbox: faults of single requests, and the ``SandboxHabits``, each by its own name.
+/// The fault switchboard of a sandbox: faults of single requests, and the ``SandboxHabits``, each
+/// by its own name.
 ///
 /// Everything can be switched while requests run. Faults apply to the next
 /// requests that match, in the order they were planned.
@@ -108,16 +117,19 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - path: Only requests whose path begins so.
     ///   - parameters: Only requests with one of these in their query; empty for any.
     ///   - needsLogin: Whether only requests with a login fail.
-    ///   - whenMet: Called with path and query of every request that meets the fault; must return at once.
+    ///   - whenMet: Called with path and query of every request that meets the fault; must return
+    ///     at once.
     package func failNext(
         _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
-        having parameters: Set<String> = [], needsLogin: Bool = false, whenMet: (@Sendable (String) -> Void)? = nil
+        having parameters: Set<String> = [], needsLogin: Bool = false,
+        whenMet: (@Sendable (String) -> Void)? = nil
     ) {
         lock.withLock {
             guard count > 0 else { return }
             planned.append(
                 Planned(
-                    fault: fault, method: method, path: path, parameters: parameters, needsLogin: needsLogin,
+                    fault: fault, method: method, path: path, parameters: parameters,
+                    needsLogin: needsLogin,
                     remaining: count, whenMet: whenMet))
         }
     }
@@ -141,7 +153,8 @@ package final class SandboxFaults: @unchecked Sendable {
             let names = request.query.map(\.name)
             let hasLogin = request.header("authorization") != nil
             let index = planned.firstIndex { plan in
-                plan.method ?? method == method && path.hasPrefix(plan.path) && (hasLogin || !plan.needsLogin)
+                plan.method ?? method == method && path.hasPrefix(plan.path)
+                    && (hasLogin || !plan.needsLogin)
                     && (plan.parameters.isEmpty || !plan.parameters.isDisjoint(with: names))
             }
             guard let index else { return nil }

@@ -43,7 +43,8 @@ package struct SandboxLedger: Sendable {
         package var isLoved: Bool
         /// Why the bot should have left the post alone; nil when nothing speaks against it.
         package var objection: String?
-        /// The post asks the bot to stop, so the favorite says that this was understood, and nothing of the human's taste.
+        /// The post asks the bot to stop, so the favorite says that this was understood, and
+        /// nothing of the human's taste.
         package var confirmsStop = false
     }
 
@@ -75,7 +76,8 @@ package struct SandboxLedger: Sendable {
 
         /// The reason for refusing a request on X whose signature was seen before.
         package static let repeatedNonce = "the nonce was used before"
-        /// The reason for refusing a request on X whose signature has another time than the server's.
+        /// The reason for refusing a request on X whose signature has another time than the
+        /// server's.
         package static let otherTime = "the timestamp is not of these minutes"
     }
 
@@ -97,7 +99,8 @@ package struct SandboxLedger: Sendable {
     /// A mention of the bot that has happened.
     package struct Mention: Equatable, Sendable {
         package var id: String
-        /// What the post is called everywhere, on the network of ``SandboxWorld/Configuration/botNetwork``.
+        /// What the post is called everywhere, on the network of
+        /// ``SandboxWorld/Configuration/botNetwork``.
         package var identity: String
         package var handle: String
         package var kind: SandboxMention.Kind
@@ -109,7 +112,8 @@ package struct SandboxLedger: Sendable {
         package var notification: String?
         /// The id of the post that it answers.
         package var parent: String?
-        /// Whether somebody else than its author, the human and the bot wrote one of the posts above it.
+        /// Whether somebody else than its author, the human and the bot wrote one of the posts
+        /// above it.
         package var isBelowOthers = false
     }
 
@@ -169,10 +173,12 @@ package struct SandboxLedger: Sendable {
     package internal(set) var writes: [Write] = []
     /// What the server has taken by ``SandboxFault/actLate(after:)`` and will act on at its date.
     package internal(set) var pendingWrites: [Write] = []
-    /// How many of such requests the server acted on, or will, while the client cannot have got the whole answer.
+    /// How many of such requests the server acted on, or will, while the client cannot have got the
+    /// whole answer.
     ///
-    /// By plan or because the client left. A request that was refused counts too: who does not hear of the refusal
-    /// cannot know of it. A request that the server never acted on does not count; see ``Write/Effect/notActed``.
+    /// By plan or because the client left. A request that was refused counts too: who does not hear
+    /// of the refusal cannot know of it. A request that the server never acted on does not count;
+    /// see ``Write/Effect/notActed``.
     package internal(set) var cutAnswers = 0
 
     /// The answered posts, and the texts at their places, of `deliveries`.
@@ -209,11 +215,13 @@ extension SandboxLedger {
         package var expectedReplies: Int
         /// Favorites, besides those that confirm a request to stop.
         package var favorites: Int
-        /// The share of the bot's favorites that the human would favorite too; nil without favorites.
+        /// The share of the bot's favorites that the human would favorite too; nil without
+        /// favorites.
         package var favoritePrecision: Double?
         /// The share of such posts among all the bot could have favorited; nil without posts.
         package var baseRate: Double?
-        /// People notified who should not have been, and favorites of posts that should have been left alone.
+        /// People notified who should not have been, and favorites of posts that should have been
+        /// left alone.
         package var unsolicited: Int
         /// Requests the client should not have made as it did.
         package var errors: Int
@@ -229,7 +237,8 @@ extension SandboxLedger {
             favorites: chosen.count,
             favoritePrecision: Self.share(chosen.count(where: \.isLoved), of: chosen.count),
             baseRate: Self.share(lovedPosts, of: eligiblePosts),
-            unsolicited: notifications.count { $0.objection != nil } + favorites.count { $0.objection != nil },
+            unsolicited: notifications.count { $0.objection != nil }
+                + favorites.count { $0.objection != nil },
             errors: rejections.count { !$0.isExpected },
             duplicateSends: duplicates.count)
     }
@@ -249,8 +258,8 @@ extension SandboxLedger {
         /// What the request did.
         package enum Effect: String, Sendable {
             case created
-            /// The server recognised it by its key or its record key, or found the favorite there already; nothing new
-            /// was made.
+            /// The server recognised it by its key or its record key, or found the favorite there
+            /// already; nothing new was made.
             case repeated
             /// The server looked at it and would not.
             case refused
@@ -260,17 +269,19 @@ extension SandboxLedger {
 
         /// When the request came.
         package var arrived: Date
-        /// When the server acted or would have; for ``SandboxFault/actLate(after:)`` later than the request came.
+        /// When the server acted or would have; for ``SandboxFault/actLate(after:)`` later than the
+        /// request came.
         package var date: Date
         package var kind: Kind
         /// The idempotency key, on Bluesky the record key; nil where the network has neither.
         package var key: String?
         /// What was to be published; nil for a favorite, and where the body cannot be read.
         package var text: String?
-        /// The id of the answered or favorited post, as in ``Delivery/replyTo`` and ``Favorite/postID``; nil where the
-        /// request names none that the server knows.
+        /// The id of the answered or favorited post, as in ``Delivery/replyTo`` and
+        /// ``Favorite/postID``; nil where the request names none that the server knows.
         package var target: String?
-        /// The id of what was made or recognised: the post that came of it, or the post that is a favorite now.
+        /// The id of what was made or recognised: the post that came of it, or the post that is a
+        /// favorite now.
         package var postID: String?
         package var effect: Effect
         /// The client was there until the whole answer had been handed to its connection.
@@ -295,7 +306,8 @@ extension SandboxLedger.Write {
     /// A request as it comes, before anybody has looked at whether it may.
     init(at date: Date, kind: Kind, key: String? = nil, text: String? = nil, target: String?) {
         self.init(
-            arrived: date, date: date, kind: kind, key: key, text: text, target: target, effect: .notActed,
+            arrived: date, date: date, kind: kind, key: key, text: text, target: target,
+            effect: .notActed,
             isAnswered: false)
     }
 }

@@ -6,8 +6,9 @@ import NIOPosix
 
 /// The HTTP server in front of a ``SandboxNetwork``, which can go and come back on the same port.
 ///
-/// Every connection gets its task the moment it is set up. A server that first lines connections up for somebody to take
-/// would lose those in the line when it closes, and a connection that nobody has taken must not be lost.
+/// Every connection gets its task the moment it is set up. A server that first lines connections up
+/// for somebody to take would lose those in the line when it closes, and a connection that nobody
+/// has taken must not be lost.
 actor SandboxListener {
     let port: Int
     private let network: SandboxNetwork
@@ -40,7 +41,9 @@ actor SandboxListener {
         }
         let connections = SandboxConnections()
         do {
-            let server = try await Self.bootstrap(network, connections).bind(host: "127.0.0.1", port: port).get()
+            let server = try await Self.bootstrap(network, connections).bind(
+                host: "127.0.0.1", port: port
+            ).get()
             opening = (server, connections)
         } catch {
             throw SandboxError(description: "could not open port \(port) on 127.0.0.1: \(error)")
@@ -62,10 +65,13 @@ actor SandboxListener {
         reserved = nil
     }
 
-    private static func bootstrap(_ network: SandboxNetwork, _ connections: SandboxConnections) -> ServerBootstrap {
+    private static func bootstrap(_ network: SandboxNetwork, _ connections: SandboxConnections)
+        -> ServerBootstrap
+    {
         let logger = Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() }
         let http = HTTP1Channel(responder: { request, writer, channel in
-            try await SandboxExchange(channel: channel, network: network).respond(to: request, with: writer)
+            try await SandboxExchange(channel: channel, network: network).respond(
+                to: request, with: writer)
         })
         return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(ChannelOptions.backlog, value: 256)
@@ -74,10 +80,13 @@ actor SandboxListener {
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: false)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(SandboxWitness(on: channel.eventLoop))
+                    try channel.pipeline.syncOperations.addHandler(
+                        SandboxWitness(on: channel.eventLoop))
                 }
                 .flatMap { http.setup(channel: channel, logger: logger) }
-                .map { value in connections.serve(channel) { await http.handle(value: value, logger: logger) } }
+                .map { value in
+                    connections.serve(channel) { await http.handle(value: value, logger: logger) }
+                }
             }
     }
 }
@@ -105,7 +114,8 @@ final class SandboxConnections: @unchecked Sendable {
 
     /// Closes all channels, now and from now on, with which their tasks end.
     ///
-    /// To cancel a task would close one side of the channel, which NIO cannot do before it has quite begun.
+    /// To cancel a task would close one side of the channel, which NIO cannot do before it has
+    /// quite begun.
     func end() { closed().forEach { $0.channel.close(promise: nil) } }
 
     /// Ends all connections and waits until none is served any longer.
@@ -129,8 +139,8 @@ final class SandboxConnections: @unchecked Sendable {
 
 /// A port of 127.0.0.1 that stays reserved while nobody listens on it.
 ///
-/// A socket that is bound and does not listen refuses connections, keeps others from getting the port, and lets those
-/// listen on it who allow the address to be used again.
+/// A socket that is bound and does not listen refuses connections, keeps others from getting the
+/// port, and lets those listen on it who allow the address to be used again.
 final class SandboxPort: Sendable {
     let number: Int
     private let descriptor: Int32
@@ -142,7 +152,8 @@ final class SandboxPort: Sendable {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure() }
         var enabled: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
         // A child process of a test must not keep the port.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var address = sockaddr_in()
@@ -166,6 +177,7 @@ final class SandboxPort: Sendable {
     deinit { close(descriptor) }
 
     private static func failure() -> SandboxError {
-        SandboxError(description: "could not open a port on 127.0.0.1: \(String(cString: strerror(errno)))")
+        SandboxError(
+            description: "could not open a port on 127.0.0.1: \(String(cString: strerror(errno)))")
     }
 }

@@ -17,13 +17,16 @@ struct SandboxMedia: Sendable {
     static func type(of bytes: [UInt8]) -> String? {
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
         if bytes.starts(with: [0x89] + Array("PNG\r\n".utf8)) { return "image/png" }
-        if bytes.starts(with: Array("RIFF".utf8)), bytes.dropFirst(8).starts(with: Array("WEBP".utf8)) {
+        if bytes.starts(with: Array("RIFF".utf8)),
+            bytes.dropFirst(8).starts(with: Array("WEBP".utf8))
+        {
             return "image/webp"
         }
         return nil
     }
 
-    /// The picture of one of the posts that nobody uploaded one for: a point, and the post's number behind it.
+    /// The picture of one of the posts that nobody uploaded one for: a point, and the post's number
+    /// behind it.
     static func picture(of post: Int64) -> [UInt8] { point + Array(String(post).utf8) }
 
     private static let point = Array(
@@ -56,11 +59,15 @@ extension SandboxLedger {
 /// Files on their way into posts.
 extension SandboxState {
     /// Takes a file in.
-    mutating func upload(_ bytes: [UInt8], type: String, alt: String, by owner: Int, at date: Date, takes: TimeInterval)
+    mutating func upload(
+        _ bytes: [UInt8], type: String, alt: String, by owner: Int, at date: Date,
+        takes: TimeInterval
+    )
         -> SandboxMedia
     {
         let media = SandboxMedia(
-            id: nextID(at: date, wanted: nil), owner: owner, bytes: bytes, type: type, alt: alt, ready: date + takes)
+            id: nextID(at: date, wanted: nil), owner: owner, bytes: bytes, type: type, alt: alt,
+            ready: date + takes)
         self.media[media.id] = media
         if owner == SandboxPopulation.bot {
             ledger.uploads.append(
@@ -72,21 +79,30 @@ extension SandboxState {
     /// Says what a file shows.
     mutating func describe(_ id: Int64, as alt: String) {
         media[id]?.alt = alt
-        if let place = ledger.uploads.firstIndex(where: { $0.id == String(id) }) { ledger.uploads[place].alt = alt }
+        if let place = ledger.uploads.firstIndex(where: { $0.id == String(id) }) {
+            ledger.uploads[place].alt = alt
+        }
     }
 
-    /// The files of a post that is to be; nil if one of them is not the person's, in a post already, or not ready.
+    /// The files of a post that is to be; nil if one of them is not the person's, in a post
+    /// already, or not ready.
     func unattached(_ ids: [Int64], of person: Int, at date: Date) -> [SandboxMedia]? {
-        let found = ids.compactMap { media[$0] }.filter { $0.owner == person && !$0.isAttached && $0.ready <= date }
-        return found.count == ids.count && Set(ids).count == ids.count && ids.count <= 4 ? found : nil
+        let found = ids.compactMap { media[$0] }.filter {
+            $0.owner == person && !$0.isAttached && $0.ready <= date
+        }
+        return found.count == ids.count && Set(ids).count == ids.count && ids.count <= 4
+            ? found : nil
     }
 
     /// What everybody gets who asks for a picture's address.
     func picture(at path: String) -> WireAnswer? {
         let parts = path.split(separator: "/")
-        guard parts.count == 2, parts[0] == "media", let id = Int64(parts[1].prefix { $0 != "." }) else { return nil }
+        guard parts.count == 2, parts[0] == "media", let id = Int64(parts[1].prefix { $0 != "." })
+        else { return nil }
         if let media = media[id] { return .file(media.bytes, type: media.type) }
-        guard let post = posts[id], post.attachment == .image else { return WireAnswer(status: 404) }
+        guard let post = posts[id], post.attachment == .image else {
+            return WireAnswer(status: 404)
+        }
         return .file(SandboxMedia.picture(of: id), type: "image/png")
     }
 }
@@ -111,8 +127,10 @@ struct WireForm: Sendable {
 
     /// Nil for a body that is no such form.
     init?(_ request: WireRequest) {
-        guard let header = request.header("content-type"), let mark = header.range(of: "boundary=") else { return nil }
-        let boundary = header[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\""])
+        guard let header = request.header("content-type"), let mark = header.range(of: "boundary=")
+        else { return nil }
+        let boundary = header[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\""]
+        )
         guard !boundary.isEmpty else { return nil }
         let body = Data(request.body)
         let separator = Data("--\(boundary)".utf8)
@@ -136,11 +154,14 @@ struct WireForm: Sendable {
             guard let start = head.range(of: " \(name)=\"") else { return nil }
             return String(head[start.upperBound...].prefix { $0 != "\"" })
         }
-        guard head.lowercased().contains("content-disposition: form-data"), let name = value("name") else {
+        guard head.lowercased().contains("content-disposition: form-data"), let name = value("name")
+        else {
             return false
         }
         if let file = value("filename") {
-            let type = head.range(of: "Content-Type: ").map { String(head[$0.upperBound...].prefix { !$0.isNewline }) }
+            let type = head.range(of: "Content-Type: ").map {
+                String(head[$0.upperBound...].prefix { !$0.isNewline })
+            }
             files[name] = File(name: file, type: type ?? "application/octet-stream", bytes: content)
         } else {
             texts[name] = String(decoding: content, as: UTF8.self)

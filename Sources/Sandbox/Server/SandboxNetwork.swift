@@ -1,7 +1,8 @@
 import Foundation
 import Posts
 
-/// The network itself: lets requests in one by one and hands each to the interface that it is meant for.
+/// The network itself: lets requests in one by one and hands each to the interface that it is meant
+/// for.
 actor SandboxNetwork {
     /// How an answer goes out.
     enum Manner: Equatable, Sendable {
@@ -47,13 +48,15 @@ actor SandboxNetwork {
     private let now: @Sendable () -> Date
 
     init(
-        world: SandboxWorld, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults,
+        world: SandboxWorld, access: SandboxAccess, limits: SandboxRateLimits,
+        faults: SandboxFaults,
         now: @escaping @Sendable () -> Date
     ) {
         self.state = SandboxState(world: world)
         self.x = XWire(world.population, access: access, limits: limits, faults: faults)
         self.bluesky = BlueskyWire(world.population, access: access, limits: limits, faults: faults)
-        self.mastodon = MastodonWire(access: access, seed: world.configuration.seed, limits: limits, faults: faults)
+        self.mastodon = MastodonWire(
+            access: access, seed: world.configuration.seed, limits: limits, faults: faults)
         self.faults = faults
         self.now = now
     }
@@ -90,7 +93,8 @@ actor SandboxNetwork {
     func texts(on network: NetworkName) -> [String: String] {
         advance(to: now())
         return Dictionary(
-            state.posts.values.map { (state.identity(of: $0, on: network), $0.text) }, uniquingKeysWith: { $1 })
+            state.posts.values.map { (state.identity(of: $0, on: network), $0.text) },
+            uniquingKeysWith: { $1 })
     }
 
     /// Lets people mention the bot, one after the other.
@@ -103,14 +107,17 @@ actor SandboxNetwork {
     /// The answer to a request for an object that is refused alone.
     private func refusal(of request: WireRequest, at now: Date) -> SandboxFault? {
         let refusals = faults.refusals
-        guard !refusals.rules.isEmpty, let target = SandboxRefusals.Target(request), !isMirrored(target),
+        guard !refusals.rules.isEmpty, let target = SandboxRefusals.Target(request),
+            !isMirrored(target),
             let verdict = refusals.verdict(on: target, at: now)
         else { return nil }
         // The newest page is refused anew in every stretch.
         let known = refused[target].map { state.ledger.refusedObjects[$0] }.flatMap { known in
             target.isNewest && known.until.map { $0 <= now } ?? false ? nil : known
         }
-        if let known { return known.until.map { $0 > now } ?? true ? verdict.answer.fault(on: request) : nil }
+        if let known {
+            return known.until.map { $0 > now } ?? true ? verdict.answer.fault(on: request) : nil
+        }
         refused[target] = state.ledger.refusedObjects.count
         state.ledger.refusedObjects.append(
             .init(
@@ -125,7 +132,8 @@ actor SandboxNetwork {
         return [SandboxPopulation.human, SandboxPopulation.bot].contains { index in
             let person = state.people[index]
             let names = [
-                String(MastodonEntities.accountID(index)), person.id(on: .x).value, person.handle(on: .x),
+                String(MastodonEntities.accountID(index)), person.id(on: .x).value,
+                person.handle(on: .x),
                 person.id(on: .bluesky).value, person.handle(on: .bluesky),
             ]
             return names.contains(target.name)
@@ -143,15 +151,20 @@ actor SandboxNetwork {
     func close(_ write: Int, isWhole: Bool) { state.ledger.close(write, isWhole: isWhole) }
 
     /// The answer after acting or instead of it; nil where the fault is that there is none.
-    private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date) -> WireAnswer? {
+    private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date)
+        -> WireAnswer?
+    {
         state.made = nil
         switch fault {
         case .dropRequest, .resetRequest, .hang:
-            state.note(request, status: 0, reason: "dropped before acting", isExpected: true, at: now)
+            state.note(
+                request, status: 0, reason: "dropped before acting", isExpected: true, at: now)
             return nil
         case .answer(let status, let type, let body, let headers):
             state.note(request, status: status, reason: "injected", isExpected: true, at: now)
-            let lines = [("content-type", type)] + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            let lines =
+                [("content-type", type)]
+                + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             return WireAnswer(status: status, headers: lines, body: Array(body.utf8))
         default:
             return act(on: request, at: now, cutsAnswer: fault?.cutsAnswer ?? false)
@@ -191,12 +204,15 @@ extension SandboxNetwork {
         var write = write
         write.status = answer?.status
         write.postID = state.made.map { String($0.post) }
-        write.effect = state.made?.effect ?? (answer == nil || write.isInjected ? .notActed : .refused)
+        write.effect =
+            state.made?.effect ?? (answer == nil || write.isInjected ? .notActed : .refused)
         state.ledger.writes.append(write)
         return state.ledger.writes.count - 1
     }
 
-    private func postpone(_ request: WireRequest, _ write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date) {
+    private func postpone(
+        _ request: WireRequest, _ write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date
+    ) {
         var late = Late(date: now + max(0, delay), request: request, write: write)
         late.request.arrival = now
         late.write?.date = late.date

@@ -13,11 +13,13 @@ package struct SandboxRateLimits: Equatable, Sendable {
     package var deletionPeriod = 1_800
 
     /// Mastodon's: 300 requests in 5 minutes, 300 posts in 3 hours, 30 deletions in 30 minutes.
-    package static let mastodon = SandboxRateLimits(requests: 300, period: 300, posts: 300, postPeriod: 10_800)
+    package static let mastodon = SandboxRateLimits(
+        requests: 300, period: 300, posts: 300, postPeriod: 10_800)
 
     /// So many that no test reaches them.
     package static let unlimited = SandboxRateLimits(
-        requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800, deletions: 1_000_000_000)
+        requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800,
+        deletions: 1_000_000_000)
 
     package init(requests: Int, period: Int, posts: Int, postPeriod: Int, deletions: Int = 30) {
         self.requests = requests
@@ -61,7 +63,9 @@ struct RateCounter: Sendable {
     ///   - allowance: What may be; must not change its period for the same count.
     ///   - now: The server's clock.
     /// - Returns: Where that leaves them.
-    mutating func count(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date) -> Standing {
+    mutating func count(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date)
+        -> Standing
+    {
         let window = Int((now.timeIntervalSince1970 / Double(allowance.period)).rounded(.down))
         let key = Key(who: who, period: allowance.period)
         let before = counts[key].flatMap { $0.window == window ? $0.used : nil } ?? 0

@@ -3,7 +3,8 @@ import Posts
 
 /// Single objects that the server does not give out while it gives out all others.
 ///
-/// Which ones, how they are refused and for how long follows from the seed and from what they are called.
+/// Which ones, how they are refused and for how long follows from the seed and from what they are
+/// called.
 package struct SandboxRefusals: Equatable, Sendable {
     /// What can be refused alone.
     package enum Object: String, CaseIterable, Sendable {
@@ -43,21 +44,26 @@ package struct SandboxRefusals: Equatable, Sendable {
         package var forGood: [Answer]
         /// What those are answered that are refused for a while; empty for none.
         package var passing: [Answer]
-        /// How many seconds that is, from when it is first asked for; the newest page is refused in such stretches.
+        /// How many seconds that is, from when it is first asked for; the newest page is refused in
+        /// such stretches.
         package var lasting: TimeInterval
 
         package init(
             share: Double, forGood: [Answer] = Answer.allCases, passing: [Answer] = Answer.allCases,
             lasting: TimeInterval = 600
         ) {
-            (self.share, self.forGood, self.passing, self.lasting) = (share, forGood, passing, lasting)
+            (self.share, self.forGood, self.passing, self.lasting) = (
+                share, forGood, passing, lasting
+            )
         }
     }
 
     package var seed: UInt64
     package var rules: [Object: Rule]
 
-    package init(seed: UInt64 = 0, rules: [Object: Rule] = [:]) { (self.seed, self.rules) = (seed, rules) }
+    package init(seed: UInt64 = 0, rules: [Object: Rule] = [:]) {
+        (self.seed, self.rules) = (seed, rules)
+    }
 
     /// What a request asks for, if it is something that can be refused alone.
     struct Target: Hashable, Sendable {
@@ -72,8 +78,8 @@ package struct SandboxRefusals: Equatable, Sendable {
     /// - Parameters:
     ///   - target: What is asked for.
     ///   - now: The sandbox's clock.
-    /// - Returns: The same for the same thing, and the same stretch of time where that matters; `lasting` is for how many
-    ///   seconds from when it was first asked for, nil for good.
+    /// - Returns: The same for the same thing, and the same stretch of time where that matters;
+    ///   `lasting` is for how many seconds from when it was first asked for, nil for good.
     func verdict(on target: Target, at now: Date) -> (answer: Answer, lasting: TimeInterval?)? {
         guard let rule = rules[target.object] else { return nil }
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
@@ -81,14 +87,17 @@ package struct SandboxRefusals: Equatable, Sendable {
         let draw = SandboxIdentity.hash(name + " drawn")
         guard Double(draw >> 11) / Double(1 << 53) < rule.share else { return nil }
         let forGood = target.isNewest ? [] : rule.forGood
-        let choices: [(Answer, TimeInterval?)] = forGood.map { ($0, nil) } + rule.passing.map { ($0, rule.lasting) }
-        return choices.isEmpty ? nil : choices[Int(SandboxIdentity.hash(name + " answered") % UInt64(choices.count))]
+        let choices: [(Answer, TimeInterval?)] =
+            forGood.map { ($0, nil) } + rule.passing.map { ($0, rule.lasting) }
+        return choices.isEmpty
+            ? nil : choices[Int(SandboxIdentity.hash(name + " answered") % UInt64(choices.count))]
     }
 }
 
 /// What requests ask for, on each network.
 extension SandboxRefusals.Target {
-    /// Nil for a request that writes, or that is about the client's own account or about the server.
+    /// Nil for a request that writes, or that is about the client's own account or about the
+    /// server.
     init?(_ request: WireRequest) {
         guard request.method == "GET" else { return nil }
         let segments = request.path.split(separator: "/").map(String.init)
@@ -102,14 +111,17 @@ extension SandboxRefusals.Target {
         guard let (object, name) = found else { return nil }
         self.init(object: object, name: name)
         guard object.isPage else { return }
-        let place = request.query.filter { Self.cursors.contains($0.name) }.map { "\($0.name)=\($0.value)" }
+        let place = request.query.filter { Self.cursors.contains($0.name) }.map {
+            "\($0.name)=\($0.value)"
+        }
         isNewest = place.isEmpty
         self.name = ([name] + place.sorted()).joined(separator: " ")
     }
 
     /// The parameters that say where a page begins.
     private static let cursors: Set = [
-        "max_id", "since_id", "min_id", "until_id", "pagination_token", "cursor", "start_time", "end_time",
+        "max_id", "since_id", "min_id", "until_id", "pagination_token", "cursor", "start_time",
+        "end_time",
     ]
 
     private static func mastodon(_ segments: [String]) -> (SandboxRefusals.Object, String)? {
@@ -118,7 +130,8 @@ extension SandboxRefusals.Target {
         switch (first, rest.count) {
         case ("statuses", 2): return (.post, segments[3])
         case ("statuses", 3) where segments[4] == "context": return (.thread, segments[3])
-        case ("accounts", 2) where segments[3].first?.isNumber ?? false: return (.person, segments[3])
+        case ("accounts", 2) where segments[3].first?.isNumber ?? false:
+            return (.person, segments[3])
         case ("accounts", 3) where segments[4] == "statuses": return (.list, segments[3])
         case ("notifications", 1): return (.mentions, "")
         case ("timelines", 2): return (.home, "")
@@ -150,11 +163,13 @@ extension SandboxRefusals.Target {
         func value(_ name: String) -> String { query.first { $0.name == name }?.value ?? "" }
         switch method {
         case "app.bsky.feed.getPostThread": return (.thread, value("uri"))
-        case "app.bsky.feed.getPosts" where query.count { $0.name == "uris" } == 1: return (.post, value("uris"))
+        case "app.bsky.feed.getPosts" where query.count { $0.name == "uris" } == 1:
+            return (.post, value("uris"))
         case "app.bsky.actor.getProfile": return (.person, value("actor"))
         case "app.bsky.notification.listNotifications": return (.mentions, "")
         case "app.bsky.feed.getTimeline": return (.home, "")
-        case "app.bsky.feed.getAuthorFeed", "app.bsky.feed.getActorLikes": return (.list, method + value("actor"))
+        case "app.bsky.feed.getAuthorFeed", "app.bsky.feed.getActorLikes":
+            return (.list, method + value("actor"))
         default: return nil
         }
     }
@@ -168,7 +183,9 @@ extension SandboxRefusals.Answer {
         if XWire.owns(request) {
             return .answer(
                 status: status, contentType: "application/problem+json",
-                body: String(decoding: XRefusal.problem(status, "Refused", message).body.bytes, as: UTF8.self),
+                body: String(
+                    decoding: XRefusal.problem(status, "Refused", message).body.bytes, as: UTF8.self
+                ),
                 headers: [:])
         }
         if BlueskyWire.owns(request) { return .xrpc(status: status, error: name, message: message) }

@@ -4,7 +4,8 @@ import Posts
 /// What the ledger notes about the bot.
 extension SandboxState {
     /// What a post is called everywhere; a record key is the one that it was written at.
-    func identity(of post: SandboxPost, on network: NetworkName, recordKey: String? = nil) -> String {
+    func identity(of post: SandboxPost, on network: NetworkName, recordKey: String? = nil) -> String
+    {
         let author = people[post.author].handle
         guard network == .bluesky, let recordKey else {
             return SandboxIdentity.post(post.id, by: author, on: network).value
@@ -21,23 +22,32 @@ extension SandboxState {
         if let number = parent?.number, parent?.mention != nil { answerByNumber[number] = post.id }
         let delivery = SandboxLedger.Delivery(
             id: String(post.id),
-            identity: identity(of: post, on: draft.network, recordKey: draft.idempotencyKey), text: post.text,
+            identity: identity(of: post, on: draft.network, recordKey: draft.idempotencyKey),
+            text: post.text,
             replyTo: post.replyTo.map(String.init), isHeard: isHeard, date: post.createdAt,
-            visibility: post.visibility, language: post.language, idempotencyKey: draft.idempotencyKey,
-            mentioned: mentioned.map { people[$0].handle }, pictures: draft.pictures, isSensitive: post.isSensitive,
+            visibility: post.visibility, language: post.language,
+            idempotencyKey: draft.idempotencyKey,
+            mentioned: mentioned.map { people[$0].handle }, pictures: draft.pictures,
+            isSensitive: post.isSensitive,
             quoters: draft.quoters, repliers: draft.repliers)
         ledger.record(delivery)
-        if let parent, parent.visibility.reach < post.visibility.reach { ledger.widenedReplies.append(delivery.id) }
-        for person in mentioned + ancestors(of: post, on: draft.network).filter({ !mentioned.contains($0) }) {
+        if let parent, parent.visibility.reach < post.visibility.reach {
+            ledger.widenedReplies.append(delivery.id)
+        }
+        for person in mentioned
+            + ancestors(of: post, on: draft.network).filter({ !mentioned.contains($0) })
+        {
             let objection = objection(toTelling: person, by: post, answering: parent)
             ledger.notifications.append(
                 .init(
-                    recipient: people[person].handle, kind: .mention, postID: String(post.id), date: post.createdAt,
+                    recipient: people[person].handle, kind: .mention, postID: String(post.id),
+                    date: post.createdAt,
                     objection: objection))
         }
     }
 
-    /// Who is told of a post besides whom it answers: on Bluesky the authors of up to four posts above it.
+    /// Who is told of a post besides whom it answers: on Bluesky the authors of up to four posts
+    /// above it.
     private func ancestors(of post: SandboxPost, on network: NetworkName) -> [Int] {
         network == .bluesky ? authors(above: post, within: 4) : []
     }
@@ -47,7 +57,9 @@ extension SandboxState {
         var authors: [Int] = []
         var (above, left) = (post.replyTo.flatMap { posts[$0] }, height)
         while left > 0, let next = above {
-            if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author), !authors.contains(next.author) {
+            if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author),
+                !authors.contains(next.author)
+            {
                 authors.append(next.author)
             }
             above = next.replyTo.flatMap { posts[$0] }
@@ -57,10 +69,14 @@ extension SandboxState {
     }
 
     /// Why the bot must not notify the person with this post; nil when it may.
-    private mutating func objection(toTelling person: Int, by post: SandboxPost, answering parent: SandboxPost?)
+    private mutating func objection(
+        toTelling person: Int, by post: SandboxPost, answering parent: SandboxPost?
+    )
         -> String?
     {
-        guard let parent, parent.author == person, parent.html.mentions.contains(SandboxPopulation.bot) else {
+        guard let parent, parent.author == person,
+            parent.html.mentions.contains(SandboxPopulation.bot)
+        else {
             return "did not mention the bot"
         }
         if people[person].isBot { return "automated account" }
@@ -68,7 +84,8 @@ extension SandboxState {
         if stopped.contains(person) { return "account asked the bot to stop" }
         if !people[person].isAnswered { return "the human never answered this person" }
         let day = LocalTime(post.createdAt, in: world.configuration.timeZone).day
-        return objection(toAnswering: PersonDay(person: person, day: day), thread: parent.mention?.thread)
+        return objection(
+            toAnswering: PersonDay(person: person, day: day), thread: parent.mention?.thread)
     }
 
     /// Counts an answer against the courtesy caps.
@@ -76,7 +93,9 @@ extension SandboxState {
         answersByPersonAndDay[key, default: 0] += 1
         if let thread { answersByThread[thread, default: 0] += 1 }
         let caps = world.configuration
-        if answersByPersonAndDay[key, default: 0] > caps.repliesPerPersonAndDay { return "too many answers in a day" }
+        if answersByPersonAndDay[key, default: 0] > caps.repliesPerPersonAndDay {
+            return "too many answers in a day"
+        }
         if let thread, answersByThread[thread, default: 0] > caps.repliesPerThread {
             return "too many answers in a conversation"
         }
@@ -84,7 +103,9 @@ extension SandboxState {
     }
 
     /// Records what the bot took back.
-    mutating func recordRemoval(_ kind: SandboxLedger.Removal.Kind, of post: Int64, by person: Int, at date: Date) {
+    mutating func recordRemoval(
+        _ kind: SandboxLedger.Removal.Kind, of post: Int64, by person: Int, at date: Date
+    ) {
         guard person == SandboxPopulation.bot else { return }
         ledger.removals.append(.init(kind: kind, postID: String(post), date: date))
     }
@@ -95,9 +116,11 @@ extension SandboxState {
         ledger.edits.append(.init(postID: String(post), text: text, date: date))
     }
 
-    /// Records that somebody asked for a favorite; of the bot's the ledger tells, whether or not it changed anything.
+    /// Records that somebody asked for a favorite; of the bot's the ledger tells, whether or not it
+    /// changed anything.
     mutating func recordFavorite(
-        of post: SandboxPost, by person: Int, isNew: Bool, from network: NetworkName, recordKey: String? = nil,
+        of post: SandboxPost, by person: Int, isNew: Bool, from network: NetworkName,
+        recordKey: String? = nil,
         at date: Date
     ) {
         made = (isNew ? .created : .repeated, post.id)
@@ -108,12 +131,15 @@ extension SandboxState {
         }
         ledger.favorites.append(
             .init(
-                postID: String(post.id), identity: identity(of: post, on: network, recordKey: recordKey),
+                postID: String(post.id),
+                identity: identity(of: post, on: network, recordKey: recordKey),
                 author: people[post.author].handle, date: date, isLoved: post.isLoved,
-                objection: objection(toFavoriting: post), confirmsStop: post.mention?.kind == .stop))
+                objection: objection(toFavoriting: post), confirmsStop: post.mention?.kind == .stop)
+        )
         ledger.notifications.append(
             .init(
-                recipient: people[post.author].handle, kind: .favorite, postID: String(post.id), date: date,
+                recipient: people[post.author].handle, kind: .favorite, postID: String(post.id),
+                date: date,
                 objection: nil))
     }
 }
@@ -135,20 +161,25 @@ extension Visibility {
 extension SandboxState {
     /// Lets somebody mention the bot.
     ///
-    /// - Returns: The ledger's entry; nil when nobody in the sandbox but the two mirrored accounts is called so.
+    /// - Returns: The ledger's entry; nil when nobody in the sandbox but the two mirrored accounts
+    ///   is called so.
     mutating func say(_ utterance: SandboxUtterance, at date: Date) -> SandboxLedger.Mention? {
-        guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot else { return nil }
+        guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot
+        else { return nil }
         // Below zero, so that it never is the number of a scripted post.
         spoken += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"
         var post = SandboxPost(
             id: nextID(at: date, wanted: nil), author: author, createdAt: date, text: text,
-            html: StatusHTML(text, population: population), visibility: .public, warning: "", isSensitive: false,
+            html: StatusHTML(text, population: population), visibility: .public, warning: "",
+            isSensitive: false,
             language: people[author].language.rawValue)
         (post.burden, post.notice, post.number) = (utterance.burden, utterance.notice, -spoken)
         post.replyTo = answeredPost(of: utterance, by: author)
         var mention = SandboxMention(kind: kind(of: utterance, by: author), thread: -spoken)
-        let tellsOthers = authors(above: post).contains { $0 != author } && world.configuration.botNetwork == .bluesky
+        let tellsOthers =
+            authors(above: post).contains { $0 != author }
+            && world.configuration.botNetwork == .bluesky
         mention.deservesReply = mention.kind == .friend && utterance.burden == nil && !tellsOthers
         post.mention = mention
         insert(&post)
@@ -162,7 +193,9 @@ extension SandboxState {
         case .bot: postsByAuthor[SandboxPopulation.bot].last
         case .another:
             homes[SandboxPopulation.bot]?.last { id in
-                guard let post = posts[id], post.author > SandboxPopulation.bot, post.author != author else {
+                guard let post = posts[id], post.author > SandboxPopulation.bot,
+                    post.author != author
+                else {
                     return false
                 }
                 return post.visibility.isOpen && post.repostOf == nil && post.burden == nil

@@ -18,8 +18,11 @@ struct SandboxState: Sendable {
     /// Ascending ids of the posts on the two homes, by person.
     var homes: [Int: [Int64]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
     /// In the order they were made, by person.
-    var favorites: [Int: [SandboxFavorite]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
-    /// Ids of the posts that told somebody of themselves, for those who have `notifications`; in their order.
+    var favorites: [Int: [SandboxFavorite]] = [
+        SandboxPopulation.human: [], SandboxPopulation.bot: [],
+    ]
+    /// Ids of the posts that told somebody of themselves, for those who have `notifications`; in
+    /// their order.
     var mentions: [Int: [Int64]] = [:]
     /// Ids of the open posts of each person by their words, without white space around them.
     var idsByText: [PersonText: [Int64]] = [:]
@@ -45,7 +48,8 @@ struct SandboxState: Sendable {
     var stopped: Set<Int> = []
     /// The state of the human's account while the request in hand is answered.
     var humanStanding = SandboxStanding.active
-    /// How many answers somebody got on a day, and how many there are in a conversation, for the courtesy caps.
+    /// How many answers somebody got on a day, and how many there are in a conversation, for the
+    /// courtesy caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]
     var answersByThread: [Int: Int] = [:]
     /// What was uploaded, by its number.
@@ -77,7 +81,8 @@ struct SandboxState: Sendable {
             switch event.action {
             case .post(let post): apply(post, at: event.date)
             case .favorite(let number): applyFavorite(number, at: event.date)
-            case .follow(let person): notify(SandboxPopulation.bot, .follow, by: person, post: nil, at: event.date)
+            case .follow(let person):
+                notify(SandboxPopulation.bot, .follow, by: person, post: nil, at: event.date)
             }
         }
     }
@@ -90,7 +95,8 @@ struct SandboxState: Sendable {
         init(_ person: Int, _ text: String) {
             self.person = person
             let space = CharacterSet.whitespacesAndNewlines
-            let isTrimmed = [text.unicodeScalars.first, text.unicodeScalars.last].allSatisfy { edge in
+            let isTrimmed = [text.unicodeScalars.first, text.unicodeScalars.last].allSatisfy {
+                edge in
                 edge.map { !space.contains($0) } ?? true
             }
             // Trimming takes much longer, even where there is nothing to trim.
@@ -98,7 +104,9 @@ struct SandboxState: Sendable {
         }
     }
 
-    mutating func record(_ rejection: SandboxLedger.Rejection) { ledger.rejections.append(rejection) }
+    mutating func record(_ rejection: SandboxLedger.Rejection) {
+        ledger.rejections.append(rejection)
+    }
 }
 
 extension SandboxState {
@@ -106,9 +114,12 @@ extension SandboxState {
         let original = scripted.repostOf.flatMap { idByNumber[$0] }
         guard scripted.repostOf == nil || original.flatMap({ posts[$0] }) != nil else { return }
         var post = SandboxPost(
-            id: nextID(at: date, wanted: scripted.id), author: scripted.author, createdAt: date, text: scripted.text,
-            html: StatusHTML(scripted.text, population: population), visibility: scripted.visibility,
-            warning: scripted.warning, isSensitive: !scripted.warning.isEmpty, language: scripted.language.rawValue,
+            id: nextID(at: date, wanted: scripted.id), author: scripted.author, createdAt: date,
+            text: scripted.text,
+            html: StatusHTML(scripted.text, population: population),
+            visibility: scripted.visibility,
+            warning: scripted.warning, isSensitive: !scripted.warning.isEmpty,
+            language: scripted.language.rawValue,
             attachment: scripted.attachment, repostOf: original)
         switch scripted.target {
         case .post(let number): post.replyTo = idByNumber[number]
@@ -128,17 +139,20 @@ extension SandboxState {
         if mention.kind == .stop { stopped.insert(post.author) }
         ledger.mentions.append(
             .init(
-                id: String(post.id), identity: identity(of: post, on: world.configuration.botNetwork),
+                id: String(post.id),
+                identity: identity(of: post, on: world.configuration.botNetwork),
                 handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
                 deservesReply: mention.deservesReply, burden: post.burden, notice: post.notice,
-                notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map { String($0.id) },
+                notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map
+                { String($0.id) },
                 parent: post.replyTo.map { String($0) },
                 isBelowOthers: authors(above: post).contains { $0 != post.author }))
     }
 
     /// Counts what the bot could favorite: open posts by others on its home since the run began.
     mutating func noteOnHome(_ post: SandboxPost) {
-        guard post.createdAt >= world.configuration.origin, reachesHome(of: SandboxPopulation.bot, post),
+        guard post.createdAt >= world.configuration.origin,
+            reachesHome(of: SandboxPopulation.bot, post),
             objection(toFavoriting: post) == nil
         else { return }
         ledger.eligiblePosts += 1
@@ -150,13 +164,16 @@ extension SandboxState {
         let human = SandboxPopulation.human
         guard let id = SandboxIdentity.localID(of: entry.id, by: people[human]) else { return }
         var text = entry.text
-        if let answered = entry.replyTo?.author.flatMap({ population.index(of: $0.value) }), !text.hasPrefix("@") {
+        if let answered = entry.replyTo?.author.flatMap({ population.index(of: $0.value) }),
+            !text.hasPrefix("@")
+        {
             text = "@\(people[answered].localName) \(text)"
         }
         posts[id] = SandboxPost(
             id: id, author: human, createdAt: entry.createdAt, text: text,
             html: StatusHTML(text, population: population), visibility: entry.visibility,
-            warning: entry.isSensitive ? "sensitive" : "", isSensitive: entry.isSensitive, language: entry.language,
+            warning: entry.isSensitive ? "sensitive" : "", isSensitive: entry.isSensitive,
+            language: entry.language,
             attachment: entry.hasMedia ? .image : nil)
     }
 
@@ -180,7 +197,8 @@ extension SandboxState {
         var idempotencyKey: String?
         /// Where the request came from.
         var network = NetworkName.mastodon
-        /// Whom the text names; nil where that is read from the text itself, as Mastodon-compatible servers do.
+        /// Whom the text names; nil where that is read from the text itself, as Mastodon-compatible
+        /// servers do.
         var mentions: [Int]?
         /// The author of the answered post is told even where the text does not name them.
         var tellsParent = false
@@ -219,7 +237,9 @@ extension SandboxState {
     private func told(of draft: Draft) -> [Int]? {
         guard draft.mentions != nil || draft.tellsParent else { return nil }
         var told = draft.mentions ?? StatusHTML(draft.text, population: population).mentions
-        if draft.tellsParent, let parent = draft.replyTo.flatMap({ posts[$0]?.author }), !told.contains(parent) {
+        if draft.tellsParent, let parent = draft.replyTo.flatMap({ posts[$0]?.author }),
+            !told.contains(parent)
+        {
             told.insert(parent, at: 0)
         }
         return told
@@ -230,7 +250,8 @@ extension SandboxState {
     mutating func addFavorite(by person: Int, of id: Int64, at date: Date) -> Bool {
         guard !isFavorited(id, by: person), let author = posts[id]?.author else { return false }
         favorited[person, default: []].insert(id)
-        favorites[person, default: []].append(SandboxFavorite(id: nextSerial(), post: id, createdAt: date))
+        favorites[person, default: []].append(
+            SandboxFavorite(id: nextSerial(), post: id, createdAt: date))
         posts[id]?.favorites += 1
         notify(author, .favorite, by: person, post: id, at: date)
         return true
@@ -310,11 +331,13 @@ extension SandboxState {
         posts[post.id] = post
         rememberText(of: post)
         postsByAuthor[post.author].append(post.id)
-        for reader in [SandboxPopulation.human, SandboxPopulation.bot] where reachesHome(of: reader, post) {
+        for reader in [SandboxPopulation.human, SandboxPopulation.bot]
+        where reachesHome(of: reader, post) {
             homes[reader]?.append(post.id)
         }
         for person in post.recipients where person != post.author {
-            notify(person, .mention, by: post.author, post: post.id, at: post.createdAt, post.notice)
+            notify(
+                person, .mention, by: post.author, post: post.id, at: post.createdAt, post.notice)
         }
     }
 
@@ -322,7 +345,8 @@ extension SandboxState {
         _ person: Int, _ kind: SandboxNotification.Kind, by cause: Int, post: Int64?, at date: Date,
         _ notice: SandboxNotice = .atOnce
     ) {
-        guard person == SandboxPopulation.human || person == SandboxPopulation.bot, person != cause else { return }
+        guard person == SandboxPopulation.human || person == SandboxPopulation.bot, person != cause
+        else { return }
         let delay: TimeInterval
         switch notice {
         case .atOnce: delay = 0
@@ -331,7 +355,8 @@ extension SandboxState {
         }
         notifications[person, default: []].append(
             SandboxNotification(
-                id: nextSerial(), kind: kind, createdAt: date, cause: cause, post: post, visibleFrom: date + delay))
+                id: nextSerial(), kind: kind, createdAt: date, cause: cause, post: post,
+                visibleFrom: date + delay))
         if kind == .mention, let post { mentions[person, default: []].append(post) }
     }
 
@@ -360,16 +385,21 @@ extension SandboxState {
     func canSee(_ post: SandboxPost, as viewer: Int?) -> Bool {
         if post.visibility.isOpen { return true }
         guard let viewer else { return false }
-        if viewer == post.author || post.html.mentions.contains(viewer) || post.recipients.contains(viewer) {
+        if viewer == post.author || post.html.mentions.contains(viewer)
+            || post.recipients.contains(viewer)
+        {
             return true
         }
         return post.visibility == .private && population.follows(viewer, post.author)
     }
 
-    /// Own posts, and those of followed people unless they talk to somebody the reader does not follow.
+    /// Own posts, and those of followed people unless they talk to somebody the reader does not
+    /// follow.
     func reachesHome(of reader: Int, _ post: SandboxPost) -> Bool {
         if post.author == reader { return true }
-        guard population.follows(reader, post.author), post.visibility != .direct else { return false }
+        guard population.follows(reader, post.author), post.visibility != .direct else {
+            return false
+        }
         guard post.replyTo != nil, let other = post.replyToAuthor else { return true }
         return other == reader || other == post.author || population.follows(reader, other)
     }
@@ -378,7 +408,9 @@ extension SandboxState {
     func ancestors(of post: SandboxPost) -> [SandboxPost] {
         var chain: [SandboxPost] = []
         // Ids of answered posts are smaller, so this ends.
-        while let parent = (chain.last ?? post).replyTo.flatMap({ posts[$0] }) { chain.append(parent) }
+        while let parent = (chain.last ?? post).replyTo.flatMap({ posts[$0] }) {
+            chain.append(parent)
+        }
         return chain.reversed()
     }
 

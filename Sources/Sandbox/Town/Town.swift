@@ -1,12 +1,14 @@
 package import Foundation
 import Posts
 
-/// A town of many mirrors on the loopback interface: thousands of humans and as many bots, for measuring a fleet.
+/// A town of many mirrors on the loopback interface: thousands of humans and as many bots, for
+/// measuring a fleet.
 ///
-/// One server in this process listens on one port under many host addresses and speaks Mastodon's client interface.
-/// Each human has a past, friends and a bot; what they do follows from the seed and the clock. Unlike a `Sandbox`, whose
-/// people are objects with a script, a household of the town is some kilobytes, names and texts are computed when they
-/// are asked for, and a request looks at one household only.
+/// One server in this process listens on one port under many host addresses and speaks Mastodon's
+/// client interface. Each human has a past, friends and a bot; what they do follows from the seed
+/// and the clock. Unlike a `Sandbox`, whose people are objects with a script, a household of the
+/// town is some kilobytes, names and texts are computed when they are asked for, and a request
+/// looks at one household only.
 package final class Town: Sendable {
     /// Households behind one lock.
     private static let shardCount = 16
@@ -22,7 +24,9 @@ package final class Town: Sendable {
     ///
     /// - Parameter now: The clock of the servers and the people; it must not go back.
     /// - Throws: ``SandboxError`` when no port is free on all addresses.
-    package static func start(plan: TownPlan, now: @escaping @Sendable () -> Date) async throws -> Town {
+    package static func start(plan: TownPlan, now: @escaping @Sendable () -> Date) async throws
+        -> Town
+    {
         let shards = shards(of: plan)
         let connections = TownConnections()
         let listener = try await TownListener.open(
@@ -30,14 +34,17 @@ package final class Town: Sendable {
         ) { request, host in
             Self.answer(request, host: host, plan: plan, shards: shards, at: now())
         }
-        return Town(plan: plan, shards: shards, listener: listener, connections: connections, now: now)
+        return Town(
+            plan: plan, shards: shards, listener: listener, connections: connections, now: now)
     }
 
     private init(
         plan: TownPlan, shards: [TownShard], listener: TownListener, connections: TownConnections,
         now: @escaping @Sendable () -> Date
     ) {
-        (self.plan, self.shards, self.listener, self.connections, self.now) = (plan, shards, listener, connections, now)
+        (self.plan, self.shards, self.listener, self.connections, self.now) = (
+            plan, shards, listener, connections, now
+        )
         port = listener.port
     }
 
@@ -88,7 +95,9 @@ package final class Town: Sendable {
     /// All households of a town.
     static func shards(of plan: TownPlan) -> [TownShard] {
         let count = min(shardCount, plan.mirrors)
-        return (0..<count).map { TownShard(plan: plan, numbers: stride(from: $0, to: plan.mirrors, by: count)) }
+        return (0..<count).map {
+            TownShard(plan: plan, numbers: stride(from: $0, to: plan.mirrors, by: count))
+        }
     }
 
     /// Answers a request that came to a server.
@@ -102,9 +111,11 @@ package final class Town: Sendable {
             answer = .json(["error": "The access token is invalid"], status: 401)
         } else {
             let call = TownCall(request, host: host, caller: caller)
-            // Without a token only the path tells whom a request is about; the host's first household stands for none.
+            // Without a token only the path tells whom a request is about; the host's first
+            // household stands for none.
             let household = caller?.household ?? call.household(in: plan) ?? host
-            answer = shards[household % shards.count].answer(call, place: household / shards.count, at: now)
+            answer = shards[household % shards.count].answer(
+                call, place: household / shards.count, at: now)
         }
         answer.headers.append(("date", now.httpDate))
         return answer

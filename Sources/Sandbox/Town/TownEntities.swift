@@ -11,21 +11,35 @@ struct TownEntities {
     func account(_ part: TownPart) -> WireJSON {
         let person = TownPerson(household.number, part)
         let (name, domain) = (person.userName, plan.domain(of: household.number))
-        let note = part == .bot ? "Automated mirror of @\(TownPerson(household.number, .human).userName)." : ""
+        let note =
+            part == .bot
+            ? "Automated mirror of @\(TownPerson(household.number, .human).userName)." : ""
         return [
-            "id": .string(String(person.accountID)), "username": .string(name), "acct": .string(name),
-            "display_name": .string(name), "locked": false, "bot": .bool(part == .bot), "discoverable": true,
-            "group": false, "created_at": "2020-01-01T00:00:00.000Z", "note": .string("<p>\(note)</p>"),
-            "url": .string("https://\(domain)/@\(name)"), "uri": .string("https://\(domain)/users/\(name)"),
-            "avatar": .string("https://\(domain)/missing.png"), "header": .string("https://\(domain)/missing.png"),
-            "followers_count": 12, "following_count": 34, "statuses_count": 56, "emojis": [], "fields": [],
+            "id": .string(String(person.accountID)), "username": .string(name),
+            "acct": .string(name),
+            "display_name": .string(name), "locked": false, "bot": .bool(part == .bot),
+            "discoverable": true,
+            "group": false, "created_at": "2020-01-01T00:00:00.000Z",
+            "note": .string("<p>\(note)</p>"),
+            "url": .string("https://\(domain)/@\(name)"),
+            "uri": .string("https://\(domain)/users/\(name)"),
+            "avatar": .string("https://\(domain)/missing.png"),
+            "header": .string("https://\(domain)/missing.png"),
+            "followers_count": 12, "following_count": 34, "statuses_count": 56, "emojis": [],
+            "fields": [],
         ]
     }
 
     /// The account of the token, with what only its owner may know.
     func ownAccount(_ part: TownPart) -> WireJSON {
         account(part).adding(
-            ("source", ["privacy": "public", "sensitive": false, "language": nil, "note": "", "fields": []]))
+            (
+                "source",
+                [
+                    "privacy": "public", "sensitive": false, "language": nil, "note": "",
+                    "fields": [],
+                ]
+            ))
     }
 
     func status(_ post: TownPost) -> WireJSON {
@@ -33,26 +47,32 @@ struct TownEntities {
         let domain = plan.domain(of: household.number)
         let text = text(of: post)
         let answered = post.replyTo == 0 ? nil : household.post(post.replyTo)?.author ?? post.named
-        let isFavorited = viewer == .human ? post.isFavoritedByHuman : viewer == .bot && post.isFavoritedByBot
+        let isFavorited =
+            viewer == .human ? post.isFavoritedByHuman : viewer == .bot && post.isFavoritedByBot
         return [
             "id": .string(String(post.id)), "created_at": .string(post.date.rfc3339),
             "in_reply_to_id": post.replyTo == 0 ? nil : .string(String(post.replyTo)),
-            "in_reply_to_account_id": answered.map { id(of: $0) } ?? .null, "sensitive": false, "spoiler_text": "",
+            "in_reply_to_account_id": answered.map { id(of: $0) } ?? .null, "sensitive": false,
+            "spoiler_text": "",
             "visibility": "public", "language": "en",
             "uri": .string(plan.uri(of: post, in: household.number)),
             "url": .string("https://\(domain)/@\(author.userName)/\(post.id)"), "replies_count": 0,
-            "reblogs_count": 0, "favourites_count": 0, "edited_at": nil, "favourited": .bool(isFavorited),
+            "reblogs_count": 0, "favourites_count": 0, "edited_at": nil,
+            "favourited": .bool(isFavorited),
             "reblogged": false, "muted": false, "bookmarked": false, "filtered": [],
             "content": .string("<p>\(html(of: text))</p>"), "reblog": nil, "application": nil,
             "account": account(post.author), "media_attachments": [],
-            "mentions": .array(people(in: text).map(mention)), "tags": [], "emojis": [], "card": nil, "poll": nil,
+            "mentions": .array(people(in: text).map(mention)), "tags": [], "emojis": [],
+            "card": nil, "poll": nil,
         ]
     }
 
     func notification(_ post: TownPost) -> WireJSON {
         [
-            "id": .string(String(post.id)), "type": "mention", "created_at": .string(post.date.rfc3339),
-            "group_key": .string("ungrouped-\(post.id)"), "account": account(post.author), "status": status(post),
+            "id": .string(String(post.id)), "type": "mention",
+            "created_at": .string(post.date.rfc3339),
+            "group_key": .string("ungrouped-\(post.id)"), "account": account(post.author),
+            "status": status(post),
         ]
     }
 
@@ -98,7 +118,8 @@ struct TownEntities {
             case .mention(let user, let host):
                 person(user, host).map { person in
                     let address = "https://\(plan.domain(of: person.household))/@\(person.userName)"
-                    return "<span class=\"h-card\"><a href=\"\(address)\" class=\"u-url mention\">@<span>"
+                    return
+                        "<span class=\"h-card\"><a href=\"\(address)\" class=\"u-url mention\">@<span>"
                         + "\(person.userName)</span></a></span>"
                 } ?? StatusHTML.escaped("@" + user + (host.map { "@" + $0 } ?? ""))
             }

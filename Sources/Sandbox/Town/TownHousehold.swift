@@ -72,19 +72,22 @@ struct TownHousehold: Sendable {
         case .post(let author):
             insert(TownPost(id: nextID(at: date), author: author, kind: .own, seed: event.seed))
         case .mention(let author):
-            let post = TownPost(id: nextID(at: date), author: author, kind: .mention, named: .bot, seed: event.seed)
+            let post = TownPost(
+                id: nextID(at: date), author: author, kind: .mention, named: .bot, seed: event.seed)
             insert(post)
             // Before its first look the bot does not listen yet.
             let isHeard = firstPoll.map { $0 < date } ?? false
             ledger.mentions.append(
                 .init(
-                    household: number, id: post.id, date: post.date, deservesReply: isHeard && author != .stranger))
+                    household: number, id: post.id, date: post.date,
+                    deservesReply: isHeard && author != .stranger))
         case .favorite(let friend):
             guard let index = posts.lastIndex(where: { $0.author == friend && $0.kind == .own }),
                 !posts[index].isFavoritedByHuman
             else { return }
             posts[index].isFavoritedByHuman = true
-            humanFavorites.append(Favorite(id: TownPlan.id(at: date, in: number), post: posts[index].id))
+            humanFavorites.append(
+                Favorite(id: TownPlan.id(at: date, in: number), post: posts[index].id))
         }
     }
 
@@ -110,7 +113,9 @@ struct TownHousehold: Sendable {
 
     /// The post that a key was used for within the hour.
     func post(ofKey key: String, at now: Date) -> TownPost? {
-        keys[key].flatMap(post).flatMap { now.timeIntervalSince($0.date) < Self.keyLifetime ? $0 : nil }
+        keys[key].flatMap(post).flatMap {
+            now.timeIntervalSince($0.date) < Self.keyLifetime ? $0 : nil
+        }
     }
 
     mutating func remember(key: String, of id: Int64) {

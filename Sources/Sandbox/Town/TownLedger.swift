@@ -29,10 +29,12 @@ package struct TownLedger: Sendable {
     /// Something that should not have happened.
     package struct Incident: Equatable, Sendable {
         package enum Kind: String, CaseIterable, Sendable {
-            /// The same text again at the same place, a second answer to a mention, or a favorite again.
+            /// The same text again at the same place, a second answer to a mention, or a favorite
+            /// again.
             case duplicate
-            /// Somebody was told who had not mentioned the bot or whom the human never answered, a bot wrote more to a
-            /// person than it may, or a favorite of a post that is not to be favorited.
+            /// Somebody was told who had not mentioned the bot or whom the human never answered, a
+            /// bot wrote more to a person than it may, or a favorite of a post that is not to be
+            /// favorited.
             case stranger
             /// A request that a server refuses.
             case refusal
@@ -72,7 +74,8 @@ package struct TownFigures: Sendable {
     package internal(set) var requests = 0
     /// Bots whose mentions were read.
     package internal(set) var polled = 0
-    /// The longest time between two reads of one bot's mentions that both fell into the span, by the town's clock.
+    /// The longest time between two reads of one bot's mentions that both fell into the span, by
+    /// the town's clock.
     package internal(set) var longestPollGap: TimeInterval = 0
     /// Connections that are open now.
     package internal(set) var connections = 0

@@ -54,23 +54,31 @@ extension TownPlan {
             let second = first + generator.number(below: limit - first)
             events.append(
                 TownEvent(
-                    milliseconds: start + Int64(second) * 1_000 + Int64(generator.number(below: 1_000)), action: action,
+                    milliseconds: start + Int64(second) * 1_000
+                        + Int64(generator.number(below: 1_000)), action: action,
                     seed: UInt32(truncatingIfNeeded: generator.next())))
         }
-        for _ in 0..<(1 + generator.number(below: 3)) { add(.post(.human), from: 25_200, below: 86_400) }
+        for _ in 0..<(1 + generator.number(below: 3)) {
+            add(.post(.human), from: 25_200, below: 86_400)
+        }
         for friend in TownPart.friends {
-            for _ in 0..<(1 + generator.number(below: 2)) { add(.post(friend), from: 21_600, below: 86_400) }
+            for _ in 0..<(1 + generator.number(below: 2)) {
+                add(.post(friend), from: 21_600, below: 86_400)
+            }
             if generator.chance(0.3) { add(.favorite(friend), from: 28_800, below: 86_400) }
         }
         let first = generator.number(below: 3)
         let count = min(9, generator.number(below: 2 * mentionsPerDay + 1))
         // Friends take turns, so that none of them has more than three answers a day.
-        for number in 0..<count { add(.mention(TownPart.friends[(first + number) % 3]), from: 0, below: 86_400) }
+        for number in 0..<count {
+            add(.mention(TownPart.friends[(first + number) % 3]), from: 0, below: 86_400)
+        }
         if generator.chance(0.2) { add(.mention(.stranger), from: 0, below: 86_400) }
         return events.sorted { ($0.milliseconds, $0.seed) < ($1.milliseconds, $1.seed) }
     }
 
-    /// The posts of the human before the run, oldest first: the same in every household but for the names.
+    /// The posts of the human before the run, oldest first: the same in every household but for the
+    /// names.
     func past(of household: Int) -> [TownPost] {
         var generator = SampleGenerator(seed: seed ^ 0x70_61_73_74)
         let today = Self.day(of: origin)
@@ -89,13 +97,17 @@ extension TownPlan {
         for (index, friend) in TownPart.friends.enumerated() {
             for (number, _) in SampleTalk.allCases.enumerated() {
                 let midnight = Self.midnight(ofDay: today - 1 - generator.number(below: days))
-                let date = midnight + Double(32_400 + generator.number(below: 43_200)) + 0.1 * Double(index + 1)
+                let date =
+                    midnight + Double(32_400 + generator.number(below: 43_200)) + 0.1
+                    * Double(index + 1)
                 // The theme of an answer is the remainder of its seed.
                 let round = UInt32(truncatingIfNeeded: generator.next() >> 40) / 10 * 10
                 posts.append(
                     TownPost(
-                        id: Self.id(at: date, in: household), author: .human, kind: .answer, named: friend,
-                        seed: round + UInt32(number), replyTo: Self.id(at: date - 600, in: household)))
+                        id: Self.id(at: date, in: household), author: .human, kind: .answer,
+                        named: friend,
+                        seed: round + UInt32(number),
+                        replyTo: Self.id(at: date - 600, in: household)))
             }
         }
         posts.sort { $0.id < $1.id }
@@ -118,11 +130,13 @@ extension TownPlan {
             }
             let minute = Int(post.date.timeIntervalSince(Self.midnight(ofDay: day)) / 60)
             return SampleTexts.ownPost(
-                at: MinuteOfDay(hour: 0, minute: minute), isWeekend: LocalDay(ordinal: day).weekday >= 6,
+                at: MinuteOfDay(hour: 0, minute: minute),
+                isWeekend: LocalDay(ordinal: day).weekday >= 6,
                 language: .english, generator: &generator)
         case .answer:
             let words = SampleTexts.reply(
-                about: SampleTalk.inTurn(Int(post.seed % 10)), language: .english, generator: &generator)
+                about: SampleTalk.inTurn(Int(post.seed % 10)), language: .english,
+                generator: &generator)
             return "@\(handle(of: TownPerson(household, post.named ?? .firstFriend))) \(words)"
         case .mention:
             let words = SampleTexts.mention(language: .english, generator: &generator)
@@ -135,12 +149,15 @@ extension TownPlan {
         past(of: household).map { post in
             let author = TownPerson(household, .human)
             var fields: [(String, WireJSON)] = [
-                ("id", .string(uri(of: post, in: household))), ("author", .string(handle(of: author))),
-                ("text", .string(text(of: post, in: household))), ("created_at", .string(post.date.rfc3339)),
+                ("id", .string(uri(of: post, in: household))),
+                ("author", .string(handle(of: author))),
+                ("text", .string(text(of: post, in: household))),
+                ("created_at", .string(post.date.rfc3339)),
                 ("visibility", "public"), ("language", "en"),
             ]
             if let named = post.named {
-                fields.append(("reply_to_author", .string(handle(of: TownPerson(household, named)))))
+                fields.append(
+                    ("reply_to_author", .string(handle(of: TownPerson(household, named)))))
             }
             return String(decoding: WireJSON.object(fields).bytes, as: UTF8.self) + "\n"
         }.joined()

@@ -5,8 +5,8 @@ import NIOPosix
 
 /// The one HTTP server of a town: the same port on the address of every host.
 ///
-/// Requests are answered on the event loops without a task of their own: a fleet on a fast clock makes thousands a
-/// second.
+/// Requests are answered on the event loops without a task of their own: a fleet on a fast clock
+/// makes thousands a second.
 actor TownListener {
     /// How often another port is tried when somebody has it on one of the addresses.
     private static let tries = 20
@@ -37,7 +37,8 @@ actor TownListener {
             do {
                 for (host, address) in addresses.enumerated() {
                     let bootstrap = bootstrap(connections) { answer($0, host) }
-                    channels.append(try await bootstrap.bind(host: address, port: reserved.number).get())
+                    channels.append(
+                        try await bootstrap.bind(host: address, port: reserved.number).get())
                 }
                 return TownListener(reserved: reserved, channels: channels)
             } catch {
@@ -125,19 +126,25 @@ private final class TownHandler: ChannelInboundHandler {
             self.head = nil
             let request = WireRequest(
                 method: head.method.rawValue, target: head.uri,
-                headers: head.headers.map { (name: $0.name.lowercased(), value: $0.value) }, body: body)
+                headers: head.headers.map { (name: $0.name.lowercased(), value: $0.value) },
+                body: body)
             send(answer(request), to: head, context)
         }
     }
 
-    private func send(_ answer: WireAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func send(
+        _ answer: WireAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         headers.add(name: "content-length", value: String(answer.body.count))
         let head = HTTPResponseHead(
-            version: request.version, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
+            version: request.version, status: HTTPResponseStatus(statusCode: answer.status),
+            headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(
-            wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))), promise: nil)
+            wrapOutboundOut(
+                .body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))),
+            promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         if !request.isKeepAlive { context.close(promise: nil) }
     }

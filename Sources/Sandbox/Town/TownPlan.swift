@@ -18,7 +18,8 @@ package struct TownPlan: Sendable {
     package var seed: UInt64
     /// The number of households, each with one human and one bot.
     package var mirrors: Int
-    /// The number of servers that the households are spread over, each with an address of its own in 127.0.0.0/8.
+    /// The number of servers that the households are spread over, each with an address of its own
+    /// in 127.0.0.0/8.
     package var hosts: Int
     /// When the run begins.
     ///
@@ -59,7 +60,8 @@ package struct TownPlan: Sendable {
     func generator(_ household: Int, _ purpose: Int) -> SampleGenerator {
         var mixer = SampleGenerator(seed: seed ^ UInt64(household + 1) &* 0x9E6C_63D0_876A_46AF)
         let first = mixer.next()
-        return SampleGenerator(seed: first ^ UInt64(bitPattern: Int64(purpose)) &* 0xD1B5_4A32_D192_ED03)
+        return SampleGenerator(
+            seed: first ^ UInt64(bitPattern: Int64(purpose)) &* 0xD1B5_4A32_D192_ED03)
     }
 }
 
@@ -122,7 +124,8 @@ package struct TownPerson: Hashable, Sendable {
 
     /// The person with the user name; `nil` unless the town has such a household.
     init?(userName: some StringProtocol, in plan: TownPlan) {
-        guard userName.utf8.count == 6, let letter = userName.first, let part = TownPart(letter: letter),
+        guard userName.utf8.count == 6, let letter = userName.first,
+            let part = TownPart(letter: letter),
             let household = Int(userName.dropFirst()), (0..<plan.mirrors).contains(household)
         else { return nil }
         self.init(household, part)
@@ -131,7 +134,9 @@ package struct TownPerson: Hashable, Sendable {
     /// The person with the account id; `nil` if the server never gave it.
     init?(accountID: Int64, in plan: TownPlan) {
         let number = accountID - Self.accountBase
-        guard number >= 0, let part = TownPart(rawValue: UInt8(number % 8)), number / 8 < plan.mirrors else {
+        guard number >= 0, let part = TownPart(rawValue: UInt8(number % 8)),
+            number / 8 < plan.mirrors
+        else {
             return nil
         }
         self.init(Int(number / 8), part)
@@ -145,7 +150,8 @@ extension TownPlan {
     /// The domain of a server, as names and addresses of profiles have it; no such domain exists.
     package func domain(ofHost host: Int) -> String {
         let text = String(host)
-        return "s" + String(repeating: "0", count: max(0, 3 - text.utf8.count)) + text + ".town.example"
+        return "s" + String(repeating: "0", count: max(0, 3 - text.utf8.count)) + text
+            + ".town.example"
     }
 
     /// The domain of a household.
@@ -153,12 +159,14 @@ extension TownPlan {
 
     /// The address of a server on the loopback interface.
     ///
-    /// An address of 127.0.0.0/8 is a host name of its own for every client, and the only kind besides `localhost` that
-    /// mirror-bot takes for this machine: it does not trust `*.localhost`.
+    /// An address of 127.0.0.0/8 is a host name of its own for every client, and the only kind
+    /// besides `localhost` that mirror-bot takes for this machine: it does not trust `*.localhost`.
     package func address(ofHost host: Int) -> String { "127.1.\(host / 250).\(1 + host % 250)" }
 
     /// `user@host` of a person.
-    package func handle(of person: TownPerson) -> String { "\(person.userName)@\(domain(of: person.household))" }
+    package func handle(of person: TownPerson) -> String {
+        "\(person.userName)@\(domain(of: person.household))"
+    }
 
     /// The access token of a person's account.
     package func token(of person: TownPerson) -> String {
@@ -168,13 +176,16 @@ extension TownPlan {
 
     /// The person whom a token belongs to; `nil` for a token that the town never gave.
     func person(token: String) -> TownPerson? {
-        guard let person = TownPerson(userName: token.prefix(6), in: self), self.token(of: person) == token else {
+        guard let person = TownPerson(userName: token.prefix(6), in: self),
+            self.token(of: person) == token
+        else {
             return nil
         }
         return person
     }
 
-    /// The id of what a household makes at an instant: milliseconds since 1970, then the five digits of the household.
+    /// The id of what a household makes at an instant: milliseconds since 1970, then the five
+    /// digits of the household.
     static func id(at date: Date, in household: Int) -> Int64 {
         max(0, date.milliseconds) * 100_000 + Int64(household)
     }

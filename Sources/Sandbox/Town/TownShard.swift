@@ -3,7 +3,8 @@ import Posts
 
 /// Some of the households of a town, behind one lock.
 ///
-/// A request locks the shard of its account and looks at that one household; nothing walks over all people.
+/// A request locks the shard of its account and looks at that one household; nothing walks over all
+/// people.
 final class TownShard: @unchecked Sendable {
     // Sendable because every stored variable is only touched under `lock`.
     private let plan: TownPlan
@@ -28,12 +29,18 @@ final class TownShard: @unchecked Sendable {
         lock.withLock {
             figures.requests += 1
             figures.kinds[call.kind, default: 0] += 1
-            if recorded.count < recordsAtMost, call.request.method == "GET", let token = call.request.bearerToken {
-                recorded.append(TownRequest(host: call.host, target: call.request.target, token: token))
+            if recorded.count < recordsAtMost, call.request.method == "GET",
+                let token = call.request.bearerToken
+            {
+                recorded.append(
+                    TownRequest(host: call.host, target: call.request.target, token: token))
             }
             households[place].advance(to: now, plan: plan, ledger: &ledger)
-            var work = TownWork(call: call, plan: plan, now: now, household: households[place], ledger: TownLedger())
-            // The household is moved, not copied: nobody else may hold its arrays while they change.
+            var work = TownWork(
+                call: call, plan: plan, now: now, household: households[place], ledger: TownLedger()
+            )
+            // The household is moved, not copied: nobody else may hold its arrays while they
+            // change.
             households[place] = TownHousehold.placeholder
             let answer = work.answer()
             households[place] = work.household
@@ -48,7 +55,9 @@ final class TownShard: @unchecked Sendable {
         ledger.favorites += news.favorites
         for delivery in news.deliveries {
             guard let parent = delivery.replyTo,
-                let index = ledger.mentions.lastIndex(where: { $0.id == parent && $0.answered == nil })
+                let index = ledger.mentions.lastIndex(where: {
+                    $0.id == parent && $0.answered == nil
+                })
             else { continue }
             ledger.mentions[index].answered = delivery.date
         }
@@ -70,7 +79,9 @@ final class TownShard: @unchecked Sendable {
     /// Lets everything happen up to an instant and returns what was received.
     func ledger(at now: Date) -> TownLedger {
         lock.withLock {
-            for place in households.indices { households[place].advance(to: now, plan: plan, ledger: &ledger) }
+            for place in households.indices {
+                households[place].advance(to: now, plan: plan, ledger: &ledger)
+            }
             return ledger
         }
     }

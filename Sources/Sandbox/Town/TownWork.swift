@@ -35,7 +35,9 @@ struct TownWork {
     private(set) var isPoll = false
 
     init(call: TownCall, plan: TownPlan, now: Date, household: TownHousehold, ledger: TownLedger) {
-        (self.call, self.plan, self.now, self.household, self.ledger) = (call, plan, now, household, ledger)
+        (self.call, self.plan, self.now, self.household, self.ledger) = (
+            call, plan, now, household, ledger
+        )
     }
 
     private var entities: TownEntities {
@@ -47,10 +49,12 @@ struct TownWork {
         var used: Int?
         do throws(WireRefusal) {
             guard let agent = call.request.header("user-agent"), !agent.isEmpty else {
-                throw WireRefusal(status: 418, message: "I'm a teapot: no user-agent sent with request")
+                throw WireRefusal(
+                    status: 418, message: "I'm a teapot: no user-agent sent with request")
             }
             if let caller = call.caller {
-                let count = household.count(caller.part, window: Int(now.timeIntervalSince1970 / 300))
+                let count = household.count(
+                    caller.part, window: Int(now.timeIntervalSince1970 / 300))
                 used = count
                 guard count <= plan.requestsPerFiveMinutes else {
                     throw WireRefusal(status: 429, message: "Too many requests")
@@ -62,10 +66,13 @@ struct TownWork {
             answer = try act()
         } catch {
             answer = .json(["error": .string(error.message)], status: error.status)
-            if !error.isExpected { note(.refusal, "\(call.kind): \(error.status) \(error.message)") }
+            if !error.isExpected {
+                note(.refusal, "\(call.kind): \(error.status) \(error.message)")
+            }
         }
         if let used {
-            let reset = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 300).rounded(.down) * 300 + 300)
+            let reset = Date(
+                timeIntervalSince1970: (now.timeIntervalSince1970 / 300).rounded(.down) * 300 + 300)
             answer.headers += [
                 ("x-ratelimit-limit", String(plan.requestsPerFiveMinutes)),
                 ("x-ratelimit-remaining", String(max(0, plan.requestsPerFiveMinutes - used))),
@@ -76,7 +83,8 @@ struct TownWork {
     }
 
     private mutating func note(_ kind: TownLedger.Incident.Kind, _ words: String) {
-        ledger.incidents.append(.init(kind: kind, household: household.number, date: now, words: words))
+        ledger.incidents.append(
+            .init(kind: kind, household: household.number, date: now, words: words))
     }
 
     private mutating func act() throws(WireRefusal) -> WireAnswer {
@@ -117,11 +125,13 @@ struct TownWork {
         let domain = plan.domain(ofHost: call.host)
         return [
             "domain": .string(domain), "title": "Town", "version": "4.4.0",
-            "source_url": "https://github.com/mastodon/mastodon", "description": "A server of the town.",
+            "source_url": "https://github.com/mastodon/mastodon",
+            "description": "A server of the town.",
             "languages": ["en"],
             "configuration": [
                 "statuses": [
-                    "max_characters": 500, "max_media_attachments": 4, "characters_reserved_per_url": 23,
+                    "max_characters": 500, "max_media_attachments": 4,
+                    "characters_reserved_per_url": 23,
                 ], "accounts": ["max_profile_fields": 4],
             ],
             "api_versions": ["mastodon": 6],
@@ -131,7 +141,9 @@ struct TownWork {
     // MARK: Reading
 
     private func readAccount(_ path: [String]) throws(WireRefusal) -> WireAnswer {
-        if path.count == 4, path[3] == "verify_credentials" { return .json(entities.ownAccount(try caller().part)) }
+        if path.count == 4, path[3] == "verify_credentials" {
+            return .json(entities.ownAccount(try caller().part))
+        }
         guard let id = Int64(path[3]), let person = TownPerson(accountID: id, in: plan),
             person.household == household.number
         else {
@@ -171,31 +183,39 @@ struct TownWork {
         }
         let entities = entities
         return try page(
-            standard: 40, maximum: 80, where: { $0.kind == .mention && $0.named == reader }, as: entities.notification)
+            standard: 40, maximum: 80, where: { $0.kind == .mention && $0.named == reader },
+            as: entities.notification)
     }
 
     private func favorites() throws(WireRefusal) -> WireAnswer {
         let reader = try caller().part
         let all = reader == .bot ? household.botFavorites : household.humanFavorites
         let page = WirePage(all, by: \.id, bounds: try bounds(standard: 20, maximum: 40))
-        let posts = page.ids.compactMap { all.element(withID: $0, by: \.id) }.compactMap { household.post($0.post) }
+        let posts = page.ids.compactMap { all.element(withID: $0, by: \.id) }.compactMap {
+            household.post($0.post)
+        }
         return list(posts.map(entities.status), page)
     }
 
     private func page(
-        standard: Int, maximum: Int, where isWanted: (TownPost) -> Bool, as entity: (TownPost) -> WireJSON
+        standard: Int, maximum: Int, where isWanted: (TownPost) -> Bool,
+        as entity: (TownPost) -> WireJSON
     ) throws(WireRefusal) -> WireAnswer {
         let page = WirePage(
-            household.posts, by: \.id, bounds: try bounds(standard: standard, maximum: maximum), isVisible: isWanted)
+            household.posts, by: \.id, bounds: try bounds(standard: standard, maximum: maximum),
+            isVisible: isWanted)
         return list(page.ids.compactMap { household.post($0) }.map(entity), page)
     }
 
     /// A page with the links to its neighbours.
     private func list(_ items: [WireJSON], _ page: WirePage) -> WireAnswer {
         var answer = WireAnswer.json(.array(items))
-        let base = "http://\(call.request.header("host") ?? "127.0.0.1")\(call.request.target.prefix { $0 != "?" })"
+        let base =
+            "http://\(call.request.header("host") ?? "127.0.0.1")\(call.request.target.prefix { $0 != "?" })"
         var links: [String] = []
-        if page.isFull, let last = page.ids.last { links.append("<\(base)?max_id=\(last)>; rel=\"next\"") }
+        if page.isFull, let last = page.ids.last {
+            links.append("<\(base)?max_id=\(last)>; rel=\"next\"")
+        }
         if let first = page.ids.first { links.append("<\(base)?min_id=\(first)>; rel=\"prev\"") }
         if !links.isEmpty { answer.headers.append(("link", links.joined(separator: ", "))) }
         return answer
@@ -215,7 +235,9 @@ struct TownWork {
             limit: min(max(1, limit ?? standard), maximum))
     }
 
-    private func parameter(_ name: String) -> String? { call.request.query.last { $0.name == name }?.value }
+    private func parameter(_ name: String) -> String? {
+        call.request.query.last { $0.name == name }?.value
+    }
 
     /// One post: read, thread, favorite, deletion.
     private mutating func status(_ path: [String]) throws(WireRefusal) -> WireAnswer {
@@ -256,11 +278,13 @@ struct TownWork {
             ancestors.insert(found, at: 0)
             above = found.replyTo == 0 ? nil : household.post(found.replyTo)
         }
-        let below = household.posts[household.posts.firstIndex(above: post.id, by: \.id)...].filter {
+        let below = household.posts[household.posts.firstIndex(above: post.id, by: \.id)...].filter
+        {
             $0.replyTo == post.id
         }
         return [
-            "ancestors": .array(ancestors.map(entities.status)), "descendants": .array(below.map(entities.status)),
+            "ancestors": .array(ancestors.map(entities.status)),
+            "descendants": .array(below.map(entities.status)),
         ]
     }
 
@@ -276,10 +300,16 @@ struct TownWork {
     private mutating func favorite(_ index: Int) throws(WireRefusal) {
         try writer()
         let post = household.posts[index]
-        guard household.favorite(index, at: now) else { return note(.duplicate, "favorite of \(post.id) again") }
+        guard household.favorite(index, at: now) else {
+            return note(.duplicate, "favorite of \(post.id) again")
+        }
         ledger.favorites += 1
-        if post.author == .human || post.author == .bot { note(.stranger, "favorite of a post of its own human") }
-        if now.timeIntervalSince(post.date) > 6 * 3_600 + 300 { note(.stranger, "favorite of the old post \(post.id)") }
+        if post.author == .human || post.author == .bot {
+            note(.stranger, "favorite of a post of its own human")
+        }
+        if now.timeIntervalSince(post.date) > 6 * 3_600 + 300 {
+            note(.stranger, "favorite of the old post \(post.id)")
+        }
     }
 
     private mutating func publish() throws(WireRefusal) -> WireAnswer {
@@ -290,14 +320,17 @@ struct TownWork {
         }
         guard text.count <= 500 else { throw .invalid("Text character limit of 500 exceeded") }
         let key = call.request.header("idempotency-key")
-        if let known = key.flatMap({ household.post(ofKey: $0, at: now) }) { return .json(entities.status(known)) }
+        if let known = key.flatMap({ household.post(ofKey: $0, at: now) }) {
+            return .json(entities.status(known))
+        }
         var parent: TownPost?
         if let wanted = members["in_reply_to_id"]?.text {
             guard let found = Int64(wanted).flatMap({ household.post($0) }) else { throw .notFound }
             parent = found
         }
         let post = TownPost(
-            id: household.nextID(at: now), author: .bot, kind: .written, named: parent?.author, seed: 0,
+            id: household.nextID(at: now), author: .bot, kind: .written, named: parent?.author,
+            seed: 0,
             replyTo: parent?.id ?? 0)
         judge(text, answering: parent)
         household.texts[post.id] = text
@@ -305,7 +338,8 @@ struct TownWork {
         if let key { household.remember(key: key, of: post.id) }
         ledger.deliveries.append(
             .init(
-                household: household.number, id: post.id, uri: plan.uri(of: post, in: household.number),
+                household: household.number, id: post.id,
+                uri: plan.uri(of: post, in: household.number),
                 date: now, replyTo: parent?.id))
         return .json(entities.status(post))
     }
@@ -315,23 +349,35 @@ struct TownWork {
         var place = Hasher()
         place.combine(text.trimmingCharacters(in: .whitespacesAndNewlines))
         place.combine(parent?.id)
-        if !household.placed.insert(place.finalize()).inserted { note(.duplicate, "the same text again: \(text)") }
-        if let parent, household.posts.contains(where: { $0.author == .bot && $0.replyTo == parent.id }) {
+        if !household.placed.insert(place.finalize()).inserted {
+            note(.duplicate, "the same text again: \(text)")
+        }
+        if let parent,
+            household.posts.contains(where: { $0.author == .bot && $0.replyTo == parent.id })
+        {
             note(.duplicate, "a second answer to \(parent.id)")
         }
         let named = entities.people(in: text)
         guard let parent else {
-            if !named.isEmpty { note(.stranger, "a post that answers nobody names \(plan.handle(of: named[0]))") }
+            if !named.isEmpty {
+                note(.stranger, "a post that answers nobody names \(plan.handle(of: named[0]))")
+            }
             return
         }
         let author = TownPerson(household.number, parent.author)
         for other in named where other != author {
             note(.stranger, "an answer names \(plan.handle(of: other))")
         }
-        if parent.kind != .mention { return note(.stranger, "an answer to a post that does not mention the bot") }
-        if parent.author == .stranger { note(.stranger, "an answer to somebody whom the human never answered") }
+        if parent.kind != .mention {
+            return note(.stranger, "an answer to a post that does not mention the bot")
+        }
+        if parent.author == .stranger {
+            note(.stranger, "an answer to somebody whom the human never answered")
+        }
         let day = TownPlan.day(of: now) * 8 + Int(parent.author.rawValue)
         household.answers[day, default: 0] += 1
-        if household.answers[day, default: 0] > 3 { note(.stranger, "a fourth answer to one person in a day") }
+        if household.answers[day, default: 0] > 3 {
+            note(.stranger, "a fourth answer to one person in a day")
+        }
     }
 }

@@ -11,7 +11,8 @@ enum WireJSON: Sendable {
     case array([WireJSON])
     /// The members in the order they are written.
     case object([(String, WireJSON)])
-    /// What is UTF-8 text of JSON already; several elements of a list, if commas stand between them.
+    /// What is UTF-8 text of JSON already; several elements of a list, if commas stand between
+    /// them.
     case raw([UInt8])
 
     /// The value as UTF-8 text.
@@ -54,7 +55,8 @@ enum WireJSON: Sendable {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        // Most texts need no escape, and appending those whole is much faster; C looks at many bytes at once.
+        // Most texts need no escape, and appending those whole is much faster; C looks at many
+        // bytes at once.
         if strcspn(text, escaped) == text.utf8.count {
             bytes.append(contentsOf: text.utf8)
         } else {
@@ -77,13 +79,17 @@ enum WireJSON: Sendable {
     }
 }
 
-extension WireJSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+extension WireJSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral
+{
     init(stringLiteral value: String) { self = .string(value) }
     init(integerLiteral value: Int) { self = .integer(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral {
+extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+    ExpressibleByNilLiteral
+{
     init(arrayLiteral elements: WireJSON...) { self = .array(elements) }
     init(dictionaryLiteral elements: (String, WireJSON)...) { self = .object(elements) }
     init(nilLiteral: ()) { self = .null }
@@ -97,7 +103,8 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, E
         return .object(own + members)
     }
 
-    /// The value with another value for a member that it has; anything but an object stays what it is.
+    /// The value with another value for a member that it has; anything but an object stays what it
+    /// is.
     func replacing(_ name: String, with value: WireJSON) -> WireJSON {
         guard case .object(let own) = self else { return self }
         return .object(own.map { $0.0 == name ? (name, value) : $0 })
@@ -110,7 +117,9 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, E
     ///   - names: What it is called instead, once for each element.
     /// - Returns: What is part of a list, and no list itself.
     func repeated(_ name: String, as names: some Sequence<String>) -> WireJSON {
-        let pieces = String(decoding: bytes, as: UTF8.self).components(separatedBy: name).map { Array($0.utf8) }
+        let pieces = String(decoding: bytes, as: UTF8.self).components(separatedBy: name).map {
+            Array($0.utf8)
+        }
         var elements: [UInt8] = []
         for other in names {
             if !elements.isEmpty { elements.append(UInt8(ascii: ",")) }

@@ -24,13 +24,15 @@ struct WireRequest: Sendable {
     /// The first header of the name, which must be in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict servers.
+    /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict
+    /// servers.
     var bearerToken: String? {
         guard let value = header("authorization"), value.hasPrefix("Bearer ") else { return nil }
         return String(value.dropFirst("Bearer ".count))
     }
 
-    /// What stands in the path where `pattern` has segments that begin with `:`; nil if the path is another one.
+    /// What stands in the path where `pattern` has segments that begin with `:`; nil if the path is
+    /// another one.
     func values(in pattern: [Substring]) -> [String]? {
         let segments = Substring(path).split(separator: "/")
         guard segments.count == pattern.count else { return nil }
@@ -47,12 +49,15 @@ struct WireRequest: Sendable {
 
     /// `application/json` of `application/json; charset=utf-8`.
     var mediaType: String? {
-        header("content-type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        header("content-type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+            .lowercased()
     }
 
     /// The members of the body, a JSON object or a form; empty where it is neither.
     var members: [String: RecordValue] {
-        guard mediaType == "application/x-www-form-urlencoded" else { return RecordValue.members(ofJSON: body) ?? [:] }
+        guard mediaType == "application/x-www-form-urlencoded" else {
+            return RecordValue.members(ofJSON: body) ?? [:]
+        }
         let pairs = Self.form(String(decoding: body, as: UTF8.self))
         return Dictionary(pairs.map { ($0.name, .text($0.value)) }, uniquingKeysWith: { $1 })
     }
@@ -76,7 +81,8 @@ struct WireRequest: Sendable {
         while index < source.count {
             let byte = source[index]
             if byte == UInt8(ascii: "%"), index + 2 < source.count,
-                let value = UInt8(String(decoding: source[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
+                let value = UInt8(
+                    String(decoding: source[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
             {
                 bytes.append(value)
                 index += 3
@@ -99,10 +105,13 @@ struct WireAnswer: Sendable {
 
     static func json(_ value: WireJSON, status: Int = 200) -> WireAnswer {
         WireAnswer(
-            status: status, headers: [("content-type", "application/json; charset=utf-8")], body: value.bytes)
+            status: status, headers: [("content-type", "application/json; charset=utf-8")],
+            body: value.bytes)
     }
 
-    static func text(_ text: String, type: String = "text/html; charset=utf-8", status: Int = 200) -> WireAnswer {
+    static func text(_ text: String, type: String = "text/html; charset=utf-8", status: Int = 200)
+        -> WireAnswer
+    {
         WireAnswer(status: status, headers: [("content-type", type)], body: Array(text.utf8))
     }
 }
@@ -137,13 +146,16 @@ struct WireRefusal: Error {
 
 /// The interface of one kind of network, in front of the one state.
 ///
-/// Every interface lives on the same port and sees the same people and posts, each under the names of its network. It
-/// answers as a strict server of its kind would, refusals included, and notes those in the ledger.
+/// Every interface lives on the same port and sees the same people and posts, each under the names
+/// of its network. It answers as a strict server of its kind would, refusals included, and notes
+/// those in the ledger.
 protocol SandboxWire: Sendable {
-    /// Whether the request is meant for this interface; the path decides, and where two share one the query.
+    /// Whether the request is meant for this interface; the path decides, and where two share one
+    /// the query.
     static func owns(_ request: WireRequest) -> Bool
 
-    /// What a `POST` is to publish or favorite, as far as it can be read without judging it; nil if it is neither.
+    /// What a `POST` is to publish or favorite, as far as it can be read without judging it; nil if
+    /// it is neither.
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write?
 
     /// Acts on a request and says what to send back.
@@ -153,7 +165,8 @@ protocol SandboxWire: Sendable {
     ///   - state: The network; everything up to `now` has happened in it.
     ///   - now: The sandbox's clock.
     /// - Returns: An answer, be it a refusal.
-    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
 }
 
 extension SandboxState {
@@ -165,7 +178,8 @@ extension SandboxState {
     ) {
         record(
             .init(
-                date: now, method: request.method, path: request.path, status: status, reason: reason,
+                date: now, method: request.method, path: request.path, status: status,
+                reason: reason,
                 isExpected: isExpected))
     }
 }
@@ -174,7 +188,9 @@ extension Date {
     /// The instant in the form of HTTP headers: `Fri, 20 Nov 2026 08:15:30 GMT`.
     var httpDate: String {
         let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
         let day = LocalDay(ordinal: Int((timeIntervalSince1970 / 86_400).rounded(.down)))
         let (year, month, date) = day.components
         let digits = date < 10 ? "0\(date)" : String(date)
@@ -190,8 +206,8 @@ extension Date {
 struct WireFields: Sendable {
     private let values: [String: RecordValue]
 
-    /// - Throws: 406 for a body that is neither JSON nor a form, 400 for one that cannot be read, 422 for an unknown
-    ///   field.
+    /// - Throws: 406 for a body that is neither JSON nor a form, 400 for one that cannot be read,
+    ///   422 for an unknown field.
     init(_ request: WireRequest, allowed: Set<String>) throws(WireRefusal) {
         switch request.mediaType {
         case _ where request.body.isEmpty: values = [:]
@@ -200,7 +216,9 @@ struct WireFields: Sendable {
             guard let form = WireForm(request) else {
                 throw WireRefusal(status: 400, message: "Bad Request: could not read the form")
             }
-            values = form.texts.mapValues(RecordValue.text).merging(form.files.mapValues { .text($0.name) }) { $1 }
+            values = form.texts.mapValues(RecordValue.text).merging(
+                form.files.mapValues { .text($0.name) }
+            ) { $1 }
         case "application/json":
             guard let members = RecordValue.members(ofJSON: request.body) else {
                 throw WireRefusal(status: 400, message: "Bad Request: could not read the JSON body")
@@ -225,7 +243,9 @@ struct WireFields: Sendable {
     func texts(_ name: String) throws(WireRefusal) -> [String] {
         guard let value = values[name] else { return [] }
         let texts = value.list?.compactMap(\.text)
-        guard let texts, texts.count == value.list?.count else { throw .invalid("\(name) must be a list of texts") }
+        guard let texts, texts.count == value.list?.count else {
+            throw .invalid("\(name) must be a list of texts")
+        }
         return texts
     }
 

@@ -2,8 +2,8 @@ package import Posts
 
 /// What the sandbox's people and posts are called on each network.
 ///
-/// Every name follows from the one on the Mastodon-compatible server, so that an archive can be carried over without
-/// asking the sandbox.
+/// Every name follows from the one on the Mastodon-compatible server, so that an archive can be
+/// carried over without asking the sandbox.
 package enum SandboxIdentity {
     /// The identity of `user@host`.
     package static func account(_ handle: String, on network: NetworkName) -> AccountID {
@@ -11,7 +11,9 @@ package enum SandboxIdentity {
         switch network {
         case .mastodon: return AccountID(network: .mastodon, value: handle)
         // Eighteen digits at most, and never few enough to be mistaken for a count.
-        case .x: return AccountID(network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
+        case .x:
+            return AccountID(
+                network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
         default:
             var rest = hash(handle)
             var other = hash("did " + handle)
@@ -34,7 +36,8 @@ package enum SandboxIdentity {
         case .mastodon:
             return "\(user)@\(host)"
         case .x:
-            // Fifteen characters at most; names from elsewhere and longer ones are told apart by a hash.
+            // Fifteen characters at most; names from elsewhere and longer ones are told apart by a
+            // hash.
             if host == SamplePeople.host, user.utf8.count <= 15 { return user }
             let mark = String(hash(handle) % 2_176_782_336, radix: 36)
             return "\(user.prefix(8))_\(mark)"
@@ -56,12 +59,15 @@ package enum SandboxIdentity {
         case .mastodon:
             let parts = author.lowercased().split(separator: "@", maxSplits: 1).map(String.init)
             let host = parts.count > 1 ? parts[1] : SamplePeople.host
-            return PostID(network: .mastodon, value: "https://\(host)/users/\(parts.first ?? "")/statuses/\(id)")
+            return PostID(
+                network: .mastodon,
+                value: "https://\(host)/users/\(parts.first ?? "")/statuses/\(id)")
         case .x:
             return PostID(network: .x, value: String(id))
         default:
             let did = account(author, on: .bluesky).value
-            return PostID(network: .bluesky, value: "at://\(did)/app.bsky.feed.post/\(recordKey(id))")
+            return PostID(
+                network: .bluesky, value: "at://\(did)/app.bsky.feed.post/\(recordKey(id))")
         }
     }
 
@@ -73,7 +79,8 @@ package enum SandboxIdentity {
         return Int64(id.value.dropFirst(prefix.count))
     }
 
-    /// The record key of a post: the time of its number in microseconds, and what tells it apart as the clock id.
+    /// The record key of a post: the time of its number in microseconds, and what tells it apart as
+    /// the clock id.
     package static func recordKey(_ id: Int64) -> String {
         let (milliseconds, sequence) = (UInt64(max(0, id)) >> 16, UInt64(max(0, id)) & 0xFFFF)
         let microseconds = (milliseconds &* 1_000 &+ sequence >> 10) & (1 << 53 - 1)
@@ -83,7 +90,8 @@ package enum SandboxIdentity {
     /// Thirteen characters of five bits: a zero, 53 bits of microseconds, ten bits of clock id.
     static func recordKey(microseconds: UInt64, clock: UInt64) -> String {
         let value = microseconds << 10 | clock
-        return String((0..<13).map { place in sortable[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
+        return String(
+            (0..<13).map { place in sortable[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
     }
 
     /// A post of the Mastodon-compatible server as another network would have it.
@@ -100,14 +108,18 @@ package enum SandboxIdentity {
         carried.replyTo = post.replyTo.map { target in
             ReplyTarget(
                 author: target.author.map { account($0.value, on: network) },
-                post: target.post.map { id in self.carried(id, by: target.author ?? post.author, to: network) })
+                post: target.post.map { id in
+                    self.carried(id, by: target.author ?? post.author, to: network)
+                })
         }
         carried.mentions = post.mentions.map { account($0.value, on: network) }
         carried.address = nil
         return carried
     }
 
-    private static func carried(_ id: PostID, by author: AccountID, to network: NetworkName) -> PostID {
+    private static func carried(_ id: PostID, by author: AccountID, to network: NetworkName)
+        -> PostID
+    {
         let number = id.value.split(separator: "/").last.flatMap { Int64($0) }
         // Ids from elsewhere are no numbers of ours; they only have to stay different.
         return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
@@ -121,10 +133,14 @@ package enum SandboxIdentity {
 
 extension SandboxPerson {
     /// The person's identity on a network.
-    package func id(on network: NetworkName) -> AccountID { SandboxIdentity.account(handle, on: network) }
+    package func id(on network: NetworkName) -> AccountID {
+        SandboxIdentity.account(handle, on: network)
+    }
 
     /// What people type after `@` to name the person on a network.
-    package func handle(on network: NetworkName) -> String { SandboxIdentity.handle(handle, on: network) }
+    package func handle(on network: NetworkName) -> String {
+        SandboxIdentity.handle(handle, on: network)
+    }
 }
 
 /// Everybody under the names of one network.
@@ -142,9 +158,11 @@ struct SandboxDirectory: Sendable {
         self.population = population
         ids = population.people.map { $0.id(on: network).value }
         handles = population.people.map { $0.handle(on: network) }
-        byID = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        byID = Dictionary(
+            ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         byHandle = Dictionary(
-            handles.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+            handles.enumerated().map { ($1.lowercased(), $0) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     func person(id: String) -> Int? { byID[id] }

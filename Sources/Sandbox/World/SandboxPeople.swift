@@ -1,4 +1,5 @@
-/// Everybody in the sandbox, and who follows whom as far as the two mirrored accounts are concerned.
+/// Everybody in the sandbox, and who follows whom as far as the two mirrored accounts are
+/// concerned.
 ///
 /// People are referred to by their index in `people`.
 package struct SandboxPopulation: Sendable {
@@ -35,9 +36,12 @@ package struct SandboxPopulation: Sendable {
             people.enumerated().map { ($1.handle, $0) }, uniquingKeysWith: { first, _ in first })
         let strangers = people.indices.filter { people[$0].role == .stranger }
         let others = Set(people.indices.dropFirst(2))
-        // Some strangers are read by one of the two only, so that what the bot sees is not just what it learned from.
+        // Some strangers are read by one of the two only, so that what the bot sees is not just
+        // what it learned from.
         self.followedByHuman = others.subtracting(Self.every(fourth: 1, of: strangers))
-        self.followedByBot = others.subtracting(Self.every(fourth: 0, of: strangers)).union([Self.human])
+        self.followedByBot = others.subtracting(Self.every(fourth: 0, of: strangers)).union([
+            Self.human
+        ])
     }
 
     /// The index of the person with the handle; a name without host is of the sandbox.
@@ -75,22 +79,26 @@ package struct SandboxPopulation: Sendable {
 
     private static let botPerson = SandboxPerson(
         userName: botName, host: SamplePeople.host, displayName: "Mirror",
-        bio: "Automated mirror of @\(SamplePeople.human.userName).", language: SamplePeople.human.language,
+        bio: "Automated mirror of @\(SamplePeople.human.userName).",
+        language: SamplePeople.human.language,
         topics: [], role: .bot, isAnswered: false)
 
     /// Strangers from another server, whose names carry a host in every answer.
     private static let travellers = [
         SandboxPerson(
-            userName: "ferry", host: "elsewhere.example", displayName: "Ferry & Tram", bio: "Timetables > plans.",
+            userName: "ferry", host: "elsewhere.example", displayName: "Ferry & Tram",
+            bio: "Timetables > plans.",
             language: .english, topics: [.trains, .finance], role: .stranger, isAnswered: false),
         SandboxPerson(
             userName: "umi", host: "elsewhere.example", displayName: "うみ", bio: "海と服と猫。",
-            language: .japanese, topics: [.fashion, .cats, .games], role: .stranger, isAnswered: false),
+            language: .japanese, topics: [.fashion, .cats, .games], role: .stranger,
+            isAnswered: false),
     ]
 }
 
 extension SandboxPopulation {
-    /// The people with these handles; one of three or more gets weary of the bot, if none of the sample does.
+    /// The people with these handles; one of three or more gets weary of the bot, if none of the
+    /// sample does.
     private static func friends(
         _ handles: [String], language: SampleLanguage, generator: inout SampleGenerator
     ) -> [SandboxPerson] {
@@ -124,7 +132,8 @@ extension SandboxPopulation {
             generator.element(of: $0)
         }
         return SandboxPerson(
-            userName: String(name), host: host, displayName: String(name), bio: "", language: language,
+            userName: String(name), host: host, displayName: String(name), bio: "",
+            language: language,
             topics: topics, role: .friend, isAnswered: true)
     }
 }
@@ -166,7 +175,8 @@ package struct SandboxPerson: Equatable, Sendable {
     /// Whether the account carries the automated flag.
     package var isBot: Bool { role == .automated || role == .bot }
 
-    /// What the sandbox's own answers call the person: the host is left out when it is the sandbox's.
+    /// What the sandbox's own answers call the person: the host is left out when it is the
+    /// sandbox's.
     package var localName: String { host == SamplePeople.host ? userName : "\(userName)@\(host)" }
 }
 
@@ -188,14 +198,16 @@ extension SandboxPerson {
                 .stranger
             }
         self.init(
-            userName: sample.userName, host: SamplePeople.host, displayName: sample.displayName, bio: sample.bio,
+            userName: sample.userName, host: SamplePeople.host, displayName: sample.displayName,
+            bio: sample.bio,
             language: sample.language, topics: sample.topics, role: role, isAnswered: isAnswered)
     }
 
     /// The same person as the sample describes people, for its favorite probabilities.
     var sample: SamplePerson {
         SamplePerson(
-            userName: userName, displayName: displayName, bio: bio, language: language, topics: topics, isBot: isBot,
+            userName: userName, displayName: displayName, bio: bio, language: language,
+            topics: topics, isBot: isBot,
             isFriend: isAnswered, saysStop: role == .weary)
     }
 }

@@ -8,7 +8,8 @@ extension SandboxScript {
     private static let leadIn = 3_600.0
     private static let leadOut = 3 * 3_600.0
 
-    /// Old mentions, chatter, the two conversations that run into the caps, and the request to stop.
+    /// Old mentions, chatter, the two conversations that run into the caps, and the request to
+    /// stop.
     mutating func writeMentions() {
         generator = SampleGenerator(seed: configuration.seed &+ 3)
         let windows = windows()
@@ -19,8 +20,11 @@ extension SandboxScript {
         writeGroupThread(in: group)
         writeStop(in: windows)
         for window in windows {
-            // The two of the long conversation say nothing else that day: the cap of the day would come first.
-            let friends = population.indices(of: .friend).filter { window != group || !groupSpeakers.contains($0) }
+            // The two of the long conversation say nothing else that day: the cap of the day would
+            // come first.
+            let friends = population.indices(of: .friend).filter {
+                window != group || !groupSpeakers.contains($0)
+            }
             if let count = configuration.mentionsPerDay {
                 writeTurns(count, by: friends, in: window)
             } else {
@@ -31,22 +35,26 @@ extension SandboxScript {
         markDeserved()
     }
 
-    /// When people mention the bot: the daytime of every local day, as far as it lies well within the run.
+    /// When people mention the bot: the daytime of every local day, as far as it lies well within
+    /// the run.
     private func windows() -> [DateInterval] {
         let earliest = origin.addingTimeInterval(Self.leadIn)
         let latest = end.addingTimeInterval(-Self.leadOut)
         let daytimes = days(from: origin, to: end).compactMap { day -> DateInterval? in
-            guard let morning = date(day, minute: firstMinute), let evening = date(day, minute: lastMinute)
+            guard let morning = date(day, minute: firstMinute),
+                let evening = date(day, minute: lastMinute)
             else { return nil }
             let (start, end) = (max(morning, earliest), min(evening, latest))
-            return end.timeIntervalSince(start) >= 4 * 3_600 ? DateInterval(start: start, end: end) : nil
+            return end.timeIntervalSince(start) >= 4 * 3_600
+                ? DateInterval(start: start, end: end) : nil
         }
         return daytimes.isEmpty ? [DateInterval(start: earliest, end: latest)] : daytimes
     }
 
     @discardableResult
     private mutating func mention(
-        by author: Int, at date: Date, kind: SandboxMention.Kind, thread: Int? = nil, answering: Int? = nil,
+        by author: Int, at date: Date, kind: SandboxMention.Kind, thread: Int? = nil,
+        answering: Int? = nil,
         besides: Int? = nil, words: String? = nil, visibility: Visibility = .public
     ) -> Int {
         let person = people[author]
@@ -63,7 +71,9 @@ extension SandboxScript {
     /// Mentions that nobody may answer, because the bot was not there yet.
     private mutating func writePastMentions() {
         for index in population.indices(of: .friend).prefix(2) {
-            mention(by: index, at: origin.addingTimeInterval(-(1 + generator.uniform()) * 86_400), kind: .past)
+            mention(
+                by: index, at: origin.addingTimeInterval(-(1 + generator.uniform()) * 86_400),
+                kind: .past)
         }
     }
 
@@ -72,14 +82,19 @@ extension SandboxScript {
         guard let friend = population.indices(of: .friend).first else { return }
         // Where a network has no levels, a mention for few eyes would never arrive.
         let hasLevels = configuration.botNetwork == .mastodon
-        let visibilities: [Visibility] = [.public, .unlisted, hasLevels ? .private : .public, .public]
+        let visibilities: [Visibility] = [
+            .public, .unlisted, hasLevels ? .private : .public, .public,
+        ]
         for (step, visibility) in visibilities.enumerated() {
             mention(
-                by: friend, at: window.date(at: 0.1 + 0.12 * Double(step)), kind: .friend, visibility: visibility)
+                by: friend, at: window.date(at: 0.1 + 0.12 * Double(step)), kind: .friend,
+                visibility: visibility)
         }
     }
 
-    private var groupSpeakers: [Int] { Array(population.indices(of: .friend).dropFirst().prefix(2)) }
+    private var groupSpeakers: [Int] {
+        Array(population.indices(of: .friend).dropFirst().prefix(2))
+    }
 
     /// Two friends take turns in one conversation; their sixth mention is usually one too many.
     private mutating func writeGroupThread(in window: DateInterval) {
@@ -89,12 +104,14 @@ extension SandboxScript {
         for step in 0..<6 {
             let (speaker, other) = (groupSpeakers[step % 2], groupSpeakers[1 - step % 2])
             last = mention(
-                by: speaker, at: window.date(at: 0.06 + 0.15 * Double(step)), kind: .friend, thread: thread,
+                by: speaker, at: window.date(at: 0.06 + 0.15 * Double(step)), kind: .friend,
+                thread: thread,
                 answering: last, besides: last == nil ? nil : other)
         }
     }
 
-    /// The weary friend gets an answer, asks for silence at once, and mentions the bot again all the same.
+    /// The weary friend gets an answer, asks for silence at once, and mentions the bot again all
+    /// the same.
     private mutating func writeStop(in windows: [DateInterval]) {
         guard let first = windows.first else { return }
         for weary in population.indices(of: .weary) {
@@ -119,7 +136,8 @@ extension SandboxScript {
         }
     }
 
-    /// What friends say to the bot where much is said: as often on every full day, one after the other.
+    /// What friends say to the bot where much is said: as often on every full day, one after the
+    /// other.
     private mutating func writeTurns(_ count: Double, by friends: [Int], in window: DateInterval) {
         let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
         // Nobody can say anything where nobody is, and more than this nobody could hear.
@@ -134,14 +152,17 @@ extension SandboxScript {
 
     /// One friend talks to the bot, once or twice, and at most as often as said; gives how often.
     @discardableResult
-    private mutating func writeConversation(by friend: Int, rounds most: Int?, in window: DateInterval) -> Int {
+    private mutating func writeConversation(
+        by friend: Int, rounds most: Int?, in window: DateInterval
+    ) -> Int {
         let start = generator.uniform() * 0.9
         let thread = thread()
         let rounds = min(most ?? .max, generator.chance(0.3) ? 2 : 1)
         var last: Int?
         for round in 0..<rounds {
             last = mention(
-                by: friend, at: window.date(at: start + 0.08 * Double(round)), kind: .friend, thread: thread,
+                by: friend, at: window.date(at: start + 0.08 * Double(round)), kind: .friend,
+                thread: thread,
                 answering: last)
         }
         return rounds
@@ -149,7 +170,9 @@ extension SandboxScript {
 
     private mutating func shuffled(_ people: [Int]) -> [Int] {
         var people = people
-        for index in people.indices.reversed() { people.swapAt(index, generator.number(below: index + 1)) }
+        for index in people.indices.reversed() {
+            people.swapAt(index, generator.number(below: index + 1))
+        }
         return people
     }
 
@@ -160,7 +183,9 @@ extension SandboxScript {
         ]
         for (role, kind, rate) in kinds {
             let authors = population.indices(of: role)
-            guard let first = windows.first, let author = generator.element(of: authors) else { continue }
+            guard let first = windows.first, let author = generator.element(of: authors) else {
+                continue
+            }
             mention(by: author, at: first.date(at: 0.2 + 0.6 * generator.uniform()), kind: kind)
             for window in windows {
                 for author in authors {
@@ -172,14 +197,18 @@ extension SandboxScript {
         }
     }
 
-    /// Whether an answer to a mention would be told to others too: on Bluesky to who wrote one of the four posts above.
+    /// Whether an answer to a mention would be told to others too: on Bluesky to who wrote one of
+    /// the four posts above.
     private func tellsOthers(_ post: ScriptedPost) -> Bool {
         guard configuration.botNetwork == .bluesky else { return false }
         var above = post
         for _ in 0..<4 {
             guard case .answer(let number) = above.target else { return false }
             above = written[number].post
-            if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(above.author) { return true }
+            if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(above.author)
+            {
+                return true
+            }
         }
         return false
     }

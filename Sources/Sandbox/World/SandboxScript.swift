@@ -23,8 +23,12 @@ struct SandboxScript {
         let archive =
             (configuration.humanPosts
             ?? Self.samplePosts(
-                before: configuration.origin, people: configuration.friends.count, offset: configuration.sampleOffset))
-            .filter { !$0.isRepost && $0.createdAt < configuration.origin && $0.createdAt.timeIntervalSince1970 > 0 }
+                before: configuration.origin, people: configuration.friends.count,
+                offset: configuration.sampleOffset))
+            .filter {
+                !$0.isRepost && $0.createdAt < configuration.origin
+                    && $0.createdAt.timeIntervalSince1970 > 0
+            }
             .sorted { $0.createdAt < $1.createdAt }
         self.archive = archive
         let japanese = archive.count { $0.language?.hasPrefix("ja") ?? false }
@@ -50,7 +54,8 @@ struct SandboxScript {
         change: (inout ScriptedPost) -> Void = { _ in }
     ) -> Int {
         var post = ScriptedPost(
-            number: posts.count, author: author, text: text, language: language ?? people[author].language)
+            number: posts.count, author: author, text: text,
+            language: language ?? people[author].language)
         change(&post)
         posts.append((date, post))
         return post.number
@@ -65,7 +70,9 @@ struct SandboxScript {
         return nextThread
     }
 
-    mutating func setReplyDeserved(_ number: Int) { posts[number].post.mention?.deservesReply = true }
+    mutating func setReplyDeserved(_ number: Int) {
+        posts[number].post.mention?.deservesReply = true
+    }
 
     /// Everything in the order of time.
     func events() -> [SandboxEvent] {
@@ -129,13 +136,16 @@ extension SandboxScript {
         }
     }
 
-    /// The human's archive, the others' posts of the last weeks, the human's favorites among them, and old mentions.
+    /// The human's archive, the others' posts of the last weeks, the human's favorites among them,
+    /// and old mentions.
     mutating func writePast() {
         generator = SampleGenerator(seed: configuration.seed &+ 1)
         if configuration.isHumanPresent { writeArchive() }
         writePosts(from: origin.addingTimeInterval(-Double(Self.pastDays) * 86_400), to: origin)
         for index in population.indices(of: .stranger).prefix(3) {
-            happen(.follow(index), at: origin.addingTimeInterval(-generator.uniform() * 5 * 86_400 - 60))
+            happen(
+                .follow(index),
+                at: origin.addingTimeInterval(-generator.uniform() * 5 * 86_400 - 60))
         }
     }
 
@@ -145,7 +155,9 @@ extension SandboxScript {
         writePosts(from: origin, to: end)
         if configuration.isHumanPresent { writeHumanPosts() }
         for index in population.indices(of: .stranger).dropFirst(3).prefix(4) {
-            happen(.follow(index), at: origin.addingTimeInterval(generator.uniform() * end.timeIntervalSince(origin)))
+            happen(
+                .follow(index),
+                at: origin.addingTimeInterval(generator.uniform() * end.timeIntervalSince(origin)))
         }
     }
 
@@ -155,7 +167,9 @@ extension SandboxScript {
             var drafts: [(date: Date, author: Int)] = []
             for index in people.indices.dropFirst(2) {
                 for _ in 0..<poisson(Self.rate(people[index].role)) {
-                    guard let date = wakingInstant(on: day), date >= start, date < end else { continue }
+                    guard let date = wakingInstant(on: day), date >= start, date < end else {
+                        continue
+                    }
                     drafts.append((date, index))
                 }
             }
@@ -198,7 +212,8 @@ extension SandboxScript {
         var text = SampleTexts.post(topic: topic, language: person.language, generator: &generator)
         let ornament = generator.uniform()
         if ornament < 0.06 {
-            text += "\n\nhttps://elsewhere.example/notes/\(generator.number(below: 9_000) + 1_000)?from=\(topic)&page=2"
+            text +=
+                "\n\nhttps://elsewhere.example/notes/\(generator.number(below: 9_000) + 1_000)?from=\(topic)&page=2"
         } else if ornament < 0.12 {
             text += "\n#\(topic)"
         } else if ornament < 0.15 {
@@ -256,11 +271,14 @@ extension SandboxScript {
     private mutating func writeArchivedReply(_ entry: Post, to index: Int) {
         let person = people[index]
         let talk = SampleTalk(of: entry.text, in: person.language)
-        let words = SampleTexts.mention(about: talk, language: person.language, generator: &generator)
+        let words = SampleTexts.mention(
+            about: talk, language: person.language, generator: &generator)
         // Ten minutes is what the sample archive says of every answered post.
         let date = entry.createdAt.addingTimeInterval(-600)
         let id = SandboxIdentity.localID(of: entry.replyTo?.post, by: people[index])
-        let parent = post(by: index, at: date, text: "@\(people[SandboxPopulation.human].userName) \(words)") {
+        let parent = post(
+            by: index, at: date, text: "@\(people[SandboxPopulation.human].userName) \(words)"
+        ) {
             $0.id = id
         }
         let text = entry.text.hasPrefix("@") ? entry.text : "@\(person.localName) \(entry.text)"
@@ -268,9 +286,11 @@ extension SandboxScript {
     }
 
     private mutating func writeArchived(_ entry: Post, text: String, target: Int?) {
-        let language: SampleLanguage = entry.language?.hasPrefix("ja") ?? false ? .japanese : .english
+        let language: SampleLanguage =
+            entry.language?.hasPrefix("ja") ?? false ? .japanese : .english
         let id = SandboxIdentity.localID(of: entry.id, by: people[SandboxPopulation.human])
-        post(by: SandboxPopulation.human, at: entry.createdAt, text: text, language: language) { post in
+        post(by: SandboxPopulation.human, at: entry.createdAt, text: text, language: language) {
+            post in
             post.visibility = entry.visibility
             post.warning = entry.isSensitive ? "sensitive" : ""
             post.attachment = entry.hasMedia ? .image : nil
@@ -279,17 +299,23 @@ extension SandboxScript {
         }
     }
 
-    private func lastNumber(by index: Int) -> Int? { written.last { $0.post.author == index }?.post.number }
+    private func lastNumber(by index: Int) -> Int? {
+        written.last { $0.post.author == index }?.post.number
+    }
 
-    /// New posts of the human at the archive's minutes, as many a day as there, and a few replies to friends.
+    /// New posts of the human at the archive's minutes, as many a day as there, and a few replies
+    /// to friends.
     mutating func writeHumanPosts() {
         let zone = configuration.timeZone
-        let past = archive.filter { !$0.isReply && $0.isTimeTrusted }.map { LocalTime($0.createdAt, in: zone) }
+        let past = archive.filter { !$0.isReply && $0.isTimeTrusted }.map {
+            LocalTime($0.createdAt, in: zone)
+        }
         let counts = Self.recentCounts(past.map(\.day), before: LocalTime(origin, in: zone).day)
         for day in days(from: origin, to: end) {
             for _ in 0..<(generator.element(of: counts) ?? 0) {
                 guard let minute = generator.element(of: past)?.minute.value,
-                    let date = date(day, minute: Double(minute) + generator.uniform()), date >= origin
+                    let date = date(day, minute: Double(minute) + generator.uniform()),
+                    date >= origin
                 else { continue }
                 writeHumanPost(at: date)
             }
@@ -301,7 +327,8 @@ extension SandboxScript {
         let local = LocalTime(date, in: configuration.timeZone)
         let language = generator.chance(japaneseShare) ? SampleLanguage.japanese : .english
         let text = SampleTexts.ownPost(
-            at: local.minute, isWeekend: local.day.weekday >= 6, language: language, generator: &generator)
+            at: local.minute, isWeekend: local.day.weekday >= 6, language: language,
+            generator: &generator)
         post(by: SandboxPopulation.human, at: date, text: text, language: language)
     }
 
@@ -313,7 +340,8 @@ extension SandboxScript {
         for entry in candidates where generator.chance(0.15) {
             let friend = people[entry.post.author]
             let talk = SampleTalk(of: entry.post.text, in: friend.language) ?? .visit
-            let words = SampleTexts.reply(about: talk, language: friend.language, generator: &generator)
+            let words = SampleTexts.reply(
+                about: talk, language: friend.language, generator: &generator)
             let date = entry.date.addingTimeInterval(300 + generator.uniform() * 3_000)
             post(
                 by: SandboxPopulation.human, at: date, text: "@\(friend.localName) \(words)",
@@ -338,12 +366,14 @@ extension SandboxScript {
 extension SandboxScript {
     /// The human's posts of the sample archive, as if an importer had read them.
     static func samplePosts(
-        before origin: Date, people: Int = SamplePeople.answered.count, offset: Int = SampleArchive.offset
+        before origin: Date, people: Int = SamplePeople.answered.count,
+        offset: Int = SampleArchive.offset
     ) -> [Post] {
         SampleArchive(endingAt: origin, people: people, offset: offset).posts.map { sample in
             Post(
                 id: PostID(network: .mastodon, value: sample.uri),
-                author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
+                author: AccountID(network: .mastodon, value: sample.author.handle),
+                text: sample.text,
                 createdAt: sample.createdAt,
                 replyTo: sample.replyTo.map { person in
                     ReplyTarget(author: AccountID(network: .mastodon, value: person.handle))

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Something that somebody says to the bot because a test or a harness wants it; see ``Sandbox/say(_:)``.
+/// Something that somebody says to the bot because a test or a harness wants it; see
+/// ``Sandbox/say(_:)``.
 package struct SandboxUtterance: Equatable, Sendable {
     /// Who says it: `user@host`, or `user` of the sandbox.
     package var speaker: String

@@ -15,15 +15,16 @@ package struct SandboxWorld: Sendable {
         package var origin: Date
         /// How long the run lasts; at least one day.
         package var days: Int
-        /// Where the human lives: people are awake in its daytime, and a day of the caps is a day of it.
+        /// Where the human lives: people are awake in its daytime, and a day of the caps is a day
+        /// of it.
         package var timeZone: TimeZone
         /// Where the bot lives; the people who mention it keep to what that network has.
         package var botNetwork = NetworkName.mastodon
-        /// How many mentions of the bot friends write on a full day, besides the few conversations that run into the
-        /// caps; nil for the few that each friend writes by chance.
+        /// How many mentions of the bot friends write on a full day, besides the few conversations
+        /// that run into the caps; nil for the few that each friend writes by chance.
         ///
-        /// They take turns, so that the caps silence hardly any of them as long as there are half as many friends. Every
-        /// friend also writes three posts a day.
+        /// They take turns, so that the caps silence hardly any of them as long as there are half
+        /// as many friends. Every friend also writes three posts a day.
         package var mentionsPerDay: Double?
         /// People mention the bot and post at any hour, where otherwise they sleep at night.
         package var isAwakeAtNight = false
@@ -33,18 +34,20 @@ package struct SandboxWorld: Sendable {
         package var repliesPerThread = 5
         /// `user@host`, or `user` of the sandbox, of those the human has answered before.
         package var friends: [String]
-        /// The human's posts before the run; nil stands for the sample archive of as many people as there are friends.
+        /// The human's posts before the run; nil stands for the sample archive of as many people as
+        /// there are friends.
         ///
-        /// A reply is kept where its author is the Mastodon account of somebody in the sandbox; other replies and
-        /// reposts are left out. An archive of another network therefore needs its people renamed to `friends` first.
+        /// A reply is kept where its author is the Mastodon account of somebody in the sandbox;
+        /// other replies and reposts are left out. An archive of another network therefore needs
+        /// its people renamed to `friends` first.
         package var humanPosts: [Post]?
         /// Posts of the human's from before ``humanPosts``, which are shown to who asks for one of
         /// them and are in no list, so that lists stay short.
         package var olderPosts: [Post] = []
         /// Seconds east of UTC by which the human of the sample archive lives.
         package var sampleOffset = SampleArchive.offset
-        /// False for a human whose past is only known from elsewhere: here they wrote nothing, write nothing, and
-        /// favorite nothing.
+        /// False for a human whose past is only known from elsewhere: here they wrote nothing,
+        /// write nothing, and favorite nothing.
         package var isHumanPresent = true
 
         package init(
@@ -88,7 +91,9 @@ package struct SandboxWorld: Sendable {
     /// The mentions of the bot, in the order of time.
     package var mentions: [(date: Date, handle: String, mention: SandboxMention)] {
         events.compactMap { event in
-            guard case .post(let post) = event.action, let mention = post.mention else { return nil }
+            guard case .post(let post) = event.action, let mention = post.mention else {
+                return nil
+            }
             return (event.date, population.people[post.author].handle, mention)
         }
     }
@@ -100,8 +105,8 @@ package struct SandboxWorld: Sendable {
 extension SandboxWorld.Configuration {
     /// A world in which much is said to the bot, at any hour.
     ///
-    /// The human's past is `SampleArchive(endingAt: origin, people: people)`: that archive's lines are what a mirror of
-    /// this world is trained with.
+    /// The human's past is `SampleArchive(endingAt: origin, people: people)`: that archive's lines
+    /// are what a mirror of this world is trained with.
     ///
     /// - Parameters:
     ///   - seed: Another seed makes another world.
@@ -113,7 +118,8 @@ extension SandboxWorld.Configuration {
     ///   - mentionsPerDay: How often they mention the bot.
     /// - Returns: A configuration that may be changed further.
     package static func busy(
-        seed: UInt64, origin: Date, days: Int, timeZone: TimeZone, network: NetworkName, people: Int = 60,
+        seed: UInt64, origin: Date, days: Int, timeZone: TimeZone, network: NetworkName,
+        people: Int = 60,
         mentionsPerDay: Double = 100
     ) -> SandboxWorld.Configuration {
         var configuration = SandboxWorld.Configuration(

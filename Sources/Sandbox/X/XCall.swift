@@ -20,7 +20,8 @@ struct XCall: Sendable {
 
     /// - Throws: 400 for a parameter that the endpoint does not have, or a value that is not known.
     init(
-        _ request: WireRequest, endpoint: XEndpoint, segments: [String], caller: Int, directory: SandboxDirectory,
+        _ request: WireRequest, endpoint: XEndpoint, segments: [String], caller: Int,
+        directory: SandboxDirectory,
         habits: XHabits, now: Date, clock: Date
     ) throws(XRefusal) {
         let query = request.query
@@ -28,9 +29,13 @@ struct XCall: Sendable {
         let chosen = endpoint.isWrite ? [] : XFields.parameters(habits)
         for (name, value) in query {
             guard endpoint.parameters.contains(name) || chosen.contains(name) else {
-                throw .invalid(name, value, "The query parameter [\(name.prefix(40))] is not known to this endpoint")
+                throw .invalid(
+                    name, value,
+                    "The query parameter [\(name.prefix(40))] is not known to this endpoint")
             }
-            guard !value.isEmpty else { throw .invalid(name, value, "The query parameter [\(name)] is empty") }
+            guard !value.isEmpty else {
+                throw .invalid(name, value, "The query parameter [\(name)] is empty")
+            }
             parameters[name] = value
         }
         self.request = request
@@ -70,7 +75,8 @@ struct XCall: Sendable {
         guard let size = Int(text), String(size) == text, sizes.contains(size) else {
             throw .invalid(
                 "max_results", text,
-                "The `max_results` query parameter value is not between \(sizes.lowerBound) and \(sizes.upperBound)")
+                "The `max_results` query parameter value is not between \(sizes.lowerBound) and \(sizes.upperBound)"
+            )
         }
         return size
     }
@@ -78,10 +84,13 @@ struct XCall: Sendable {
     /// An instant such as `2026-11-20T08:15:30Z`, not before X can tell.
     func time(_ name: String) throws(XRefusal) -> Date? {
         guard let text = parameters[name] else { return nil }
-        guard text.utf8.count == 20, text.hasSuffix("Z"), text.contains("T"), let date = Date(rfc3339: text),
+        guard text.utf8.count == 20, text.hasSuffix("Z"), text.contains("T"),
+            let date = Date(rfc3339: text),
             date >= Self.earliest
         else {
-            throw .invalid(name, text, "The `\(name)` query parameter value is not a time after 2010-11-06T00:00:00Z")
+            throw .invalid(
+                name, text,
+                "The `\(name)` query parameter value is not a time after 2010-11-06T00:00:00Z")
         }
         return date
     }
@@ -89,9 +98,12 @@ struct XCall: Sendable {
     /// What a list leaves out.
     func exclusions() throws(XRefusal) -> Set<String> {
         guard let text = parameters["exclude"] else { return [] }
-        let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+        let values = Set(
+            text.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
         guard values.isSubset(of: ["replies", "retweets"]) else {
-            throw .invalid("exclude", text, "The `exclude` query parameter value is not one of [replies,retweets]")
+            throw .invalid(
+                "exclude", text,
+                "The `exclude` query parameter value is not one of [replies,retweets]")
         }
         return values
     }
@@ -180,10 +192,13 @@ enum XEndpoint: CaseIterable, Sendable {
     static func of(_ request: WireRequest) throws(XRefusal) -> (XEndpoint, [String]) {
         var isKnownPath = false
         for endpoint in allCases {
-            guard let values = request.values(in: endpoint.path.split(separator: "/")) else { continue }
+            guard let values = request.values(in: endpoint.path.split(separator: "/")) else {
+                continue
+            }
             if endpoint.method == request.method { return (endpoint, values) }
             isKnownPath = true
         }
-        throw isKnownPath ? .problem(405, "Method Not Allowed", "Method Not Allowed") : .noSuchEndpoint
+        throw isKnownPath
+            ? .problem(405, "Method Not Allowed", "Method Not Allowed") : .noSuchEndpoint
     }
 }

@@ -19,7 +19,8 @@ struct XGate: Sendable {
     private var revoked: Set<String> = []
     /// Hashes of the nonces that could come again; a collision is one in 2⁶⁴.
     private var nonces = Nonces()
-    /// Those of requests whose answers were cut: HTTP clients send a read again by themselves, as it is.
+    /// Those of requests whose answers were cut: HTTP clients send a read again by themselves, as
+    /// it is.
     private var interrupted: Set<UInt64> = []
     /// Whether the answer to the request at hand will not arrive whole.
     var cutsAnswer = false
@@ -31,7 +32,8 @@ struct XGate: Sendable {
         grants = [
             human.accessToken: Grant(
                 person: SandboxPopulation.human, secret: human.accessTokenSecret, canWrite: false),
-            bot.accessToken: Grant(person: SandboxPopulation.bot, secret: bot.accessTokenSecret, canWrite: true),
+            bot.accessToken: Grant(
+                person: SandboxPopulation.bot, secret: bot.accessTokenSecret, canWrite: true),
         ]
     }
 
@@ -61,8 +63,8 @@ struct XGate: Sendable {
         return (grant, token)
     }
 
-    /// Checks a request whose token, if it has one, has the secret that `secret` knows; without a token the app signed
-    /// for itself alone.
+    /// Checks a request whose token, if it has one, has the secret that `secret` knows; without a
+    /// token the app signed for itself alone.
     ///
     /// - Throws: 401.
     mutating func verify(
@@ -72,7 +74,8 @@ struct XGate: Sendable {
             let authorization = XAuthorization(request.header("authorization"))
         else { throw .unauthorized("no OAuth header that can be read", code: 215) }
         guard authorization["oauth_signature_method"] == "HMAC-SHA1",
-            authorization["oauth_version"] ?? "1.0" == "1.0", authorization["oauth_consumer_key"] == consumerKey,
+            authorization["oauth_version"] ?? "1.0" == "1.0",
+            authorization["oauth_consumer_key"] == consumerKey,
             let nonce = authorization["oauth_nonce"], Self.isNonce(nonce),
             let signature = authorization["oauth_signature"]
         else { throw .unauthorized("a protocol parameter is missing or wrong", code: 215) }
@@ -80,13 +83,16 @@ struct XGate: Sendable {
         let token = authorization["oauth_token"]
         let tokenSecret = token.flatMap(secret)
         guard token == nil || tokenSecret != nil else {
-            throw token.map(revoked.contains) == true ? Self.revokedToken : .unauthorized("unknown token", code: 89)
+            throw token.map(revoked.contains) == true
+                ? Self.revokedToken : .unauthorized("unknown token", code: 89)
         }
         let signed = XSignature(request, authorization: authorization)
         guard Set(signed.parameters.map(\.name)).count == signed.parameters.count else {
             throw .unauthorized("a parameter is there twice")
         }
-        guard signed.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "") == signature else {
+        guard
+            signed.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "") == signature
+        else {
             throw .unauthorized("the signature does not match")
         }
         let hash = SandboxIdentity.hash("\(token ?? "") \(nonce)")
@@ -114,7 +120,8 @@ struct XGate: Sendable {
     private static func isNonce(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0)
             }
     }
 
@@ -132,7 +139,8 @@ private struct Nonces: Sendable {
 
     /// Whether the nonce is new; from then on it is not.
     mutating func insert(_ nonce: UInt64, at clock: Date, window: TimeInterval) -> Bool {
-        // A timestamp may be as far ahead as behind, so a nonce can come again for twice the window.
+        // A timestamp may be as far ahead as behind, so a nonce can come again for twice the
+        // window.
         if clock.timeIntervalSince(begun) > 2 * window {
             older = newer
             newer = []
@@ -159,7 +167,8 @@ struct XSignature: Sendable {
 
     /// What is signed.
     var base: String {
-        [method.uppercased(), Self.escaped(address), Self.escaped(parameterText)].joined(separator: "&")
+        [method.uppercased(), Self.escaped(address), Self.escaped(parameterText)].joined(
+            separator: "&")
     }
 
     /// The signature in Base64; without a token its secret is empty.
@@ -213,7 +222,8 @@ struct XAuthorization: Sendable {
     /// Decoded, in the order they were sent.
     private(set) var parameters: [(name: String, value: String)] = []
 
-    /// - Parameter header: The value; nil or another scheme than OAuth gives nil, as does what cannot be read.
+    /// - Parameter header: The value; nil or another scheme than OAuth gives nil, as does what
+    ///   cannot be read.
     init?(_ header: String?) {
         guard let header, header.prefix(6).lowercased() == "oauth " else { return nil }
         for part in header.dropFirst(6).split(separator: ",") {

@@ -1,8 +1,10 @@
 package import Foundation
 
-/// Ways in which X's interface may differ from its documentation, and what an operator of the app has arranged.
+/// Ways in which X's interface may differ from its documentation, and what an operator of the app
+/// has arranged.
 package struct XHabits: Equatable, Sendable {
-    /// X renamed much of its interface in 2026, and no document says which name a live server knows.
+    /// X renamed much of its interface in 2026, and no document says which name a live server
+    /// knows.
     package enum Spelling: Sendable {
         /// `tweet.fields`, `referenced_tweets`, `note_tweet`.
         case tweet
@@ -14,7 +16,8 @@ package struct XHabits: Equatable, Sendable {
     package var parameterSpelling = Spelling.tweet
     /// The names in answers.
     package var answerSpelling = Spelling.tweet
-    /// Author, answered person and referenced posts cannot be asked for as fields, only as expansions.
+    /// Author, answered person and referenced posts cannot be asked for as fields, only as
+    /// expansions.
     package var referencesOnlyByExpansion = false
     /// A single post or person that does not exist is a 200 with `errors` and without `data`.
     package var answersMissingWith200 = false
@@ -26,13 +29,15 @@ package struct XHabits: Equatable, Sendable {
     package var emptyPages = false
     /// For so many seconds every other new post is missing from the lists.
     package var hidesRecent: TimeInterval = 0
-    /// How many posts a person may publish in 24 hours; with a number the headers of that limit are sent too.
+    /// How many posts a person may publish in 24 hours; with a number the headers of that limit are
+    /// sent too.
     package var postsPerDay: Int?
     /// The rate limit headers always tell of a full allowance and of a reset that is over.
     package var misstatesLimits = false
     /// How many posts the app may read in a calendar month.
     package var postReadsPerMonth = 3_000_000
-    /// What the app's owner has paid in advance, in millionths of a US dollar; nil for more than enough.
+    /// What the app's owner has paid in advance, in millionths of a US dollar; nil for more than
+    /// enough.
     package var credits: Int?
     /// The last of every so many requests gets an error page of the edge instead of an answer.
     package var edgeFailsEvery: Int?
@@ -42,7 +47,8 @@ package struct XHabits: Equatable, Sendable {
     package var namesTheAnswered = false
     /// Errors 401 and 429 have the form of version 1.1.
     package var oldErrors = false
-    /// A text that the account has on X already is published again: no document promises the refusal.
+    /// A text that the account has on X already is published again: no document promises the
+    /// refusal.
     package var publishesRepeats = false
     /// Whose posts cost the price of owned reads; nil where the app belongs to neither account.
     package var appOwner: SandboxRole?
@@ -51,8 +57,8 @@ package struct XHabits: Equatable, Sendable {
 
     /// How many seconds the timestamp of a request may be from the server's clock.
     ///
-    /// Five minutes as documented. Where the sandbox's clock runs many times faster than the real one, a moment of
-    /// delay in real time takes as long, so that a wider window may be needed.
+    /// Five minutes as documented. Where the sandbox's clock runs many times faster than the real
+    /// one, a moment of delay in real time takes as long, so that a wider window may be needed.
     package var timestampWindow: TimeInterval = 300
 
     package init() {}

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How an app gets the keys of an account: request token, a number shown to the person, access token.
+/// How an app gets the keys of an account: request token, a number shown to the person, access
+/// token.
 struct XLogin: Sendable {
     private struct Pending: Sendable {
         var secret: String
@@ -25,14 +26,17 @@ struct XLogin: Sendable {
     }
 
     mutating func answer(
-        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date, skew: TimeInterval
+        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date,
+        skew: TimeInterval
     ) throws(XRefusal) -> WireAnswer {
         switch (request.method, request.path) {
-        case ("POST", "/oauth/request_token"): try begin(request, gate: &gate, clock: clock, skew: skew)
+        case ("POST", "/oauth/request_token"):
+            try begin(request, gate: &gate, clock: clock, skew: skew)
         case ("GET", "/oauth/authorize"): try page(request, directory)
         case ("POST", "/oauth/access_token"):
             try finish(request, gate: &gate, directory: directory, clock: clock, skew: skew)
-        case ("POST", "/1.1/oauth/invalidate_token"): try revoke(request, gate: &gate, clock: clock, skew: skew)
+        case ("POST", "/1.1/oauth/invalidate_token"):
+            try revoke(request, gate: &gate, clock: clock, skew: skew)
         default: throw .problem(405, "Method Not Allowed", "Method Not Allowed")
         }
     }
@@ -52,22 +56,28 @@ struct XLogin: Sendable {
         }
         let token = generator.word()
         let new = Pending(
-            secret: generator.word(), canWrite: level != "read", pin: String(1_000_000 + generator.next() % 9_000_000))
+            secret: generator.word(), canWrite: level != "read",
+            pin: String(1_000_000 + generator.next() % 9_000_000))
         pending[token] = new
         return Self.form([
-            ("oauth_token", token), ("oauth_token_secret", new.secret), ("oauth_callback_confirmed", "true"),
+            ("oauth_token", token), ("oauth_token_secret", new.secret),
+            ("oauth_callback_confirmed", "true"),
         ])
     }
 
     /// The page on which the person says yes; here everybody does, at once.
-    private mutating func page(_ request: WireRequest, _ directory: SandboxDirectory) throws(XRefusal) -> WireAnswer {
+    private mutating func page(_ request: WireRequest, _ directory: SandboxDirectory)
+        throws(XRefusal) -> WireAnswer
+    {
         func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
         let token = value("oauth_token") ?? ""
         let name = value("screen_name") ?? directory.handles[SandboxPopulation.bot]
         guard var login = pending[token] else {
             throw Self.old(403, 89, "This request token is not valid any more.")
         }
-        guard let person = directory.person(handle: name.first == "@" ? String(name.dropFirst()) : name),
+        guard
+            let person = directory.person(
+                handle: name.first == "@" ? String(name.dropFirst()) : name),
             person == SandboxPopulation.human || person == SandboxPopulation.bot
         else { throw Self.old(403, 32, "Nobody here knows the password of this account.") }
         login.person = person
@@ -81,7 +91,8 @@ struct XLogin: Sendable {
     }
 
     private mutating func finish(
-        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date, skew: TimeInterval
+        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date,
+        skew: TimeInterval
     ) throws(XRefusal) -> WireAnswer {
         let known = pending
         let caller = try gate.verify(request, clock: clock, skew: skew) { known[$0]?.secret }
@@ -94,7 +105,8 @@ struct XLogin: Sendable {
         let secret = generator.word()
         gate.add(XGate.Grant(person: person, secret: secret, canWrite: login.canWrite), as: granted)
         return Self.form([
-            ("oauth_token", granted), ("oauth_token_secret", secret), ("user_id", directory.ids[person]),
+            ("oauth_token", granted), ("oauth_token_secret", secret),
+            ("user_id", directory.ids[person]),
             ("screen_name", directory.handles[person]),
         ])
     }
@@ -115,7 +127,8 @@ struct XLogin: Sendable {
     /// An error in the form of version 1.1, which these endpoints belong to.
     private static func old(_ status: Int, _ code: Int, _ message: String) -> XRefusal {
         XRefusal(
-            status: status, body: ["errors": [["code": .integer(code), "message": .string(message)]]],
+            status: status,
+            body: ["errors": [["code": .integer(code), "message": .string(message)]]],
             reason: message, code: nil)
     }
 }

@@ -25,7 +25,9 @@ struct XObjects {
     /// The words of a post, whole; of a repost the words it repeats.
     func words(of post: SandboxPost) -> XText {
         let text = XText((original(of: post) ?? post).text, directory: directory)
-        if let original = original(of: post) { return text.reposted(from: original.author, directory) }
+        if let original = original(of: post) {
+            return text.reposted(from: original.author, directory)
+        }
         // Only what came over the wire can lack the name of the one it answers.
         guard habits.namesTheAnswered, post.number == nil, let answered = post.replyToAuthor,
             answered != post.author, !text.mentions.contains(answered)
@@ -94,19 +96,26 @@ struct XObjects {
     func picture(of post: SandboxPost) -> XText.Link {
         let address = "https://x.com/\(directory.handles[post.author])/status/\(post.id)/photo/1"
         return XText.Link(
-            expanded: address, display: "pic.x.com/\(String(post.id, radix: 36))", mediaKey: "3_\(post.id)")
+            expanded: address, display: "pic.x.com/\(String(post.id, radix: 36))",
+            mediaKey: "3_\(post.id)")
     }
 
     func name(_ field: String) -> String { XFields.name(field, habits.answerSpelling) }
 
-    func original(of post: SandboxPost) -> SandboxPost? { post.repostOf.flatMap { state.posts[$0] } }
+    func original(of post: SandboxPost) -> SandboxPost? {
+        post.repostOf.flatMap { state.posts[$0] }
+    }
 
     private func references(of post: SandboxPost) -> WireJSON? {
-        if let original = post.repostOf { return [["type": "retweeted", "id": .string(String(original))]] }
+        if let original = post.repostOf {
+            return [["type": "retweeted", "id": .string(String(original))]]
+        }
         return post.replyTo.map { [["type": "replied_to", "id": .string(String($0))]] }
     }
 
-    private func conversation(of post: SandboxPost) -> Int64 { state.ancestors(of: post).first?.id ?? post.id }
+    private func conversation(of post: SandboxPost) -> Int64 {
+        state.ancestors(of: post).first?.id ?? post.id
+    }
 
     private func attachments(of post: SandboxPost) -> WireJSON? {
         switch post.attachment {
@@ -123,14 +132,16 @@ struct XObjects {
 
     private func editControls(of post: SandboxPost) -> WireJSON {
         [
-            "edits_remaining": 5, "is_edit_eligible": .bool(post.replyTo == nil && post.repostOf == nil),
+            "edits_remaining": 5,
+            "is_edit_eligible": .bool(post.replyTo == nil && post.repostOf == nil),
             "editable_until": .string((post.createdAt + 3_600).rfc3339),
         ]
     }
 
     private func metrics(of post: SandboxPost) -> WireJSON {
         let counts: WireJSON = [
-            "reply_count": .integer(post.replies), "like_count": .integer(post.favorites), "quote_count": 0,
+            "reply_count": .integer(post.replies), "like_count": .integer(post.favorites),
+            "quote_count": 0,
             "bookmark_count": 0, "impression_count": 0,
         ]
         return counts.adding((name("retweet_count"), 0))
@@ -139,7 +150,9 @@ struct XObjects {
     /// What X guesses where the sandbox was not told.
     private func language(of post: SandboxPost) -> String {
         if let language = post.language { return language }
-        if post.text.unicodeScalars.contains(where: { (0x3040...0x30FF).contains($0.value) }) { return "ja" }
+        if post.text.unicodeScalars.contains(where: { (0x3040...0x30FF).contains($0.value) }) {
+            return "ja"
+        }
         return post.text.contains { $0.isLetter && $0.isASCII } ? "en" : "und"
     }
 }
@@ -157,12 +170,20 @@ struct XIncludes {
         let fields = objects.fields
         for post in shown {
             if fields.expands("author_id") { add(post.author) }
-            if fields.expands("in_reply_to_user_id"), let answered = post.replyToAuthor { add(answered) }
-            if fields.expands("entities.mentions.username") { objects.words(of: post).mentions.forEach { add($0) } }
-            if fields.expands("attachments.media_keys"), post.attachment == .image, post.repostOf == nil {
+            if fields.expands("in_reply_to_user_id"), let answered = post.replyToAuthor {
+                add(answered)
+            }
+            if fields.expands("entities.mentions.username") {
+                objects.words(of: post).mentions.forEach { add($0) }
+            }
+            if fields.expands("attachments.media_keys"), post.attachment == .image,
+                post.repostOf == nil
+            {
                 media.append(["media_key": .string("3_\(post.id)"), "type": "photo"])
             }
-            if fields.expands("attachments.poll_ids"), post.attachment == .poll, post.repostOf == nil {
+            if fields.expands("attachments.poll_ids"), post.attachment == .poll,
+                post.repostOf == nil
+            {
                 polls.append(Self.poll(post))
             }
             if fields.shows("referenced_tweets"), let id = post.repostOf ?? post.replyTo {
@@ -174,7 +195,8 @@ struct XIncludes {
     /// The object of the answer; nil when nothing comes along.
     func object(_ objects: XObjects) -> WireJSON? {
         let members = [
-            ("users", users.map(objects.user)), (objects.name("tweets"), posts.map(objects.post)), ("media", media),
+            ("users", users.map(objects.user)), (objects.name("tweets"), posts.map(objects.post)),
+            ("media", media),
             ("polls", polls),
         ]
         let filled = members.filter { !$0.1.isEmpty }.map { ($0.0, WireJSON.array($0.1)) }
@@ -190,7 +212,9 @@ struct XIncludes {
         let wantsAuthor = objects.fields.expands("referenced_tweets.id.author_id")
         guard wantsPost || wantsAuthor else { return }
         guard let post = objects.visible(id) else {
-            errors.append(Self.missing("tweet", String(id), parameter: "\(objects.name("referenced_tweets")).id"))
+            errors.append(
+                Self.missing(
+                    "tweet", String(id), parameter: "\(objects.name("referenced_tweets")).id"))
             return
         }
         if wantsPost, !posts.contains(where: { $0.id == id }) { posts.append(post) }
@@ -201,7 +225,8 @@ struct XIncludes {
         [
             "id": .string(String(post.id)),
             "options": [
-                ["position": 1, "label": "yes", "votes": 3], ["position": 2, "label": "no", "votes": 2],
+                ["position": 1, "label": "yes", "votes": 3],
+                ["position": 2, "label": "no", "votes": 2],
             ],
         ]
     }
@@ -209,7 +234,8 @@ struct XIncludes {
     /// What X says of one thing that does not exist, beside those that do.
     static func missing(_ kind: String, _ id: String, parameter: String) -> WireJSON {
         [
-            "resource_id": .string(id), "resource_type": .string(kind), "parameter": .string(parameter),
+            "resource_id": .string(id), "resource_type": .string(kind),
+            "parameter": .string(parameter),
             "value": .string(id), "title": "Not Found Error",
             "detail": .string("Could not find \(kind) with \(parameter): [\(id)]."),
             "type": .string(XRefusal.address("resource-not-found")),
@@ -225,7 +251,10 @@ struct XFields: Sendable {
 
     /// The parameters that choose fields.
     static func parameters(_ habits: XHabits) -> Set<String> {
-        [postParameter(habits), "expansions", "user.fields", "media.fields", "poll.fields", "place.fields"]
+        [
+            postParameter(habits), "expansions", "user.fields", "media.fields", "poll.fields",
+            "place.fields",
+        ]
     }
 
     /// - Throws: 400 for a value that is not known.
@@ -237,8 +266,10 @@ struct XFields: Sendable {
             known.subtract(["author_id", "in_reply_to_user_id", "referenced_tweets"])
         }
         post = try Self.values(postName, parameters, known: known, newNames: usesNewNames)
-        user = try Self.values("user.fields", parameters, known: Self.userFields, newNames: usesNewNames)
-        expansions = try Self.values("expansions", parameters, known: Self.allExpansions, newNames: usesNewNames)
+        user = try Self.values(
+            "user.fields", parameters, known: Self.userFields, newNames: usesNewNames)
+        expansions = try Self.values(
+            "expansions", parameters, known: Self.allExpansions, newNames: usesNewNames)
         _ = try Self.values("media.fields", parameters, known: Self.mediaFields, newNames: false)
         _ = try Self.values("poll.fields", parameters, known: Self.pollFields, newNames: false)
         _ = try Self.values("place.fields", parameters, known: Self.placeFields, newNames: false)
@@ -268,7 +299,9 @@ struct XFields: Sendable {
         for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
             let field = usesNew ? oldNames[part] ?? (newNames[part] == nil ? part : "") : part
             guard known.contains(field) else {
-                throw .invalid(name, text, "The `\(name)` query parameter value [\(part.prefix(40))] is not known")
+                throw .invalid(
+                    name, text,
+                    "The `\(name)` query parameter value [\(part.prefix(40))] is not known")
             }
             values.insert(field)
         }
@@ -277,37 +310,54 @@ struct XFields: Sendable {
 
     private static let newNames = [
         "referenced_tweets": "referenced_posts", "note_tweet": "note_post",
-        "edit_history_tweet_ids": "edit_history_post_ids", "referenced_tweets.id": "referenced_posts.id",
-        "referenced_tweets.id.author_id": "referenced_posts.id.author_id", "pinned_tweet_id": "pinned_post_id",
-        "most_recent_tweet_id": "most_recent_post_id", "retweet_count": "repost_count", "tweets": "posts",
+        "edit_history_tweet_ids": "edit_history_post_ids",
+        "referenced_tweets.id": "referenced_posts.id",
+        "referenced_tweets.id.author_id": "referenced_posts.id.author_id",
+        "pinned_tweet_id": "pinned_post_id",
+        "most_recent_tweet_id": "most_recent_post_id", "retweet_count": "repost_count",
+        "tweets": "posts",
     ]
     private static let oldNames = Dictionary(uniqueKeysWithValues: newNames.map { ($1, $0) })
 
     private static let postFields: Set = [
-        "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations", "conversation_id",
-        "created_at", "display_text_range", "edit_controls", "edit_history_tweet_ids", "entities", "geo", "id",
-        "in_reply_to_user_id", "lang", "media_metadata", "note_tweet", "possibly_sensitive", "public_metrics",
-        "referenced_tweets", "reply_settings", "scopes", "source", "suggested_source_links", "text", "withheld",
+        "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations",
+        "conversation_id",
+        "created_at", "display_text_range", "edit_controls", "edit_history_tweet_ids", "entities",
+        "geo", "id",
+        "in_reply_to_user_id", "lang", "media_metadata", "note_tweet", "possibly_sensitive",
+        "public_metrics",
+        "referenced_tweets", "reply_settings", "scopes", "source", "suggested_source_links", "text",
+        "withheld",
     ]
     private static let userFields: Set = [
-        "affiliation", "connection_status", "created_at", "description", "entities", "id", "is_identity_verified",
-        "location", "most_recent_tweet_id", "name", "parody", "pinned_tweet_id", "profile_banner_url",
-        "profile_image_url", "protected", "public_metrics", "receives_your_dm", "subscription_type", "url",
+        "affiliation", "connection_status", "created_at", "description", "entities", "id",
+        "is_identity_verified",
+        "location", "most_recent_tweet_id", "name", "parody", "pinned_tweet_id",
+        "profile_banner_url",
+        "profile_image_url", "protected", "public_metrics", "receives_your_dm", "subscription_type",
+        "url",
         "username", "verified", "verified_followers_count", "verified_type", "withheld",
     ]
     private static let allExpansions: Set = [
-        "article.cover_media", "article.media_entities", "attachments.media_keys", "attachments.media_source_tweet",
-        "attachments.poll_ids", "author_id", "edit_history_tweet_ids", "entities.mentions.username", "geo.place_id",
+        "article.cover_media", "article.media_entities", "attachments.media_keys",
+        "attachments.media_source_tweet",
+        "attachments.poll_ids", "author_id", "edit_history_tweet_ids", "entities.mentions.username",
+        "geo.place_id",
         "in_reply_to_user_id", "entities.note.mentions.username", "referenced_tweets.id",
-        "referenced_tweets.id.attachments.media_keys", "referenced_tweets.id.author_id", "affiliation.user_id",
+        "referenced_tweets.id.attachments.media_keys", "referenced_tweets.id.author_id",
+        "affiliation.user_id",
         "most_recent_tweet_id", "pinned_tweet_id",
     ]
     private static let mediaFields: Set = [
-        "alt_text", "duration_ms", "height", "media_key", "preview_image_url", "public_metrics", "type", "url",
+        "alt_text", "duration_ms", "height", "media_key", "preview_image_url", "public_metrics",
+        "type", "url",
         "variants", "width",
     ]
-    private static let pollFields: Set = ["duration_minutes", "end_datetime", "id", "options", "voting_status"]
+    private static let pollFields: Set = [
+        "duration_minutes", "end_datetime", "id", "options", "voting_status",
+    ]
     private static let placeFields: Set = [
-        "contained_within", "country", "country_code", "full_name", "geo", "id", "name", "place_type",
+        "contained_within", "country", "country_code", "full_name", "geo", "id", "name",
+        "place_type",
     ]
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A page of a list, cut as X cuts it: first the page is taken, then what was to be left out is dropped from it.
+/// A page of a list, cut as X cuts it: first the page is taken, then what was to be left out is
+/// dropped from it.
 struct XPage: Sendable {
     /// The posts, newest first.
     var posts: [SandboxPost] = []
@@ -65,13 +66,16 @@ struct XPage: Sendable {
         }
         let room = call.habits.shortPages ? max(1, size / 3) : size
         let items = Self.items(
-            of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds, room: room, call: call, post: post)
+            of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds, room: room,
+            call: call, post: post)
         let taken: ArraySlice<(cursor: Int64, post: SandboxPost)>
         let isFromBelow: Bool
         if case .newer = start {
             taken = items.suffix(room)
             isFromBelow = true
-            if items.count > room { previous = taken.first.map { Self.token("p", $0.cursor, call) } }
+            if items.count > room {
+                previous = taken.first.map { Self.token("p", $0.cursor, call) }
+            }
         } else {
             taken = items.prefix(room)
             isFromBelow = false
@@ -80,13 +84,17 @@ struct XPage: Sendable {
         if let last = taken.last, isFromBelow || items.count > room {
             next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
         }
-        if case .older = start, let first = taken.first { previous = Self.token("p", first.cursor, call) }
+        if case .older = start, let first = taken.first {
+            previous = Self.token("p", first.cursor, call)
+        }
         posts = taken.map(\.post).filter { !isLeftOut($0) }
     }
 
-    /// What lies between the bounds and on the wanted side of the start, newest first, and one more than has room.
+    /// What lies between the bounds and on the wanted side of the start, newest first, and one more
+    /// than has room.
     private static func items(
-        of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds, room: Int, call: XCall,
+        of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds,
+        room: Int, call: XCall,
         post: (Int64) -> SandboxPost?
     ) -> [(cursor: Int64, post: SandboxPost)] {
         var items: [(Int64, SandboxPost)] = []
@@ -118,11 +126,13 @@ extension XPage {
     private static func start(of call: XCall) throws(XRefusal) -> Start {
         guard let text = call.parameters["pagination_token"] else { return .top }
         let parts = text.split(separator: "z", omittingEmptySubsequences: false)
-        guard parts.count == 2, let kind = text.first, let cursor = Int64(parts[0].dropFirst(), radix: 35),
+        guard parts.count == 2, let kind = text.first,
+            let cursor = Int64(parts[0].dropFirst(), radix: 35),
             token(String(kind), cursor, call) == text
         else {
             throw .invalid(
-                "pagination_token", text, "The `pagination_token` query parameter value is not valid")
+                "pagination_token", text,
+                "The `pagination_token` query parameter value is not valid")
         }
         switch kind {
         case "n": return .older(cursor)

@@ -20,10 +20,13 @@ extension XWire {
         return .json(["data": objects.user(person)])
     }
 
-    mutating func userByName(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func userByName(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         let name = call.segments[0]
         guard name.utf8.count <= 15, StatusText.isUserName(name) else {
-            throw .invalid("username", name, "The `username` query parameter value is not a user name")
+            throw .invalid(
+                "username", name, "The `username` query parameter value is not a user name")
         }
         guard let person = call.directory.person(handle: name) else {
             return try missing("user", name, parameter: "username", call, isExpected: false)
@@ -31,7 +34,9 @@ extension XWire {
         return user(person, &state, call)
     }
 
-    mutating func userPosts(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func userPosts(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         let excluded = try call.exclusions()
         guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
@@ -43,7 +48,9 @@ extension XWire {
         return list(page, &state, call, owner: person)
     }
 
-    mutating func mentions(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func mentions(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
         }
@@ -55,16 +62,20 @@ extension XWire {
         let excluded = try call.exclusions()
         guard call.directory.person(id: String(try call.id())) == call.caller else {
             throw .problem(
-                403, "Forbidden", "The id must be that of the authenticating user.", type: "not-authorized-for-resource"
+                403, "Forbidden", "The id must be that of the authenticating user.",
+                type: "not-authorized-for-resource"
             )
         }
         let page = try page(
-            of: state.homes[call.caller] ?? [], depth: Depth.home, oldest: call.now - Depth.homeAge, state, call
+            of: state.homes[call.caller] ?? [], depth: Depth.home, oldest: call.now - Depth.homeAge,
+            state, call
         ) { Self.isLeftOut($0, excluded) }
         return list(page, &state, call, owner: nil)
     }
 
-    mutating func favorites(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func favorites(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
         }
@@ -72,7 +83,9 @@ extension XWire {
         let objects = XObjects(state, call)
         let page = try XPage(
             of: favorites.map(\.id), depth: .max, for: call
-        ) { cursor in favorites.element(withID: cursor, by: \.id).flatMap { objects.visible($0.post) } }
+        ) { cursor in
+            favorites.element(withID: cursor, by: \.id).flatMap { objects.visible($0.post) }
+        }
         return list(page, &state, call, owner: person)
     }
 
@@ -80,7 +93,9 @@ extension XWire {
         let text = call.parameters["ids"] ?? ""
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard (1...100).contains(names.count) else {
-            throw .invalid("ids", text, "The number of values in the `ids` query parameter is not between 1 and 100")
+            throw .invalid(
+                "ids", text,
+                "The number of values in the `ids` query parameter is not between 1 and 100")
         }
         let objects = XObjects(state, call)
         var (found, errors): ([SandboxPost], [WireJSON]) = ([], [])
@@ -92,7 +107,8 @@ extension XWire {
                 errors.append(XIncludes.missing("tweet", name, parameter: "ids"))
             }
         }
-        return answer(objects, found, errors: errors, meta: nil, price: XBilling.Price.postRead, &state)
+        return answer(
+            objects, found, errors: errors, meta: nil, price: XBilling.Price.postRead, &state)
     }
 
     mutating func post(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
@@ -100,12 +116,16 @@ extension XWire {
         let objects = XObjects(state, call)
         guard let post = objects.visible(id) else {
             return try missing(
-                "tweet", call.segments[0], parameter: "id", call, isExpected: state.deleted.contains(id))
+                "tweet", call.segments[0], parameter: "id", call,
+                isExpected: state.deleted.contains(id))
         }
         let includes = XIncludes([post], objects)
         bill([post], includes, price: XBilling.Price.postRead, &state, call.habits)
         return .json(
-            .object(Self.members(data: objects.post(post), includes, objects, errors: includes.errors, meta: nil)))
+            .object(
+                Self.members(
+                    data: objects.post(post), includes, objects, errors: includes.errors, meta: nil)
+            ))
     }
 }
 
@@ -116,7 +136,8 @@ extension XWire {
         isLeftOut: (SandboxPost) -> Bool = { _ in false }
     ) throws(XRefusal) -> XPage {
         return try XPage(
-            of: ids, depth: depth, oldest: oldest, for: call, isLeftOut: isLeftOut, post: XObjects(state, call).visible)
+            of: ids, depth: depth, oldest: oldest, for: call, isLeftOut: isLeftOut,
+            post: XObjects(state, call).visible)
     }
 
     private static func isLeftOut(_ post: SandboxPost, _ excluded: Set<String>) -> Bool {
@@ -124,14 +145,19 @@ extension XWire {
             || (excluded.contains("replies") && post.replyTo != nil)
     }
 
-    /// The answer with a page of the list of `owner`, who is nil where the price of owned reads never applies.
+    /// The answer with a page of the list of `owner`, who is nil where the price of owned reads
+    /// never applies.
     private mutating func list(
         _ page: XPage, _ state: inout SandboxState, _ call: XCall, owner: Int?
     ) -> WireAnswer {
         let objects = XObjects(state, call)
         var meta: [(String, WireJSON)] = [("result_count", .integer(page.posts.count))]
-        if call.endpoint != .favorites, let newest = page.posts.first, let oldest = page.posts.last {
-            meta += [("newest_id", .string(String(newest.id))), ("oldest_id", .string(String(oldest.id)))]
+        if call.endpoint != .favorites, let newest = page.posts.first, let oldest = page.posts.last
+        {
+            meta += [
+                ("newest_id", .string(String(newest.id))),
+                ("oldest_id", .string(String(oldest.id))),
+            ]
         }
         if let next = page.next { meta.append(("next_token", .string(next))) }
         if let previous = page.previous { meta.append(("previous_token", .string(previous))) }
@@ -140,40 +166,51 @@ extension XWire {
     }
 
     private static func price(_ call: XCall, owner: Int?) -> Int {
-        if let owner, owner == call.caller, owner == call.habits.appOwner?.person, call.endpoint.mayBeOwned {
+        if let owner, owner == call.caller, owner == call.habits.appOwner?.person,
+            call.endpoint.mayBeOwned
+        {
             return XBilling.Price.ownedRead
         }
         return call.endpoint == .favorites ? XBilling.Price.favoriteRead : XBilling.Price.postRead
     }
 
     private mutating func answer(
-        _ objects: XObjects, _ posts: [SandboxPost], errors: [WireJSON], meta: WireJSON?, price: Int,
+        _ objects: XObjects, _ posts: [SandboxPost], errors: [WireJSON], meta: WireJSON?,
+        price: Int,
         _ state: inout SandboxState
     ) -> WireAnswer {
         let includes = XIncludes(posts, objects)
         bill(posts, includes, price: price, &state, objects.habits)
         var data: WireJSON?
-        if !posts.isEmpty || objects.habits.sendsEmptyData { data = .array(posts.map(objects.post)) }
+        if !posts.isEmpty || objects.habits.sendsEmptyData {
+            data = .array(posts.map(objects.post))
+        }
         return .json(
-            .object(Self.members(data: data, includes, objects, errors: errors + includes.errors, meta: meta)))
+            .object(
+                Self.members(
+                    data: data, includes, objects, errors: errors + includes.errors, meta: meta)))
     }
 
     private static func members(
-        data: WireJSON?, _ includes: XIncludes, _ objects: XObjects, errors: [WireJSON], meta: WireJSON?
+        data: WireJSON?, _ includes: XIncludes, _ objects: XObjects, errors: [WireJSON],
+        meta: WireJSON?
     ) -> [(String, WireJSON)] {
         let all = [
-            ("data", data), ("includes", includes.object(objects)), ("errors", errors.isEmpty ? nil : .array(errors)),
+            ("data", data), ("includes", includes.object(objects)),
+            ("errors", errors.isEmpty ? nil : .array(errors)),
             ("meta", meta),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }
     }
 
     private mutating func bill(
-        _ posts: [SandboxPost], _ includes: XIncludes, price: Int, _ state: inout SandboxState, _ habits: XHabits
+        _ posts: [SandboxPost], _ includes: XIncludes, price: Int, _ state: inout SandboxState,
+        _ habits: XHabits
     ) {
         var sum = billing.read(posts: posts, users: [], price: price)
         if habits.billsIncludes {
-            sum += billing.read(posts: includes.posts, users: includes.users, price: XBilling.Price.postRead)
+            sum += billing.read(
+                posts: includes.posts, users: includes.users, price: XBilling.Price.postRead)
         }
         state.ledger.spentMicrodollars += sum
     }
@@ -185,7 +222,8 @@ extension XWire {
         let error = XIncludes.missing(kind, String(name.prefix(40)), parameter: parameter)
         if call.habits.answersMissingWith200 { return .json(["errors": [error]]) }
         throw XRefusal(
-            status: 404, body: error.adding(("status", 404)), reason: "no such \(kind)", isExpected: isExpected,
+            status: 404, body: error.adding(("status", 404)), reason: "no such \(kind)",
+            isExpected: isExpected,
             code: 144)
     }
 }
@@ -196,6 +234,8 @@ extension SandboxState {
         if person == SandboxPopulation.human || person == SandboxPopulation.bot {
             return mentions[person] ?? []
         }
-        return posts.values.filter { $0.author != person && $0.recipients.contains(person) }.map(\.id).sorted()
+        return posts.values.filter { $0.author != person && $0.recipients.contains(person) }.map(
+            \.id
+        ).sorted()
     }
 }

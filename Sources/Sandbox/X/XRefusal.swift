@@ -9,7 +9,8 @@ struct XRefusal: Error {
     /// The code of the error in version 1.1, where that has one.
     var code: Int?
 
-    /// A problem document; `type` is the last part of the problem's address, nil stands for `about:blank`.
+    /// A problem document; `type` is the last part of the problem's address, nil stands for
+    /// `about:blank`.
     static func problem(
         _ status: Int, _ title: String, _ detail: String, type: String? = nil, code: Int? = nil,
         isExpected: Bool = false, more: [(String, WireJSON)] = []
@@ -19,7 +20,8 @@ struct XRefusal: Error {
             body: .object(
                 more + [
                     ("title", .string(title)), ("detail", .string(detail)),
-                    ("type", .string(type.map(address) ?? "about:blank")), ("status", .integer(status)),
+                    ("type", .string(type.map(address) ?? "about:blank")),
+                    ("status", .integer(status)),
                 ]), reason: detail, isExpected: isExpected, code: code)
     }
 
@@ -30,10 +32,12 @@ struct XRefusal: Error {
             body: [
                 "errors": [
                     [
-                        "parameters": .object([(name, .array([.string(String(value.prefix(80)))]))]),
+                        "parameters": .object([(name, .array([.string(String(value.prefix(80)))]))]
+                        ),
                         "message": .string(message),
                     ]
-                ], "title": "Invalid Request", "detail": "One or more parameters to your request was invalid.",
+                ], "title": "Invalid Request",
+                "detail": "One or more parameters to your request was invalid.",
                 "type": .string(address("invalid-request")),
             ], reason: message)
     }
@@ -59,7 +63,8 @@ struct XRefusal: Error {
         more: [("reason", "client-not-enrolled"), ("client_id", .string(application))])
 
     static let readOnly = problem(
-        403, "Forbidden", "Your client app is not configured with the appropriate oauth1 app permissions.",
+        403, "Forbidden",
+        "Your client app is not configured with the appropriate oauth1 app permissions.",
         type: "oauth1-permissions", code: 261)
 
     static let noSuchEndpoint = problem(404, "Not Found", "Not Found", code: 34)
@@ -71,14 +76,17 @@ struct XRefusal: Error {
 
     static func address(_ type: String) -> String { "https://api.x.com/2/problems/\(type)" }
 
-    /// What goes back over the wire; `isOld` asks for the form of version 1.1, where the error has a code there.
+    /// What goes back over the wire; `isOld` asks for the form of version 1.1, where the error has
+    /// a code there.
     func answer(isOld: Bool) -> WireAnswer {
         if isOld, let code {
             return .json(
-                ["errors": [["code": .integer(code), "message": .string(Self.message(code))]]], status: status)
+                ["errors": [["code": .integer(code), "message": .string(Self.message(code))]]],
+                status: status)
         }
         return WireAnswer(
-            status: status, headers: [("content-type", "application/problem+json; charset=utf-8")], body: body.bytes)
+            status: status, headers: [("content-type", "application/problem+json; charset=utf-8")],
+            body: body.bytes)
     }
 
     private static func message(_ code: Int) -> String {

@@ -5,7 +5,8 @@ extension XRefusal {
         case .active, .memorial, .moved, .deactivated: return nil
         case .suspended:
             self = .problem(
-                403, "Forbidden", "Your account is suspended and is not permitted to access this feature.", code: 64,
+                403, "Forbidden",
+                "Your account is suspended and is not permitted to access this feature.", code: 64,
                 isExpected: true, more: [("code", 64)])
         case .deleted:
             self.init(

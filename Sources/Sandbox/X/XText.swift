@@ -38,7 +38,9 @@ struct XText: Sendable {
     /// Whom the text names, each once.
     var mentions: [Int] {
         var people: [Int] = []
-        for case .mention(let index) in pieces.map(\.kind) where !people.contains(index) { people.append(index) }
+        for case .mention(let index) in pieces.map(\.kind) where !people.contains(index) {
+            people.append(index)
+        }
         return people
     }
 
@@ -52,14 +54,18 @@ struct XText: Sendable {
     /// The text with an `@name` in front.
     func addressed(to person: Int, _ directory: SandboxDirectory) -> XText {
         XText(
-            [Piece(kind: .mention(person), text: "@" + directory.handles[person]), Piece(kind: .plain, text: " ")]
+            [
+                Piece(kind: .mention(person), text: "@" + directory.handles[person]),
+                Piece(kind: .plain, text: " "),
+            ]
                 + pieces)
     }
 
     /// The text as a repost shows it.
     func reposted(from author: Int, _ directory: SandboxDirectory) -> XText {
         let head = [
-            Piece(kind: .plain, text: "RT "), Piece(kind: .mention(author), text: "@" + directory.handles[author]),
+            Piece(kind: .plain, text: "RT "),
+            Piece(kind: .mention(author), text: "@" + directory.handles[author]),
             Piece(kind: .plain, text: ": "),
         ]
         return XText(head + pieces).cut(to: 140) { $0.unicodeScalars.count }
@@ -73,7 +79,8 @@ struct XText: Sendable {
         pieces.append(Piece(kind: .link(link), text: Self.short(link.expanded)))
     }
 
-    /// The beginning with an ellipsis, unless the whole is short enough; links and names are not cut in two.
+    /// The beginning with an ellipsis, unless the whole is short enough; links and names are not
+    /// cut in two.
     private func cut(to limit: Int, by measure: (String) -> Int) -> XText {
         guard pieces.reduce(0, { $0 + measure($1.text) }) > limit else { return self }
         var room = limit - measure("…")
@@ -104,7 +111,8 @@ struct XText: Sendable {
             case .hashtag(let tag): pieces.append(Piece(kind: .hashtag, text: "#" + tag))
             case .mention(let user, let host):
                 if let person = directory.person(named: user, at: host) {
-                    pieces.append(Piece(kind: .mention(person), text: "@" + directory.handles[person]))
+                    pieces.append(
+                        Piece(kind: .mention(person), text: "@" + directory.handles[person]))
                 } else {
                     append(plain: "@" + (host.map { "\(user)@\($0)" } ?? user))
                 }
@@ -121,12 +129,15 @@ struct XText: Sendable {
     }
 
     private mutating func append(link text: String) {
-        let hasScheme = text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://")
+        let hasScheme =
+            text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://")
         let expanded = hasScheme ? text : "http://" + text
         let shown = expanded.drop { $0 != "/" }.dropFirst(2)
         let display = shown.count > 26 ? shown.prefix(26) + "…" : shown
         pieces.append(
-            Piece(kind: .link(Link(expanded: expanded, display: String(display))), text: Self.short(expanded)))
+            Piece(
+                kind: .link(Link(expanded: expanded, display: String(display))),
+                text: Self.short(expanded)))
     }
 
     /// The short address that X puts in place of a link.
@@ -139,7 +150,8 @@ struct XText: Sendable {
         return "https://t.co/" + String(code)
     }
 
-    private static let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+    private static let letters = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 }
 
 /// What goes over the wire of a text.
@@ -147,7 +159,8 @@ extension XText {
     /// The text with `&`, `<` and `>` escaped.
     var delivered: String { pieces.map { Self.escaped($0.text) }.joined() }
 
-    /// The places of names, links and hashtags, counted in code points of the text as delivered; nil without any.
+    /// The places of names, links and hashtags, counted in code points of the text as delivered;
+    /// nil without any.
     func entities(_ directory: SandboxDirectory) -> WireJSON? {
         var (links, people, tags): ([WireJSON], [WireJSON], [WireJSON]) = ([], [], [])
         var start = 0
@@ -156,13 +169,16 @@ extension XText {
             let place: WireJSON = ["start": .integer(start), "end": .integer(end)]
             switch piece.kind {
             case .plain: break
-            case .hashtag: tags.append(place.adding(("tag", .string(String(piece.text.dropFirst())))))
+            case .hashtag:
+                tags.append(place.adding(("tag", .string(String(piece.text.dropFirst())))))
             case .mention(let person):
                 people.append(
                     place.adding(
-                        ("username", .string(directory.handles[person])), ("id", .string(directory.ids[person]))))
+                        ("username", .string(directory.handles[person])),
+                        ("id", .string(directory.ids[person]))))
             case .link(let link):
-                links.append(place.adding(("url", .string(piece.text))).adding(Self.members(of: link)))
+                links.append(
+                    place.adding(("url", .string(piece.text))).adding(Self.members(of: link)))
             }
             start = end
         }
@@ -194,12 +210,16 @@ extension XText {
     }
 
     private static func members(of link: Link) -> WireJSON {
-        let members: WireJSON = ["expanded_url": .string(link.expanded), "display_url": .string(link.display)]
+        let members: WireJSON = [
+            "expanded_url": .string(link.expanded), "display_url": .string(link.display),
+        ]
         return link.mediaKey.map { members.adding(("media_key", .string($0))) } ?? members
     }
 
     private static func escaped(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E }) else { return text }
+        guard text.utf8.contains(where: { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E }) else {
+            return text
+        }
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             switch byte {

@@ -29,7 +29,8 @@ enum XWeight {
 
     private static func plainWeight(_ text: Substring) -> Int {
         text.reduce(0) { sum, character in
-            isEmoji(character) ? sum + 2 : character.unicodeScalars.reduce(sum) { $0 + weight(of: $1) }
+            isEmoji(character)
+                ? sum + 2 : character.unicodeScalars.reduce(sum) { $0 + weight(of: $1) }
         }
     }
 
@@ -46,12 +47,14 @@ enum XWeight {
         guard let first = scalars.first, first.properties.isEmoji else { return false }
         if first.properties.isEmojiPresentation { return true }
         return scalars.dropFirst().contains { next in
-            next.value == 0xFE0F || next.value == 0x20E3 || next.value == 0x200D || next.properties.isEmojiModifier
+            next.value == 0xFE0F || next.value == 0x20E3 || next.value == 0x200D
+                || next.properties.isEmojiModifier
         }
     }
 }
 
-/// What X takes for a link in a text: an address with its scheme, or a bare domain of a top level that it knows.
+/// What X takes for a link in a text: an address with its scheme, or a bare domain of a top level
+/// that it knows.
 enum XLinks {
     /// The places of the links, in order.
     static func ranges(in text: String) -> [Range<String.Index>] {
@@ -62,7 +65,9 @@ enum XLinks {
         var index = scalars.startIndex
         var previous: Unicode.Scalar?
         while index < scalars.endIndex {
-            if isHost(scalars[index]), previous.map(mayPrecede) ?? true, let end = end(of: scalars[index...]) {
+            if isHost(scalars[index]), previous.map(mayPrecede) ?? true,
+                let end = end(of: scalars[index...])
+            {
                 ranges.append(index..<end)
                 index = end
                 previous = scalars[scalars.index(before: end)]
@@ -94,13 +99,15 @@ enum XLinks {
     }
 
     /// The end of the longest domain at the beginning; labels have at most 63 characters.
-    private static func hostEnd(of rest: Substring.UnicodeScalarView, isBare: Bool) -> String.Index? {
+    private static func hostEnd(of rest: Substring.UnicodeScalarView, isBare: Bool) -> String.Index?
+    {
         let run = rest.prefix { isHost($0) || $0 == "." || $0 == "-" }
         var labels = run.split(separator: ".", omittingEmptySubsequences: false)
         if let empty = labels.firstIndex(where: \.isEmpty) { labels = Array(labels[..<empty]) }
         while labels.count >= 2, let last = labels.last {
             let level = String(last).lowercased()
-            let isLevel = isBare ? topLevels.contains(level) || countries.contains(level) : isWord(level)
+            let isLevel =
+                isBare ? topLevels.contains(level) || countries.contains(level) : isWord(level)
             if isLevel, labels.allSatisfy({ $0.count <= 63 && $0.first != "-" && $0.last != "-" }) {
                 return last.endIndex
             }
@@ -124,7 +131,8 @@ enum XLinks {
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
     private static func isHost(_ scalar: Unicode.Scalar) -> Bool {
-        isDigit(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
+        isDigit(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+            || scalar == "_"
     }
 
     private static func isPath(_ scalar: Unicode.Scalar) -> Bool {
@@ -140,14 +148,18 @@ enum XLinks {
     }
 
     private static let topLevels: Set = [
-        "com", "net", "org", "edu", "gov", "mil", "int", "info", "biz", "name", "app", "dev", "blog", "shop", "online",
-        "site", "xyz", "club", "news", "live", "tech", "store", "cloud", "page", "art", "wiki", "link", "social",
+        "com", "net", "org", "edu", "gov", "mil", "int", "info", "biz", "name", "app", "dev",
+        "blog", "shop", "online",
+        "site", "xyz", "club", "news", "live", "tech", "store", "cloud", "page", "art", "wiki",
+        "link", "social",
         "world", "today", "life", "space", "website", "moe",
     ]
 
     private static let countries: Set = [
-        "jp", "uk", "de", "fr", "us", "ca", "au", "nz", "it", "es", "nl", "se", "no", "fi", "dk", "pl", "cz", "at",
-        "ch", "be", "ru", "cn", "tw", "kr", "hk", "in", "id", "br", "mx", "ar", "cl", "za", "io", "me", "tv", "co",
+        "jp", "uk", "de", "fr", "us", "ca", "au", "nz", "it", "es", "nl", "se", "no", "fi", "dk",
+        "pl", "cz", "at",
+        "ch", "be", "ru", "cn", "tw", "kr", "hk", "in", "id", "br", "mx", "ar", "cl", "za", "io",
+        "me", "tv", "co",
         "ai", "eu", "gg", "fm", "to", "so", "ly", "ie", "pt", "gr", "tr", "il",
     ]
 }

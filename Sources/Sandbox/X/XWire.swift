@@ -14,7 +14,10 @@ struct XWire: SandboxWire {
     private var requests = 0
     private let directory: SandboxDirectory
 
-    init(_ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+    init(
+        _ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits,
+        faults: SandboxFaults
+    ) {
         self.directory = SandboxDirectory(people, on: .x)
         self.limits = limits
         self.faults = faults
@@ -26,11 +29,14 @@ struct XWire: SandboxWire {
         request.path.hasPrefix("/2/") || XLogin.owns(request)
     }
 
-    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date)
+        -> WireAnswer
+    {
         let habits = faults.x
         requests += 1
         if let every = habits.edgeFailsEvery, every > 0, requests % every == 0 {
-            state.note(request, status: 503, reason: "failure of the edge", isExpected: true, at: now)
+            state.note(
+                request, status: 503, reason: "failure of the edge", isExpected: true, at: now)
             return Self.edgePage
         }
         headers = []
@@ -38,11 +44,14 @@ struct XWire: SandboxWire {
         do throws(XRefusal) {
             answer = try perform(request, in: &state, habits: habits, now: now)
         } catch {
-            state.note(request, status: error.status, reason: error.reason, isExpected: error.isExpected, at: now)
+            state.note(
+                request, status: error.status, reason: error.reason, isExpected: error.isExpected,
+                at: now)
             answer = error.answer(isOld: habits.oldErrors && [401, 429].contains(error.status))
         }
         answer.headers += headers
-        answer.headers.append(("x-transaction-id", String(SandboxIdentity.hash("request \(requests)"), radix: 16)))
+        answer.headers.append(
+            ("x-transaction-id", String(SandboxIdentity.hash("request \(requests)"), radix: 16)))
         return answer
     }
 
@@ -53,7 +62,8 @@ struct XWire: SandboxWire {
         let clock = now + skew
         gate.window = habits.timestampWindow
         if XLogin.owns(request) {
-            return try login.answer(request, gate: &gate, directory: directory, clock: clock, skew: skew)
+            return try login.answer(
+                request, gate: &gate, directory: directory, clock: clock, skew: skew)
         }
         let (endpoint, segments) = try XEndpoint.of(request)
         let (grant, _) = try gate.admit(request, clock: (request.arrival ?? now) + skew, skew: skew)
@@ -62,11 +72,16 @@ struct XWire: SandboxWire {
         headers.append(("x-access-level", grant.canWrite ? "read-write" : "read"))
         if rate.isExceeded { throw .tooMany }
         billing.begin(clock)
-        try checkFunds(endpoint, of: grant.person, spent: state.ledger.spentMicrodollars, habits, clock)
+        try checkFunds(
+            endpoint, of: grant.person, spent: state.ledger.spentMicrodollars, habits, clock)
         if endpoint.isWrite, !grant.canWrite { throw .readOnly }
-        if let refusal = XRefusal(state.standing(of: grant.person), id: directory.ids[grant.person]) { throw refusal }
+        if let refusal = XRefusal(state.standing(of: grant.person), id: directory.ids[grant.person])
+        {
+            throw refusal
+        }
         let call = try XCall(
-            request, endpoint: endpoint, segments: segments, caller: grant.person, directory: directory,
+            request, endpoint: endpoint, segments: segments, caller: grant.person,
+            directory: directory,
             habits: habits, now: now, clock: clock)
         return try perform(call, in: &state)
     }
@@ -93,18 +108,23 @@ struct XWire: SandboxWire {
     }
 
     /// Counts a request in its quarter of an hour.
-    private mutating func count(_ endpoint: XEndpoint, by person: Int, at clock: Date) -> RateCounter.Standing {
+    private mutating func count(_ endpoint: XEndpoint, by person: Int, at clock: Date)
+        -> RateCounter.Standing
+    {
         let limit = limits == .unlimited ? limits.requests : endpoint.limit
-        return rates.count(by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
+        return rates.count(
+            by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
     }
 
     /// The headers of a limit, or those of a full allowance and of a reset that is over.
     static func headers(
         _ rate: RateCounter.Standing, _ prefix: String, isTrue: Bool = true, at clock: Date
     ) -> [(name: String, value: String)] {
-        let (remaining, reset) = isTrue ? (rate.remaining, rate.reset) : (rate.allowance.amount, clock - 1)
+        let (remaining, reset) =
+            isTrue ? (rate.remaining, rate.reset) : (rate.allowance.amount, clock - 1)
         return [
-            ("\(prefix)-limit", String(rate.allowance.amount)), ("\(prefix)-remaining", String(remaining)),
+            ("\(prefix)-limit", String(rate.allowance.amount)),
+            ("\(prefix)-remaining", String(remaining)),
             ("\(prefix)-reset", String(Int64(reset.timeIntervalSince1970))),
         ]
     }
@@ -115,13 +135,15 @@ struct XWire: SandboxWire {
     ) throws(XRefusal) {
         if let credits = habits.credits, spent >= credits {
             throw .problem(
-                402, "CreditsDepleted", "Your enrolled account does not have any credits to fulfill this request.",
+                402, "CreditsDepleted",
+                "Your enrolled account does not have any credits to fulfill this request.",
                 type: "credits", isExpected: billing.tell(person, at: clock),
                 more: [("account_id", .string(XRefusal.application))])
         }
         if !endpoint.isWrite, billing.postReadsThisMonth >= habits.postReadsPerMonth {
             throw .problem(
-                429, "UsageCapExceeded", "Usage cap exceeded: Monthly product cap", type: "usage-capped",
+                429, "UsageCapExceeded", "Usage cap exceeded: Monthly product cap",
+                type: "usage-capped",
                 isExpected: billing.tell(person, at: clock),
                 more: [
                     ("account_id", .string(XRefusal.application)), ("product_name", "pay-per-use"),
@@ -131,7 +153,8 @@ struct XWire: SandboxWire {
     }
 
     private static let edgePage = WireAnswer.text(
-        "<html><head><title>X / Over capacity</title></head><body><h1>503</h1></body></html>", status: 503)
+        "<html><head><title>X / Over capacity</title></head><body><h1>503</h1></body></html>",
+        status: 503)
 }
 
 /// What requests want, before they are judged.
@@ -146,7 +169,8 @@ extension XWire {
                 at: now, kind: reply == nil ? .post : .reply, text: members["text"]?.text,
                 target: reply?["in_reply_to_tweet_id"]?.text)
         case .favorite:
-            return SandboxLedger.Write(at: now, kind: .favorite, target: request.members["tweet_id"]?.text)
+            return SandboxLedger.Write(
+                at: now, kind: .favorite, target: request.members["tweet_id"]?.text)
         default:
             return nil
         }

@@ -3,11 +3,14 @@ import Posts
 
 /// Publishing, deleting, favoriting.
 extension XWire {
-    mutating func publish(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func publish(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer
+    {
         let request = try XPostRequest(call.request)
         var parent: SandboxPost?
         if let id = request.replyTo { parent = try answerable(id, state, call) }
-        if !call.habits.publishesRepeats { try refuseRepetition(of: request, in: state, by: call.caller) }
+        if !call.habits.publishesRepeats {
+            try refuseRepetition(of: request, in: state, by: call.caller)
+        }
         try countPost(by: call)
         let words = XText(request.text, directory: call.directory)
         let named = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
@@ -19,10 +22,12 @@ extension XWire {
             // X has no levels: an answer is as open as what it answers.
             visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
-            tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) } ?? false)
+            tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) }
+                ?? false)
         var whole = draft
         guard let media = state.unattached(request.media, of: call.caller, at: call.now) else {
-            throw .problem(400, "Invalid Request", "Your media IDs are invalid.", type: "invalid-request")
+            throw .problem(
+                400, "Invalid Request", "Your media IDs are invalid.", type: "invalid-request")
         }
         whole.media = request.media
         whole.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
@@ -31,14 +36,21 @@ extension XWire {
         state.ledger.spentMicrodollars += words.hasLink ? XBilling.Price.postWithLink : price
         let shown = XObjects(state, call)
         return .json(
-            ["data": ["id": .string(String(post.id)), "text": .string(shown.words(of: post).delivered)]], status: 201)
+            [
+                "data": [
+                    "id": .string(String(post.id)),
+                    "text": .string(shown.words(of: post).delivered),
+                ]
+            ], status: 201)
     }
 
-    mutating func delete(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func delete(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer
+    {
         let id = try call.id()
         guard let post = state.posts[id], post.visibility.isOpen else {
             throw .problem(
-                404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
+                404, "Not Found Error", "Could not find tweet with id: [\(id)].",
+                type: "resource-not-found",
                 code: 144, isExpected: state.deleted.contains(id))
         }
         guard post.author == call.caller else {
@@ -50,16 +62,21 @@ extension XWire {
         return .json(["data": ["deleted": true]])
     }
 
-    mutating func favorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func favorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         try admitFavorite(call)
-        guard let text = try XBody(call.request, known: ["tweet_id"]).text("tweet_id"), let id = Int64(text) else {
+        guard let text = try XBody(call.request, known: ["tweet_id"]).text("tweet_id"),
+            let id = Int64(text)
+        else {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
         // Nothing may keep a copy of the state while it changes: all of it would be copied.
         let asked = XObjects(state, call).visible(id)
         guard let asked else {
             throw .problem(
-                404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
+                404, "Not Found Error", "Could not find tweet with id: [\(id)].",
+                type: "resource-not-found",
                 code: 144, isExpected: state.deleted.contains(id))
         }
         let isNew = state.addFavorite(by: call.caller, of: asked.repostOf ?? id, at: call.now)
@@ -68,7 +85,9 @@ extension XWire {
         return .json(["data": ["liked": true]])
     }
 
-    mutating func unfavorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func unfavorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         try admitFavorite(call)
         let id = try call.id(at: 1)
         let target = state.posts[id]?.repostOf ?? id
@@ -84,7 +103,8 @@ extension XWire {
         guard call.habits.allowsFavorites else { throw .clientForbidden }
         guard call.directory.person(id: String(try call.id())) == call.caller else {
             throw .problem(
-                403, "Forbidden", "The id must be that of the authenticating user.", type: "not-authorized-for-resource"
+                403, "Forbidden", "The id must be that of the authenticating user.",
+                type: "not-authorized-for-resource"
             )
         }
     }
@@ -98,7 +118,8 @@ extension XWire {
         let objects = XObjects(state, call)
         guard let post = objects.visible(id) else {
             var refusal = XRefusal.forbidden(
-                "You attempted to reply to a Tweet that is deleted or not visible to you.", code: 385)
+                "You attempted to reply to a Tweet that is deleted or not visible to you.",
+                code: 385)
             refusal.isExpected = state.deleted.contains(id)
             throw refusal
         }
@@ -114,12 +135,14 @@ extension XWire {
     private func refuseRepetition(
         of request: XPostRequest, in state: SandboxState, by caller: Int
     ) throws(XRefusal) {
-        let same = (state.idsByText[SandboxState.PersonText(caller, request.text)] ?? []).compactMap { state.posts[$0] }
+        let same = (state.idsByText[SandboxState.PersonText(caller, request.text)] ?? []).compactMap
+        { state.posts[$0] }
         guard let first = same.first else { return }
         var refusal = XRefusal.forbidden(
             "You are not allowed to create a Tweet with duplicate content.", code: 187)
         // That the same words to somebody else are too much is for X alone to know.
-        refusal.isExpected = first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
+        refusal.isExpected =
+            first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
         throw refusal
     }
 
@@ -132,7 +155,8 @@ extension XWire {
         let own = rates.count(
             by: "posts \(call.caller)", of: .init(amount: limit, period: day), at: call.clock)
         let everybody = rates.count(
-            own.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day), at: call.clock)
+            own.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day),
+            at: call.clock)
         headers += Self.headers(own, "x-user-limit-24hour", at: call.clock)
         headers += Self.headers(everybody, "x-app-limit-24hour", at: call.clock)
         guard own.isExceeded else { return }
@@ -148,23 +172,28 @@ extension XWire {
     private static let (largestPicture, longestDescription) = (5 << 20, 1_000)
 
     /// Takes a whole picture at once, in base 64.
-    mutating func upload(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func upload(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer
+    {
         let body = try XBody(
-            call.request, known: ["media", "media_category", "media_type", "shared", "additional_owners"])
-        guard let text = try body.text("media"), let data = Data(base64Encoded: text), !data.isEmpty else {
+            call.request,
+            known: ["media", "media_category", "media_type", "shared", "additional_owners"])
+        guard let text = try body.text("media"), let data = Data(base64Encoded: text), !data.isEmpty
+        else {
             throw .invalidBody("$.media: must be a file in base 64")
         }
         guard try body.text("media_category") == "tweet_image" else {
             throw .invalidBody("$.media_category: the sandbox takes tweet_image alone")
         }
         let bytes = Array(data)
-        guard let type = SandboxMedia.type(of: bytes), try body.text("media_type") ?? type == type else {
+        guard let type = SandboxMedia.type(of: bytes), try body.text("media_type") ?? type == type
+        else {
             throw .invalidBody("$.media_type: is not that of the file")
         }
         guard bytes.count <= Self.largestPicture else {
             throw .invalidBody("$.media: File size exceeds 5242880 bytes.")
         }
-        let media = state.upload(bytes, type: type, alt: "", by: call.caller, at: call.now, takes: 0)
+        let media = state.upload(
+            bytes, type: type, alt: "", by: call.caller, at: call.now, takes: 0)
         state.ledger.spentMicrodollars += XBilling.Price.upload
         return .json([
             "data": [
@@ -174,20 +203,31 @@ extension XWire {
         ])
     }
 
-    mutating func describe(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+    mutating func describe(_ state: inout SandboxState, _ call: XCall) throws(XRefusal)
+        -> WireAnswer
+    {
         let body = try XBody(call.request, known: ["id", "metadata"])
         let metadata = try body.object(
             "metadata", known: ["alt_text", "allow_download_status", "sensitive_media_warning"])
-        guard let id = try body.text("id").flatMap({ Int64($0) }), state.media[id]?.owner == call.caller else {
+        guard let id = try body.text("id").flatMap({ Int64($0) }),
+            state.media[id]?.owner == call.caller
+        else {
             throw .invalidBody("$.id: must be the id of a file of this account")
         }
-        guard let alt = try metadata?.object("alt_text", known: ["text"])?.text("text"), !alt.isEmpty,
+        guard let alt = try metadata?.object("alt_text", known: ["text"])?.text("text"),
+            !alt.isEmpty,
             alt.unicodeScalars.count <= Self.longestDescription
-        else { throw .invalidBody("$.metadata.alt_text.text: must be 1 to \(Self.longestDescription) characters") }
+        else {
+            throw .invalidBody(
+                "$.metadata.alt_text.text: must be 1 to \(Self.longestDescription) characters")
+        }
         state.describe(id, as: alt)
         state.ledger.spentMicrodollars += XBilling.Price.metadata
         return .json([
-            "data": ["id": .string(String(id)), "associated_metadata": ["alt_text": ["text": .string(alt)]]]
+            "data": [
+                "id": .string(String(id)),
+                "associated_metadata": ["alt_text": ["text": .string(alt)]],
+            ]
         ])
     }
 }
@@ -202,7 +242,8 @@ struct XPostRequest: Sendable {
     var media: [Int64] = []
 
     private static let known: Set = [
-        "text", "reply", "reply_settings", "made_with_ai", "paid_partnership", "nullcast", "media", "poll",
+        "text", "reply", "reply_settings", "made_with_ai", "paid_partnership", "nullcast", "media",
+        "poll",
         "quote_tweet_id", "community_id", "geo", "edit_options",
     ]
     /// What X has and the sandbox does not, beside what X took from apps that serve themselves.
@@ -215,11 +256,14 @@ struct XPostRequest: Sendable {
         let body = try XBody(request, known: Self.known)
         if Self.withheld.contains(where: body.has) { throw .clientForbidden }
         guard let text = try body.text("text") else { throw .invalidBody("$.text: is missing") }
-        if let objection = XWeight.objection(to: text) { throw .invalidBody("$.text: \(objection)") }
+        if let objection = XWeight.objection(to: text) {
+            throw .invalidBody("$.text: \(objection)")
+        }
         if let settings = try body.text("reply_settings"),
             !["following", "mentionedUsers", "subscribers", "verified"].contains(settings)
         {
-            throw .invalidBody("$.reply_settings: is not one of following, mentionedUsers, subscribers, verified")
+            throw .invalidBody(
+                "$.reply_settings: is not one of following, mentionedUsers, subscribers, verified")
         }
         _ = try body.flag("made_with_ai")
         _ = try body.flag("paid_partnership")
@@ -229,7 +273,10 @@ struct XPostRequest: Sendable {
             self.media = try media.texts("media_ids").compactMap { Int64($0) }
             guard !self.media.isEmpty else { throw .invalidBody("$.media.media_ids: must be ids") }
         }
-        guard let reply = try body.object("reply", known: ["in_reply_to_tweet_id", "exclude_reply_user_ids"]) else {
+        guard
+            let reply = try body.object(
+                "reply", known: ["in_reply_to_tweet_id", "exclude_reply_user_ids"])
+        else {
             return
         }
         guard let id = try reply.text("in_reply_to_tweet_id").flatMap({ Int64($0) }), id > 0 else {
@@ -245,7 +292,8 @@ struct XPostRequest: Sendable {
             guard word.first == "$" else { return false }
             let letters = word.dropFirst().prefix { $0.isASCII && $0.isLetter }
             let next = word[letters.endIndex...].first
-            return (1...6).contains(letters.count) && !(next?.isLetter ?? false) && !(next?.isNumber ?? false)
+            return (1...6).contains(letters.count) && !(next?.isLetter ?? false)
+                && !(next?.isNumber ?? false)
         }
     }
 }
@@ -266,10 +314,13 @@ struct XBody: Sendable {
         try self.init(members, known: known, place: "$")
     }
 
-    private init(_ members: [String: RecordValue], known: Set<String>, place: String) throws(XRefusal) {
+    private init(_ members: [String: RecordValue], known: Set<String>, place: String)
+        throws(XRefusal)
+    {
         if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
             throw .invalidBody(
-                "\(place).\(unknown.prefix(40)): is not defined in the schema and the schema does not allow more")
+                "\(place).\(unknown.prefix(40)): is not defined in the schema and the schema does not allow more"
+            )
         }
         self.members = members
         self.place = place
@@ -296,10 +347,14 @@ struct XBody: Sendable {
     /// The texts of a list; empty without it.
     func texts(_ name: String) throws(XRefusal) -> [String] {
         guard let value = members[name] else { return [] }
-        guard case .list(let values) = value else { throw .invalidBody("\(place).\(name): must be a list") }
+        guard case .list(let values) = value else {
+            throw .invalidBody("\(place).\(name): must be a list")
+        }
         var texts: [String] = []
         for value in values {
-            guard case .text(let text) = value else { throw .invalidBody("\(place).\(name): must hold texts") }
+            guard case .text(let text) = value else {
+                throw .invalidBody("\(place).\(name): must hold texts")
+            }
             texts.append(text)
         }
         return texts
@@ -307,7 +362,9 @@ struct XBody: Sendable {
 
     func object(_ name: String, known: Set<String>) throws(XRefusal) -> XBody? {
         guard let value = members[name] else { return nil }
-        guard case .map(let members) = value else { throw .invalidBody("\(place).\(name): must be an object") }
+        guard case .map(let members) = value else {
+            throw .invalidBody("\(place).\(name): must be an object")
+        }
         return try XBody(members, known: known, place: "\(place).\(name)")
     }
 }

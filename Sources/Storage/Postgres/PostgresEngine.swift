@@ -3,12 +3,13 @@ import Postgres
 
 /// PostgreSQL through libpq, over a bounded pool of connections.
 ///
-/// Nothing is kept in a server's session from one transaction to the next, so that a pooler may stand between.
+/// Nothing is kept in a server's session from one transaction to the next, so that a pooler may
+/// stand between.
 ///
-/// Changes are serializable and committed durably; a transaction that another one made impossible, of this process or
-/// another, is repeated. Transactions of one process run at the same time and in no order but that in which their callers
-/// wait for each other. A lost connection is replaced by the call that notices it or, while the server cannot be reached,
-/// by a later one.
+/// Changes are serializable and committed durably; a transaction that another one made impossible,
+/// of this process or another, is repeated. Transactions of one process run at the same time and in
+/// no order but that in which their callers wait for each other. A lost connection is replaced by
+/// the call that notices it or, while the server cannot be reached, by a later one.
 final class PostgresEngine: StorageEngine {
     /// The number under which processes take turns at migrating; any fixed one
     /// does, this is "mirrorbt" in ASCII.
@@ -34,7 +35,8 @@ final class PostgresEngine: StorageEngine {
     /// Connects to the server once, to know that the URL is right.
     ///
     /// - Parameters:
-    ///   - connections: The most connections at once, 2 or more; a scratch copy has another one of its own.
+    ///   - connections: The most connections at once, 2 or more; a scratch copy has another one of
+    ///     its own.
     ///   - clock: Measures how long connections are idle.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(
@@ -70,13 +72,15 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
-    /// Opens a transaction in which temporary tables with the rows of one mirror hide the real ones.
+    /// Opens a transaction in which temporary tables with the rows of one mirror hide the real
+    /// ones.
     ///
-    /// It is never committed. Unlike changes of the real tables, these hold no lock that a working mirror would wait
-    /// for.
+    /// It is never committed. Unlike changes of the real tables, these hold no lock that a working
+    /// mirror would wait for.
     func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy the mirror") {
-            let client = PostgresClient(configuration: configuration, name: "pg-scratch", reconnects: false)
+            let client = PostgresClient(
+                configuration: configuration, name: "pg-scratch", reconnects: false)
             let copying = Self.lending { connection in
                 let tables = try connection.query(
                     """
@@ -89,9 +93,11 @@ final class PostgresEngine: StorageEngine {
                 for table in tables {
                     let (name, home) = (try table.text("name"), try table.text("home"))
                     let original: SQL = "\(unsafe: home).\(unsafe: name)"
-                    try connection.execute("CREATE TEMPORARY TABLE \(unsafe: name) (LIKE \(original) INCLUDING ALL)")
                     try connection.execute(
-                        "INSERT INTO pg_temp.\(unsafe: name) SELECT * FROM \(original) WHERE mirror = \(mirror)")
+                        "CREATE TEMPORARY TABLE \(unsafe: name) (LIKE \(original) INCLUDING ALL)")
+                    try connection.execute(
+                        "INSERT INTO pg_temp.\(unsafe: name) SELECT * FROM \(original) WHERE mirror = \(mirror)"
+                    )
                 }
             }
             try await client.transaction(.open, copying)
@@ -101,7 +107,8 @@ final class PostgresEngine: StorageEngine {
 
     func backup(to path: String) async throws {
         throw StorageError(
-            .configuration, "back up the database", because: "it is on a server; use pg_dump with DATABASE_URL")
+            .configuration, "back up the database",
+            because: "it is on a server; use pg_dump with DATABASE_URL")
     }
 
     func close() async {
@@ -157,7 +164,8 @@ final class PostgresStorageConnection: StorageConnection {
     private var connection: PostgresConnection {
         get throws(StorageError) {
             guard let borrowed else {
-                throw StorageError(.closed, "use the database", because: "the transaction has ended")
+                throw StorageError(
+                    .closed, "use the database", because: "the transaction has ended")
             }
             return borrowed
         }
@@ -183,14 +191,18 @@ final class PostgresStorageConnection: StorageConnection {
 
     func insert(_ batch: BulkInsert) throws -> Int {
         let numbers = try batch.numbers()
-        if numbers.count >= Self.copiedRows, !Self.isUpdate(batch.conflict), let copied = try copy(batch, numbers) {
+        if numbers.count >= Self.copiedRows, !Self.isUpdate(batch.conflict),
+            let copied = try copy(batch, numbers)
+        {
             return copied
         }
         let connection = try connection
         let places = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         let text = "\(batch.head) SELECT * FROM unnest(\(places))\(batch.tail)"
         return try explaining(text) {
-            try connection.insert(text, columns: batch.columns.map(\.type), rows: numbers) { try batch.checkedRow($0) }
+            try connection.insert(text, columns: batch.columns.map(\.type), rows: numbers) {
+                try batch.checkedRow($0)
+            }
         }
     }
 
@@ -198,9 +210,11 @@ final class PostgresStorageConnection: StorageConnection {
         if case .update = conflict { true } else { false }
     }
 
-    /// Copies rows whose keys are all new; nil if they are not, and then an `INSERT` must say what becomes of them.
+    /// Copies rows whose keys are all new; nil if they are not, and then an `INSERT` must say what
+    /// becomes of them.
     ///
-    /// Once a key was known the next ones are likely to be, so that this session makes no other attempt.
+    /// Once a key was known the next ones are likely to be, so that this session makes no other
+    /// attempt.
     private func copy(_ batch: BulkInsert, _ numbers: [Int]) throws -> Int? {
         let connection = try connection
         guard connection.mayCopy else { return nil }
@@ -237,11 +251,14 @@ extension PostgresStorageConnection {
     private static func rows(_ result: PostgresResult) -> [SQLRow] {
         let columns = SQLRow.Columns(names: result.columnNames)
         return (0..<result.rowCount).map { row in
-            SQLRow(columns: columns, values: result.columnNames.indices.map { result.value(row, $0) })
+            SQLRow(
+                columns: columns, values: result.columnNames.indices.map { result.value(row, $0) })
         }
     }
 
-    private static func checked(_ binds: [SQLValue]) throws -> [SQLValue] { try binds.map { try $0.checked() } }
+    private static func checked(_ binds: [SQLValue]) throws -> [SQLValue] {
+        try binds.map { try $0.checked() }
+    }
 }
 
 extension StorageError {
@@ -263,21 +280,26 @@ extension StorageError {
         .corrupt: "restore the database from a backup",
         .full: "make room on the server",
         .outcomeUnknown: "look before doing it again",
-        .readOnly: "has DATABASE_URL become a standby, or was the database set to read-only, as when a disk is full?",
+        .readOnly:
+            "has DATABASE_URL become a standby, or was the database set to read-only, as when a disk is full?",
         .unavailable: "is the server of DATABASE_URL running?",
     ]
 
     /// Advice for connection failures that are not a stopped server, by words of libpq's message.
     private static let adviceByWords: [(words: String, advice: String)] = [
         ("could not translate host name", "check the host in DATABASE_URL"),
-        ("does not support SSL", "write sslmode=prefer in DATABASE_URL, or let the server speak TLS"),
+        (
+            "does not support SSL",
+            "write sslmode=prefer in DATABASE_URL, or let the server speak TLS"
+        ),
         ("certificate", "check sslmode and sslrootcert in DATABASE_URL"),
         ("SSL error", "check sslmode in DATABASE_URL"),
     ]
 
     /// Where the cause is known better.
     private static let adviceBySQLState = [
-        "3F000": "let the search_path of the user of DATABASE_URL name a schema in which it may create tables",
+        "3F000":
+            "let the search_path of the user of DATABASE_URL name a schema in which it may create tables",
         "3D000": "make the database, or correct its name in DATABASE_URL",
         "53200": "give the server more memory",
         "53300": "end other programs that use the server, or let it take more connections",

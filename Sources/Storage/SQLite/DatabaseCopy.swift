@@ -2,8 +2,8 @@ import Foundation
 
 /// A file that a backup of an embedded database wrote, on its way back.
 ///
-/// ``StorageEngine/backup(to:)`` writes into the header of each copy which database it is of. That is how a scheduled
-/// backup finds its own older files, and touches no others.
+/// ``StorageEngine/backup(to:)`` writes into the header of each copy which database it is of. That
+/// is how a scheduled backup finds its own older files, and touches no others.
 package enum DatabaseCopy {
     /// Marks the copies of this program: "mirb" as a number.
     static let application: UInt32 = 0x6D69_7262
@@ -15,10 +15,13 @@ package enum DatabaseCopy {
         return path.utf8.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 } & 0x7FFF_FFFF
     }
 
-    /// Whether a file is a backup of the database at `database`; false for a link, and for whatever else cannot be read.
+    /// Whether a file is a backup of the database at `database`; false for a link, and for whatever
+    /// else cannot be read.
     package static func isBackup(_ path: String, of database: String) -> Bool {
         guard let header = header(of: path), header.count == headerSize else { return false }
-        func number(at offset: Int) -> UInt32 { header[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
+        func number(at offset: Int) -> UInt32 {
+            header[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+        }
         // SQLite's user version and application id (https://www.sqlite.org/fileformat2.html).
         return header.starts(with: magic) && number(at: 68) == application
             && number(at: 60) == Self.number(of: database)
@@ -49,7 +52,8 @@ package enum DatabaseCopy {
 
     // MARK: The way back
 
-    /// Copies a backup to a private file beside a database, brings its tables up to date, and makes sure that it is whole.
+    /// Copies a backup to a private file beside a database, brings its tables up to date, and makes
+    /// sure that it is whole.
     ///
     /// The file itself is only read. The draft is closed, and has no log beside it.
     ///
@@ -58,18 +62,21 @@ package enum DatabaseCopy {
     ///   - database: Where it is to be; its folder is made if it does not exist.
     ///   - prepare: Brings the tables of the open draft up to date.
     /// - Returns: The path of the draft; remove it with ``remove(_:)``.
-    /// - Throws: ``StorageError`` that names the file: `.corrupt` for a file that is damaged or no such database,
-    ///   `.outOfDate` for one of a newer program, `.full` and others of the disk; what `prepare` throws. No draft is left.
+    /// - Throws: ``StorageError`` that names the file: `.corrupt` for a file that is damaged or no
+    ///   such database, `.outOfDate` for one of a newer program, `.full` and others of the disk;
+    ///   what `prepare` throws. No draft is left.
     package static func draft(
         of file: String, for database: String, _ prepare: (any StorageEngine) async throws -> Void
     ) async throws -> String {
         let operation = "restore \(file)"
         guard let header = header(of: file) else {
-            throw StorageError(.corrupt, operation, because: "it is no ordinary file that can be read")
+            throw StorageError(
+                .corrupt, operation, because: "it is no ordinary file that can be read")
         }
         guard header.starts(with: magic) else {
             let isDump =
-                header.starts(with: Array("PGDMP".utf8)) || header.starts(with: Array("--\n-- PostgreSQL".utf8))
+                header.starts(with: Array("PGDMP".utf8))
+                || header.starts(with: Array("--\n-- PostgreSQL".utf8))
             throw StorageError(
                 .corrupt, operation,
                 because: isDump
@@ -86,14 +93,16 @@ package enum DatabaseCopy {
                         "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
                     ).isEmpty
                     guard isOurs else {
-                        throw StorageError(.corrupt, operation, because: "it is a database of another program")
+                        throw StorageError(
+                            .corrupt, operation, because: "it is a database of another program")
                     }
                     try await prepare(engine)
                 }
             } catch var error as StorageError where error.operation != operation {
                 // Written for the database in use, for which a backup is the remedy.
                 let advice = error.cause.split(separator: "; ").first.map(String.init)
-                error.cause = error.code == .corrupt ? "it is damaged: \(advice ?? error.cause)" : error.cause
+                error.cause =
+                    error.code == .corrupt ? "it is damaged: \(advice ?? error.cause)" : error.cause
                 error.operation = operation
                 throw error
             }
@@ -119,9 +128,11 @@ package enum DatabaseCopy {
         let descriptor = open(database, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Every connection in WAL mode keeps a lock on this range (https://www.sqlite.org/src/doc/trunk/src/os.h).
+        // Every connection in WAL mode keeps a lock on this range
+        // (https://www.sqlite.org/src/doc/trunk/src/os.h).
         var lock = flock(
-            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
+            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510,
+            l_pid: 0)
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
@@ -132,10 +143,13 @@ package enum DatabaseCopy {
     /// - Parameters:
     ///   - draft: A closed database on the same file system.
     ///   - database: Where it is to be.
-    ///   - aside: What the database that was there is called from then on, with its log; nil where none is there.
+    ///   - aside: What the database that was there is called from then on, with its log; nil where
+    ///     none is there.
     /// - Throws: ``StorageError``; the database that was there is in its place then.
-    package static func publish(_ draft: String, as database: String, keeping aside: String?) throws {
-        try SQLiteFile.exchange(draft, database, aside, "put the backup in the place of \(database)")
+    package static func publish(_ draft: String, as database: String, keeping aside: String?) throws
+    {
+        try SQLiteFile.exchange(
+            draft, database, aside, "put the backup in the place of \(database)")
     }
 }
 
@@ -152,7 +166,9 @@ extension StorageConnection {
     func requireUndamaged(_ operation: String) throws {
         let found = try query("PRAGMA integrity_check(1)").first?.optionalText("integrity_check")
         guard found == "ok" else {
-            let detail = found.map { ": " + $0.split(separator: "\n").prefix(2).joined(separator: " ") } ?? ""
+            let detail =
+                found.map { ": " + $0.split(separator: "\n").prefix(2).joined(separator: " ") }
+                ?? ""
             throw StorageError(.corrupt, operation, because: "it is damaged\(detail)")
         }
     }

@@ -8,13 +8,16 @@ final class SQLiteConnection: StorageConnection {
     private static let manyRows = 1_000
     /// What an import gains from, for as long as the connection is open.
     ///
-    /// The pages that a batch changes stay in memory (16 MB instead of 2) until it is committed, rather than go out and
-    /// come back; and the log grows to 32 MB, not 4, before its pages move into the database, so that a page which many
-    /// batches change moves once. What is committed is on disk as before. A mirror that only runs never has so many
-    /// rows, and keeps SQLite's own settings.
-    private static let settingsForManyRows = "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
+    /// The pages that a batch changes stay in memory (16 MB instead of 2) until it is committed,
+    /// rather than go out and come back; and the log grows to 32 MB, not 4, before its pages move
+    /// into the database, so that a page which many batches change moves once. What is committed is
+    /// on disk as before. A mirror that only runs never has so many rows, and keeps SQLite's own
+    /// settings.
+    private static let settingsForManyRows =
+        "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
 
-    /// How many steps of SQLite's machine a statement takes, a millisecond or less, between two looks at the interruption.
+    /// How many steps of SQLite's machine a statement takes, a millisecond or less, between two
+    /// looks at the interruption.
     private static let stepsBetweenLooks: Int32 = 10_000
 
     private let database: SQLiteDatabase
@@ -25,19 +28,24 @@ final class SQLiteConnection: StorageConnection {
     private var isOver = false
     /// The first statement that failed.
     ///
-    /// As in Postgres the transaction can then only roll back, so that a body means the same on both engines.
+    /// As in Postgres the transaction can then only roll back, so that a body means the same on
+    /// both engines.
     private var failure: StorageError?
 
     /// - Parameters:
     ///   - database: The connection, in use by nobody else.
-    init(_ database: SQLiteDatabase, _ statements: SQLiteStatements, _ interruption: Interruption, isReading: Bool) {
+    init(
+        _ database: SQLiteDatabase, _ statements: SQLiteStatements, _ interruption: Interruption,
+        isReading: Bool
+    ) {
         (self.database, self.statements, self.interruption) = (database, statements, interruption)
         self.isReading = isReading
     }
 
     /// Lends the connection.
     ///
-    /// - Throws: What `body` throws, the failure of a statement that it ignored, or `CancellationError`.
+    /// - Throws: What `body` throws, the failure of a statement that it ignored, or
+    ///   `CancellationError`.
     func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
         watchInterruption(true)
         defer { watchInterruption(false) }
@@ -96,8 +104,8 @@ final class SQLiteConnection: StorageConnection {
         return try explaining(text) {
             let before = database.changes
             if numbers.count >= Self.manyRows { try database.execute(Self.settingsForManyRows) }
-            // One row at a time: SQLite keeps a journal of its own for a statement with more, which takes longer than
-            // it saves.
+            // One row at a time: SQLite keeps a journal of its own for a statement with more, which
+            // takes longer than it saves.
             let statement = try statements.ready(text, in: database)
             for number in numbers {
                 if interruption.isRequested { throw CancellationError() }
@@ -122,23 +130,27 @@ final class SQLiteConnection: StorageConnection {
 
     /// Whether running statements look for the interruption by themselves.
     ///
-    /// `sqlite3_interrupt` would only reach a statement that runs at that moment, not one that is about to begin.
+    /// `sqlite3_interrupt` would only reach a statement that runs at that moment, not one that is
+    /// about to begin.
     private func watchInterruption(_ isWatched: Bool) {
         guard isWatched else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
         sqlite3_progress_handler(
             database.handle, Self.stepsBetweenLooks,
             { context in
                 guard let context else { return 0 }
-                return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested ? 1 : 0
+                return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested
+                    ? 1 : 0
             }, Unmanaged.passUnretained(interruption).toOpaque())
     }
 
-    /// Tells the end of a statement that was asked to end from every other failure; preparing one may be ended too.
+    /// Tells the end of a statement that was asked to end from every other failure; preparing one
+    /// may be ended too.
     private func heedingInterruption<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as SQLiteError
-            where interruption.isRequested && [SQLITE_BUSY, SQLITE_INTERRUPT].contains(error.primary)
+            where interruption.isRequested
+            && [SQLITE_BUSY, SQLITE_INTERRUPT].contains(error.primary)
         {
             throw CancellationError()
         }
@@ -147,7 +159,9 @@ final class SQLiteConnection: StorageConnection {
     /// Does what a borrower asks for, unless it may ask for nothing more.
     private func explaining<Value>(_ sql: SQL, _ body: () throws -> Value) throws -> Value {
         if let failure { throw failure }
-        if isOver { throw StorageError(.closed, "use the database", because: "the transaction has ended") }
+        if isOver {
+            throw StorageError(.closed, "use the database", because: "the transaction has ended")
+        }
         if interruption.isRequested { throw CancellationError() }
         do {
             return try heedingInterruption(body)
@@ -164,7 +178,8 @@ final class SQLiteConnection: StorageConnection {
 final class SQLiteStatements {
     /// How many texts a generation has: enough for all that a mirror asks again and again.
     ///
-    /// Lists come in many lengths, and a worker that lives for months would collect a text for each.
+    /// Lists come in many lengths, and a worker that lives for months would collect a text for
+    /// each.
     private static let generation = 100
 
     private var recent: [String: SQLiteStatement] = [:]
@@ -175,7 +190,9 @@ final class SQLiteStatements {
     func ready(_ sql: SQL, in database: SQLiteDatabase) throws -> SQLiteStatement {
         let text = sql.textWithQuestionMarks
         if let statement = recent[text] { return statement }
-        let statement = try older.removeValue(forKey: text) ?? SQLiteStatement(text, isPersistent: true, in: database)
+        let statement =
+            try older.removeValue(forKey: text)
+            ?? SQLiteStatement(text, isPersistent: true, in: database)
         if recent.count >= Self.generation { (older, recent) = (recent, [:]) }
         recent[text] = statement
         return statement
@@ -188,11 +205,13 @@ final class SQLiteStatements {
 /// A prepared statement; owns SQLite's handle.
 final class SQLiteStatement {
     private let handle: OpaquePointer
-    /// Where the texts of the values lie one behind the other: SQLite reads them there, rather than copy each.
+    /// Where the texts of the values lie one behind the other: SQLite reads them there, rather than
+    /// copy each.
     private var texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// The answer's columns; none before the first row.
     private var columns: SQLRow.Columns = [:]
-    /// How often SQLite had prepared it anew when the names were read: then the tables have changed.
+    /// How often SQLite had prepared it anew when the names were read: then the tables have
+    /// changed.
     private var preparations: Int32 = 0
 
     /// More memory than that is not kept from one run to the next.
@@ -208,7 +227,8 @@ final class SQLiteStatement {
             var end: UnsafePointer<CChar>?
             let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
             let outcome = sqlite3_prepare_v3(database.handle, start, -1, flags, &handle, &end)
-            isMore = end.map { String(cString: $0).contains { !$0.isWhitespace && $0 != ";" } } ?? false
+            isMore =
+                end.map { String(cString: $0).contains { !$0.isWhitespace && $0 != ";" } } ?? false
             return outcome
         }
         guard outcome == SQLITE_OK, let handle, !isMore else {
@@ -228,7 +248,9 @@ final class SQLiteStatement {
     }
 
     /// Whether it changes nothing in the file.
-    var isReading: Bool { sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0 }
+    var isReading: Bool {
+        sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
+    }
 
     /// Gives it its values; it must have been reset.
     func bind(_ values: [SQLValue]) throws {
@@ -285,7 +307,8 @@ final class SQLiteStatement {
         case SQLITE_TEXT:
             // The length is that of the form asked for last.
             let start = sqlite3_column_text(handle, column)
-            let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+            let bytes = UnsafeBufferPointer(
+                start: start, count: Int(sqlite3_column_bytes(handle, column)))
             return .text(String(decoding: bytes, as: UTF8.self))
         default: throw StorageError(.decoding, "read a row", because: "a value is binary data")
         }
@@ -311,13 +334,16 @@ final class SQLiteStatement {
             guard let start = texts.baseAddress else { return SQLITE_NOMEM }
             let place = start + end
             let length = text.withUTF8 { bytes in
-                if let first = bytes.baseAddress { place.copyMemory(from: first, byteCount: bytes.count) }
+                if let first = bytes.baseAddress {
+                    place.copyMemory(from: first, byteCount: bytes.count)
+                }
                 return bytes.count
             }
             end += length
             // No destructor is SQLITE_STATIC: SQLite reads the text here.
             return sqlite3_bind_text64(
-                handle, index, place.assumingMemoryBound(to: CChar.self), UInt64(length), nil, UInt8(SQLITE_UTF8))
+                handle, index, place.assumingMemoryBound(to: CChar.self), UInt64(length), nil,
+                UInt8(SQLITE_UTF8))
         }
     }
 
@@ -325,5 +351,7 @@ final class SQLiteStatement {
         guard outcome == SQLITE_OK else { throw failure(outcome) }
     }
 
-    private func failure(_ outcome: Int32) -> SQLiteError { SQLiteError(outcome, sqlite3_db_handle(handle)) }
+    private func failure(_ outcome: Int32) -> SQLiteError {
+        SQLiteError(outcome, sqlite3_db_handle(handle))
+    }
 }

@@ -16,13 +16,17 @@ final class SQLiteDatabase {
     ///
     /// - Parameters:
     ///   - path: The file; without one, an empty database in memory.
-    ///   - whileLocked: Asked on the thread that waits for the lock of another process, with the number of tries so far;
-    ///     waits a while and says whether to try again.
+    ///   - whileLocked: Asked on the thread that waits for the lock of another process, with the
+    ///     number of tries so far; waits a while and says whether to try again.
     /// - Throws: ``SQLiteError``; that of a file which is no database, too.
-    init(path: String? = nil, isReading: Bool = false, whileLocked: @escaping (Int) -> Bool = { _ in false }) throws {
+    init(
+        path: String? = nil, isReading: Bool = false,
+        whileLocked: @escaping (Int) -> Bool = { _ in false }
+    ) throws {
         var handle: OpaquePointer?
         let access = isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        let outcome = sqlite3_open_v2(path ?? ":memory:", &handle, access | SQLITE_OPEN_NOMUTEX, nil)
+        let outcome = sqlite3_open_v2(
+            path ?? ":memory:", &handle, access | SQLITE_OPEN_NOMUTEX, nil)
         guard outcome == SQLITE_OK, let handle else {
             // A connection that could not be opened knows why, and is to be closed.
             let error = SQLiteError(outcome, handle)
@@ -36,7 +40,8 @@ final class SQLiteDatabase {
             handle,
             { context, tries in
                 guard let context else { return 0 }
-                return Unmanaged<Patience>.fromOpaque(context).takeUnretainedValue().goesOn(Int(tries)) ? 1 : 0
+                return Unmanaged<Patience>.fromOpaque(context).takeUnretainedValue().goesOn(
+                    Int(tries)) ? 1 : 0
             }, Unmanaged.passUnretained(self.whileLocked).toOpaque())
         try check(mirror_bot_sqlite_refuse_quoted_strings(handle))
         // SQLite opens the file itself only now.
@@ -55,7 +60,9 @@ final class SQLiteDatabase {
     /// Runs statements without values, and reads none of their rows.
     ///
     /// - Throws: ``SQLiteError``.
-    func execute(_ statements: String) throws { try check(sqlite3_exec(handle, statements, nil, nil, nil)) }
+    func execute(_ statements: String) throws {
+        try check(sqlite3_exec(handle, statements, nil, nil, nil))
+    }
 
     /// The first value of the first row, if it is a text.
     ///
@@ -63,7 +70,9 @@ final class SQLiteDatabase {
     func firstText(of text: String, _ values: [SQLValue] = []) throws -> String? {
         let statement = try SQLiteStatement(text, in: self)
         try statement.bind(values)
-        guard try statement.step(), case .text(let text) = try statement.value(0) else { return nil }
+        guard try statement.step(), case .text(let text) = try statement.value(0) else {
+            return nil
+        }
         return text
     }
 
@@ -76,7 +85,9 @@ final class SQLiteDatabase {
         }
         let outcome = sqlite3_backup_step(copy, -1)
         let end = sqlite3_backup_finish(copy)
-        guard outcome == SQLITE_DONE else { throw SQLiteError(end == SQLITE_OK ? outcome : end, other.handle) }
+        guard outcome == SQLITE_DONE else {
+            throw SQLiteError(end == SQLITE_OK ? outcome : end, other.handle)
+        }
     }
 
     private func check(_ outcome: Int32) throws {
@@ -101,6 +112,7 @@ struct SQLiteError: Error {
 
     /// What a connection, if there is one, says of its last call.
     init(_ code: Int32, _ connection: OpaquePointer?) {
-        self.init(code, because: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) })
+        self.init(
+            code, because: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) })
     }
 }

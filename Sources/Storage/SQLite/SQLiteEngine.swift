@@ -4,8 +4,8 @@ import Foundation
 
 /// SQLite: one connection for changes, and two for reading.
 ///
-/// Neither waits for the other, and a short look does not wait for a long one. The second for reading is opened when two
-/// read at once for the first time.
+/// Neither waits for the other, and a short look does not wait for a long one. The second for
+/// reading is opened when two read at once for the first time.
 ///
 /// WAL journal, `synchronous=FULL`, ten seconds of patience for another
 /// process, foreign keys off as in the Postgres tables, which declare none.
@@ -32,15 +32,20 @@ final class SQLiteEngine: StorageEngine {
     ///   - patience: How many seconds to wait for another process.
     ///   - other: Another database, whose tables statements name as those of `restored`.
     /// - Throws: ``StorageError`` or `CancellationError`.
-    static func open(path: String, patience: Double = 10, attaching other: String? = nil) async throws -> SQLiteEngine {
+    static func open(path: String, patience: Double = 10, attaching other: String? = nil)
+        async throws -> SQLiteEngine
+    {
         let name = "the database at \(path)"
         let writer = SQLiteClient(name: "sqlite-write", patience: patience) { whileLocked in
             let database = try SQLiteDatabase(path: path, whileLocked: whileLocked)
             guard try database.firstText(of: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw SQLiteError(SQLITE_ERROR, because: "its journal cannot be a write-ahead log there")
+                throw SQLiteError(
+                    SQLITE_ERROR, because: "its journal cannot be a write-ahead log there")
             }
             try database.execute("PRAGMA synchronous = FULL")
-            if let other { _ = try database.firstText(of: "ATTACH DATABASE ? AS restored", [.text(other)]) }
+            if let other {
+                _ = try database.firstText(of: "ATTACH DATABASE ? AS restored", [.text(other)])
+            }
             return database
         }
         let readers = (0..<2).map { _ in
@@ -52,7 +57,8 @@ final class SQLiteEngine: StorageEngine {
             try await writer.onThread { try SQLiteFile.prepare(path) }
             try await writer.open()
             try await readers[0].open()
-            return SQLiteEngine(writer: writer, readers: readers, name: name, file: SQLiteFile(openedAt: path))
+            return SQLiteEngine(
+                writer: writer, readers: readers, name: name, file: SQLiteFile(openedAt: path))
         }
     }
 
@@ -63,7 +69,8 @@ final class SQLiteEngine: StorageEngine {
         let client = SQLiteClient.inMemory(name: "sqlite-memory")
         return try await mappingErrors("open a database in memory") {
             try await client.open()
-            return SQLiteEngine(writer: client, readers: [client], name: "a database in memory", file: nil)
+            return SQLiteEngine(
+                writer: client, readers: [client], name: "a database in memory", file: nil)
         }
     }
 
@@ -110,14 +117,16 @@ final class SQLiteEngine: StorageEngine {
                 try await copy.run(nil, isReading: false) { connection in
                     // One file, without a log beside it, which says what it is a copy of.
                     _ = try connection.query("PRAGMA journal_mode = DELETE")
-                    _ = try connection.query("PRAGMA application_id = \(unsafe: "\(DatabaseCopy.application)")")
+                    _ = try connection.query(
+                        "PRAGMA application_id = \(unsafe: "\(DatabaseCopy.application)")")
                     _ = try connection.query("PRAGMA user_version = \(unsafe: "\(number)")")
                     try connection.requireUndamaged(operation)
                 }
             } catch let error as SQLiteError where error.primary == SQLITE_FULL {
                 // Not the disk of the database.
                 let fault = FileFault(ENOSPC, at: path)
-                throw StorageError(.full, operation, because: "\(fault), or name a file on another disk")
+                throw StorageError(
+                    .full, operation, because: "\(fault), or name a file on another disk")
             }
             await copy.close()
             try await writer.onThread { try SQLiteFile.publish(partial, as: path, operation) }
@@ -126,10 +135,11 @@ final class SQLiteEngine: StorageEngine {
 
     func close() async {
         for reader in readers { await reader.close() }
-        // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks it. Whoever uses
-        // the file still is not waited for: the last to close does this.
+        // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks
+        // it. Whoever uses the file still is not waited for: the last to close does this.
         let isSame = file.map { (try? $0.check("close")) != nil } ?? false
-        await writer.close(with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
+        await writer.close(
+            with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
     }
 
     private static func mappingErrors<Value>(
@@ -145,7 +155,8 @@ final class SQLiteEngine: StorageEngine {
 
 /// One connection on a thread of its own; calls run one after the other.
 private final class SQLiteClient: @unchecked Sendable {
-    // Unchecked because `cache` is only touched by the executor's one thread, and `state` only while `lock` is held.
+    // Unchecked because `cache` is only touched by the executor's one thread, and `state` only
+    // while `lock` is held.
     private let executor: ThreadExecutor
     private let interruption = Interruption()
     private let patience: Double
@@ -165,7 +176,8 @@ private final class SQLiteClient: @unchecked Sendable {
     ///   - make: Opens the connection.
     init(
         name: String, patience: Double,
-        _ make: @escaping @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
+        _ make:
+            @escaping @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     ) {
         executor = ThreadExecutor(name: name)
         (self.patience, self.make) = (patience, make)
@@ -188,8 +200,9 @@ private final class SQLiteClient: @unchecked Sendable {
 
     /// The connection, opened if it is not open; call on the thread.
     ///
-    /// A file is locked while another process makes, recovers or closes it. SQLite does not call the busy handler for some of
-    /// these locks, so this method tries again itself, for `patience` seconds.
+    /// A file is locked while another process makes, recovers or closes it. SQLite does not call
+    /// the busy handler for some of these locks, so this method tries again itself, for `patience`
+    /// seconds.
     private func connection() throws -> SQLiteDatabase {
         let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
         if let opened { return opened }
@@ -208,7 +221,8 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    /// Waits a moment for a lock on the thread that SQLite asks; false if it was tried long enough, or the work is to end.
+    /// Waits a moment for a lock on the thread that SQLite asks; false if it was tried long enough,
+    /// or the work is to end.
     private var waitsForLock: (Int) -> Bool {
         let most = Int(patience * 1_000) / Self.pause
         return { [interruption] tries in
@@ -224,14 +238,16 @@ private final class SQLiteClient: @unchecked Sendable {
     ///   - begin: What begins its transaction; nil for a single statement.
     /// - Throws: What `body` throws, ``SQLiteError``, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
-        _ begin: SQL?, isReading: Bool, _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
+        _ begin: SQL?, isReading: Bool,
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
         after check: @escaping @Sendable () throws -> Void = {}
     ) async throws -> Value {
         lock.withLock { state.calls += 1 }
         defer { lock.withLock { state.calls -= 1 } }
         return try await onThread { [self] in
             try check()
-            let connection = SQLiteConnection(try connection(), cache, interruption, isReading: isReading)
+            let connection = SQLiteConnection(
+                try connection(), cache, interruption, isReading: isReading)
             if let begin { try connection.control(begin) }
             do {
                 let value = try connection.lend(to: body)
@@ -251,7 +267,8 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection after the calls in progress, and after last statements if there are some; idempotent.
+    /// Ends the connection after the calls in progress, and after last statements if there are
+    /// some; idempotent.
     func close(with statements: String? = nil) async {
         await executor.shutdown { [self] in
             let database = lock.withLock {
@@ -259,13 +276,17 @@ private final class SQLiteClient: @unchecked Sendable {
                 return state.opened.take()
             }
             if let statements { try? database?.execute(statements) }
-            // Without a statement that is ready, the connection is closed when this is the last that holds it.
+            // Without a statement that is ready, the connection is closed when this is the last
+            // that holds it.
             cache.removeAll()
         }
     }
 
-    /// Runs blocking work; cancelling the task ends the statement that runs then, or the wait for a lock.
-    func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    /// Runs blocking work; cancelling the task ends the statement that runs then, or the wait for a
+    /// lock.
+    func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
         do {
             return try await executor.run(interrupting: interruption, work)
         } catch is CancellationError where !Task.isCancelled {
@@ -280,8 +301,10 @@ extension StorageError {
     /// SQLite's codes in our words.
     init(_ error: SQLiteError, _ operation: String) {
         let code = Self.code(error)
-        // SQLite's message is that of a connection's last call, which may be another one that went well.
-        let isSaid = error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
+        // SQLite's message is that of a connection's last call, which may be another one that went
+        // well.
+        let isSaid =
+            error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
         let message = isSaid ? error.message : Self.causes.first { $0.code == error.primary }?.cause
         let known = Self.adviceByResult.first { $0.code == error.code }?.advice
         let advice = known ?? Self.advice[code]
@@ -293,12 +316,15 @@ extension StorageError {
 
     /// The causes of SQLite's result codes, for errors without a message.
     private static let causes: [(code: Int32, cause: String)] = [
-        (SQLITE_FULL, "the disk is full"), (SQLITE_NOMEM, "there is no memory left"), (SQLITE_BUSY, "it is locked"),
+        (SQLITE_FULL, "the disk is full"), (SQLITE_NOMEM, "there is no memory left"),
+        (SQLITE_BUSY, "it is locked"),
         (SQLITE_LOCKED, "it is locked"), (SQLITE_READONLY, "it cannot be written"),
         (SQLITE_PERM, "permission denied"),
         (SQLITE_CORRUPT, "the file is damaged"), (SQLITE_NOTADB, "the file is no database"),
-        (SQLITE_IOERR, "the disk could not be read or written"), (SQLITE_CANTOPEN, "the file cannot be opened"),
-        (SQLITE_PROTOCOL, "it is locked by other processes"), (SQLITE_INTERRUPT, "it was interrupted"),
+        (SQLITE_IOERR, "the disk could not be read or written"),
+        (SQLITE_CANTOPEN, "the file cannot be opened"),
+        (SQLITE_PROTOCOL, "it is locked by other processes"),
+        (SQLITE_INTERRUPT, "it was interrupted"),
     ]
 
     private static let fileLimit =
@@ -307,7 +333,8 @@ extension StorageError {
     /// Where the cause is known better.
     private static let adviceByResult: [(code: Int32, advice: String)] = [
         (SQLITE_NOMEM, "give this process more memory"),
-        (SQLITE_IOERR | 3 << 8, fileLimit), (SQLITE_IOERR | 4 << 8, fileLimit), (SQLITE_IOERR | 6 << 8, fileLimit),
+        (SQLITE_IOERR | 3 << 8, fileLimit), (SQLITE_IOERR | 4 << 8, fileLimit),
+        (SQLITE_IOERR | 6 << 8, fileLimit),
         (SQLITE_IOERR | 19 << 8, fileLimit),
     ]
 

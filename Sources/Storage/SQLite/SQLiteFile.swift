@@ -1,6 +1,7 @@
 import Foundation
 
-/// The file of an embedded database, its folder and its companions, as they were when it was opened.
+/// The file of an embedded database, its folder and its companions, as they were when it was
+/// opened.
 ///
 /// SQLite goes on with open files that have lost their names: what is written
 /// then is gone with the process, and another process may write elsewhere at
@@ -12,13 +13,14 @@ struct SQLiteFile: Sendable {
     /// - Parameter path: A database that is open, with its log beside it.
     init(openedAt path: String) {
         self.path = path
-        identities = [path, "\(path)-wal", "\(path)-shm"].map { ($0, Self.identity(of: $0)) }.filter { !$0.1.isEmpty }
+        identities = [path, "\(path)-wal", "\(path)-shm"].map { ($0, Self.identity(of: $0)) }.filter
+        { !$0.1.isEmpty }
     }
 
     /// Makes sure that the names still belong to the files that are open.
     ///
-    /// - Throws: ``StorageError`` with code `.unavailable` for a database that is gone, so that it can be put back, or
-    ///   `.replaced`.
+    /// - Throws: ``StorageError`` with code `.unavailable` for a database that is gone, so that it
+    ///   can be put back, or `.replaced`.
     func check(_ operation: String) throws(StorageError) {
         for (name, identity) in identities {
             let found = Self.identity(of: name)
@@ -26,12 +28,16 @@ struct SQLiteFile: Sendable {
             if name == path, found.isEmpty {
                 throw StorageError(
                     .unavailable, operation,
-                    because: "the file was removed while it was in use; put it back, or restart to begin without it")
+                    because:
+                        "the file was removed while it was in use; put it back, or restart to begin without it"
+                )
             }
             let subject = name == path ? "the file" : name
             throw StorageError(
                 .replaced, operation,
-                because: "\(subject) was removed or replaced while it was in use; restart to use what is there now")
+                because:
+                    "\(subject) was removed or replaced while it was in use; restart to use what is there now"
+            )
         }
     }
 
@@ -50,12 +56,16 @@ struct SQLiteFile: Sendable {
         }
         try makeFolder(of: path, operation)
         var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-            throw StorageError(.configuration, operation, because: "it is a folder; name a file in it")
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+        {
+            throw StorageError(
+                .configuration, operation, because: "it is a folder; name a file in it")
         }
         try checkOwners(path, operation)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path), isHome: true) }
+        guard descriptor >= 0 else {
+            throw failure(operation, FileFault(errno, at: path), isHome: true)
+        }
         close(descriptor)
     }
 
@@ -73,10 +83,13 @@ struct SQLiteFile: Sendable {
     }
 
     /// Gives a whole file, once it is on disk, its name, unless something has that name by now.
-    static func publish(_ partial: String, as path: String, _ operation: String) throws(StorageError) {
+    static func publish(_ partial: String, as path: String, _ operation: String)
+        throws(StorageError)
+    {
         try flush(partial, operation)
         guard renameToNew(partial, path) else {
-            throw errno == EEXIST ? exists(operation) : failure(operation, FileFault(errno, at: path))
+            throw errno == EEXIST
+                ? exists(operation) : failure(operation, FileFault(errno, at: path))
         }
         try flush((path as NSString).deletingLastPathComponent, operation)
     }
@@ -87,7 +100,9 @@ struct SQLiteFile: Sendable {
         guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
         defer { close(descriptor) }
         // Some file systems know no such thing for a folder.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure(operation, FileFault(errno, at: path)) }
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw failure(operation, FileFault(errno, at: path))
+        }
     }
 
     /// Makes the folder of a file, private, where it does not exist.
@@ -103,9 +118,12 @@ struct SQLiteFile: Sendable {
     /// Makes an empty private file beside a database, in a private folder, that may become it.
     static func makeDraft(of path: String, _ operation: String) throws(StorageError) -> String {
         try makeFolder(of: path, operation)
-        let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+        let (folder, name) = (
+            (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent
+        )
         removeOldDrafts(in: folder, named: "\(name).restored-")
-        return try makePartial(of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
+        return try makePartial(
+            of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
     }
 
     /// Age in seconds after which a draft is of a process that was killed.
@@ -146,14 +164,18 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// Gives a whole file the place of another one, which gets a further name first: the place is never empty.
+    /// Gives a whole file the place of another one, which gets a further name first: the place is
+    /// never empty.
     ///
     /// A log beside the old file goes with it, for SQLite would take it for the new one's.
-    static func exchange(_ draft: String, _ path: String, _ aside: String?, _ operation: String) throws(StorageError) {
+    static func exchange(_ draft: String, _ path: String, _ aside: String?, _ operation: String)
+        throws(StorageError)
+    {
         try flush(draft, operation)
         if let aside {
             for suffix in ["-wal", ""] where FileManager.default.fileExists(atPath: path + suffix) {
-                // Where the file system has no links, the copy takes the room of another database for a moment.
+                // Where the file system has no links, the copy takes the room of another database
+                // for a moment.
                 if link(path + suffix, aside + suffix) != 0 {
                     guard errno != EEXIST else { throw exists(operation) }
                     let partial = try makePartial(of: aside + suffix, operation)
@@ -174,7 +196,9 @@ struct SQLiteFile: Sendable {
     }
 
     private static func exists(_ operation: String) -> StorageError {
-        StorageError(.configuration, operation, because: "there is a file of that name already; choose another one")
+        StorageError(
+            .configuration, operation,
+            because: "there is a file of that name already; choose another one")
     }
 
     /// Refuses what others own or can change: they would read and decide what the bot says.
@@ -192,16 +216,18 @@ struct SQLiteFile: Sendable {
     private static func failure(
         _ operation: String, _ fault: FileFault, before: String = "", isHome: Bool = false
     ) -> StorageError {
-        let code: StorageError.Code = fault.isRefusal ? .readOnly : fault.isLackOfRoom ? .full : .unavailable
-        let names = isHome && !fault.isLackOfRoom ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
+        let code: StorageError.Code =
+            fault.isRefusal ? .readOnly : fault.isLackOfRoom ? .full : .unavailable
+        let names =
+            isHome && !fault.isLackOfRoom ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
         return StorageError(code, operation, because: "\(before)\(fault)\(names)")
     }
 }
 
 /// Gives a file another name unless something has that; `errno` is then `EEXIST`.
 ///
-/// A link, other than a rename, does not replace what came meanwhile. Where the file system has no links, as on many
-/// memory sticks, an empty file takes the name first.
+/// A link, other than a rename, does not replace what came meanwhile. Where the file system has no
+/// links, as on many memory sticks, an empty file takes the name first.
 ///
 /// - Parameters:
 ///   - path: The file; where links are made it keeps this name too.

@@ -1,12 +1,15 @@
 import Foundation
 
-/// A drawing of a page: SVG made on the server, with a title and one sentence that tells its finding.
+/// A drawing of a page: SVG made on the server, with a title and one sentence that tells its
+/// finding.
 ///
-/// The same numbers stand in a table or a list beside it. It has no styles of its own: its classes are those of `style.css`.
+/// The same numbers stand in a table or a list beside it. It has no styles of its own: its classes
+/// are those of `style.css`.
 struct Drawing: Sendable {
     /// How the drawing takes its width.
     enum Size: Sendable {
-        /// As wide as there is room, and so many pixels high; its shapes measure across in per cent.
+        /// As wide as there is room, and so many pixels high; its shapes measure across in per
+        /// cent.
         case stretched(height: Int)
         /// Scaled as a whole; the box is `minX minY width height`.
         case scaled(box: String)

@@ -5,7 +5,8 @@ import Outbox
 
 /// How a favorite rate comes about: a row for each word, whose bar begins where the last one ended.
 ///
-/// Across stands the logarithm of the rate: zero as a thin line, the threshold as a thick one, through all rows.
+/// Across stands the logarithm of the rate: zero as a thin line, the threshold as a thick one,
+/// through all rows.
 struct StepBars: Sendable {
     /// A row of the table.
     struct Row: Sendable {
@@ -28,20 +29,24 @@ struct StepBars: Sendable {
     init(_ judgement: ExplainReport.Judgement) {
         var steps = Self.strongest(of: judgement.features).map { feature in
             (
-                name: Self.name(of: feature), counts: Self.counts(feature.favorites, feature.normals),
+                name: Self.name(of: feature),
+                counts: Self.counts(feature.favorites, feature.normals),
                 adds: feature.logOdds
             )
         }
         let base = judgement.baseLogOdds
         if let base {
-            steps.insert(("any post", Self.counts(judgement.favorites, judgement.normals), base), at: 0)
+            steps.insert(
+                ("any post", Self.counts(judgement.favorites, judgement.normals), base), at: 0)
         }
         let limit = judgement.threshold > 0 ? log(judgement.threshold) : 0
         var ends = [0.0]
         for step in steps { ends.append((ends.last ?? 0) + (step.adds.isFinite ? step.adds : 0)) }
         let (low, high) = (min(ends.min() ?? 0, limit), max(ends.max() ?? 0, limit))
         // A margin on both sides keeps lines at the ends in sight.
-        let (start, width) = (low - (high - low) * 0.02, max((high - low) * 1.04, .leastNormalMagnitude))
+        let (start, width) = (
+            low - (high - low) * 0.02, max((high - low) * 1.04, .leastNormalMagnitude)
+        )
         func place(_ value: Double) -> Double { (value - start) / width * 100 }
         rows = steps.enumerated().map { index, step in
             let (from, to) = (place(ends[index]), place(ends[index + 1]))
@@ -71,7 +76,9 @@ struct StepBars: Sendable {
     private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
         let features = Explanation.Feature.grouped(features).flatMap(\.features)
         guard features.count > most else { return features }
-        let ranked = features.indices.sorted { abs(features[$0].logOdds) > abs(features[$1].logOdds) }
+        let ranked = features.indices.sorted {
+            abs(features[$0].logOdds) > abs(features[$1].logOdds)
+        }
         let (kept, others) = (ranked.prefix(most - 1).sorted(), ranked.dropFirst(most - 1))
         let sum = Explanation.Feature(
             name: "", logOdds: others.reduce(0) { $0 + features[$1].logOdds },
@@ -90,8 +97,8 @@ struct StepBars: Sendable {
     }
 }
 
-/// Whether the classifier knows how sure it is: a dot for each tenth of the chances that it told, by how often they came
-/// true.
+/// Whether the classifier knows how sure it is: a dot for each tenth of the chances that it told,
+/// by how often they came true.
 struct CalibrationPlot: Sendable {
     private static let (left, right, top, bottom) = (40.0, 320.0, 20.0, 300.0)
     private static let largest = 12.0
@@ -104,7 +111,8 @@ struct CalibrationPlot: Sendable {
 
     var drawing: Drawing {
         Drawing(
-            name: "cal", title: "Does it know how sure it is?", finding: finding, size: .scaled(box: "0 0 336 340"),
+            name: "cal", title: "Does it know how sure it is?", finding: finding,
+            size: .scaled(box: "0 0 336 340"),
             body: grid + lines + dots + [
                 "<text x=\"180\" y=\"336\" text-anchor=\"middle\">chance that was told, %</text>",
                 "<text x=\"44\" y=\"14\">favorites among them, %</text>",
@@ -126,8 +134,12 @@ struct CalibrationPlot: Sendable {
         return parts.joined(separator: "; ") + ". The table has all."
     }
 
-    private static func x(_ share: Double) -> Double { left + (right - left) * max(0, min(1, share)) }
-    private static func y(_ share: Double) -> Double { bottom - (bottom - top) * max(0, min(1, share)) }
+    private static func x(_ share: Double) -> Double {
+        left + (right - left) * max(0, min(1, share))
+    }
+    private static func y(_ share: Double) -> Double {
+        bottom - (bottom - top) * max(0, min(1, share))
+    }
 
     private var grid: [Markup] {
         stride(from: 0, through: 100, by: 25).map { number in

@@ -2,10 +2,11 @@ import Control
 import Foundation
 import Posts
 
-/// The hours of human and bot as a dial of 24 hours with noon on top, so that day is above and night below.
+/// The hours of human and bot as a dial of 24 hours with noon on top, so that day is above and
+/// night below.
 ///
-/// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale. In the middle stands
-/// how alike they are.
+/// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale.
+/// In the middle stands how alike they are.
 struct Dial: Sendable {
     private static let (outer, ring, inner) = (95.0, 92.0, 89.0)
     /// The length of the longest spoke.
@@ -22,7 +23,10 @@ struct Dial: Sendable {
         Drawing(
             name: "clock", title: "The hours of human and bot", finding: finding,
             size: .scaled(box: "-176 -176 352 352"),
-            body: circles + [spokes(human, .human), spokes(bot, .bot), "<circle class=\"axis\" r=\"\(Self.ring)\"/>"]
+            body: circles + [
+                spokes(human, .human), spokes(bot, .bot),
+                "<circle class=\"axis\" r=\"\(Self.ring)\"/>",
+            ]
                 + hand + hours + middle)
     }
 
@@ -38,11 +42,15 @@ struct Dial: Sendable {
         case (let human?, nil):
             sentences.append("The human posts most \(Self.words(human)); the bot has no posts yet.")
         case (nil, let bot?):
-            sentences.append("The bot posts most \(Self.words(bot)); no posts of the human are archived.")
+            sentences.append(
+                "The bot posts most \(Self.words(bot)); no posts of the human are archived.")
         case (let human?, let bot?):
-            sentences.append("The human posts most \(Self.words(human)); the bot \(Self.words(bot)).")
+            sentences.append(
+                "The human posts most \(Self.words(human)); the bot \(Self.words(bot)).")
             if let silence {
-                sentences.append("Both are silent from \(silence.lowerBound):00 to \(silence.upperBound % 24):00.")
+                sentences.append(
+                    "Both are silent from \(silence.lowerBound):00 to \(silence.upperBound % 24):00."
+                )
             }
         }
         return (sentences + ["The table has every number."]).joined(separator: " ")
@@ -52,7 +60,8 @@ struct Dial: Sendable {
         "from \(busiest.hour):00 on, \(Words.percent(busiest.share, digits: 1))"
     }
 
-    /// The longest time in which neither ever posts, from an hour to an hour that may be after midnight; nil for none.
+    /// The longest time in which neither ever posts, from an hour to an hour that may be after
+    /// midnight; nil for none.
     private var silence: ClosedRange<Int>? {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
@@ -61,7 +70,9 @@ struct Dial: Sendable {
             if isSilent[hour % 24] {
                 begin = begin ?? hour
             } else if let first = begin {
-                if hour - first > (longest.map { $0.upperBound - $0.lowerBound } ?? 0) { longest = first...hour }
+                if hour - first > (longest.map { $0.upperBound - $0.lowerBound } ?? 0) {
+                    longest = first...hour
+                }
                 begin = nil
             }
         }
@@ -87,8 +98,11 @@ struct Dial: Sendable {
         var path = ""
         for (hour, share) in rhythm.shares.enumerated() where share > 0 {
             let length = Self.length * share / top
-            let (from, to) = side == .human ? (Self.outer, Self.outer + length) : (Self.inner, Self.inner - length)
-            path += "M\(Self.point(from, hour: Double(hour) + 0.5))L\(Self.point(to, hour: Double(hour) + 0.5))"
+            let (from, to) =
+                side == .human
+                ? (Self.outer, Self.outer + length) : (Self.inner, Self.inner - length)
+            path +=
+                "M\(Self.point(from, hour: Double(hour) + 0.5))L\(Self.point(to, hour: Double(hour) + 0.5))"
         }
         return side == .human
             ? "<path class=\"hl\" stroke-width=\"11\" d=\"\(path)\"/>"
@@ -98,7 +112,9 @@ struct Dial: Sendable {
     private var hand: [Markup] {
         guard let now else { return [] }
         let hour = Double(now.value) / 60
-        return ["<path class=\"now\" d=\"M\(Self.point(36, hour: hour))L\(Self.point(150, hour: hour))\"/>"]
+        return [
+            "<path class=\"now\" d=\"M\(Self.point(36, hour: hour))L\(Self.point(150, hour: hour))\"/>"
+        ]
     }
 
     private var hours: [Markup] {
@@ -131,7 +147,8 @@ struct Dial: Sendable {
     }
 }
 
-/// The week as 7 rows of 24 cells: in each the human above and the bot below, the stronger the color the more posts.
+/// The week as 7 rows of 24 cells: in each the human above and the bot below, the stronger the
+/// color the more posts.
 struct WeekGrid: Sendable {
     private static let strengths = 5
     private static let (top, row, cell) = (20, 30, 25)
@@ -152,18 +169,23 @@ struct WeekGrid: Sendable {
             "A row for each weekday, a column for each hour; in each cell the human above and the bot below, the stronger "
             + "the color the more posts."
         let peaks = [("The human", human), ("The bot", bot)].map { who, rhythm in
-            rhythm.busiestOfWeek.map { "\(who) posts most on \(Self.names[$0.day])s from \($0.hour):00 on." }
+            rhythm.busiestOfWeek.map {
+                "\(who) posts most on \(Self.names[$0.day])s from \($0.hour):00 on."
+            }
                 ?? "\(who) has no posts."
         }
         return ([head] + peaks + ["The tables have every number."]).joined(separator: " ")
     }
 
-    private static let names = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let names = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
 
     private var hours: [Markup] {
         stride(from: 0, to: 24, by: 3).map { hour in
             let x = Self.left + (100 - Self.left) * Double(hour) / 24
-            return "<text\(hour % 6 == 0 ? "" : " class=\"wide-only\"" as Markup) x=\"\(x)%\" y=\"11\">\(hour)</text>"
+            return
+                "<text\(hour % 6 == 0 ? "" : " class=\"wide-only\"" as Markup) x=\"\(x)%\" y=\"11\">\(hour)</text>"
         }
     }
 
@@ -181,19 +203,24 @@ struct WeekGrid: Sendable {
     private var cells: Markup {
         var paths: [Markup] = []
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
-            // Each side has its own strengths: the few posts of a new bot would make the human's pale.
+            // Each side has its own strengths: the few posts of a new bot would make the human's
+            // pale.
             let top = Double(max(1, week.joined().max() ?? 1))
             for strength in 1...Self.strengths {
                 var path = ""
                 for (day, hours) in week.enumerated() {
                     for (hour, posts) in hours.enumerated()
-                    where posts > 0 && Int((Double(posts) / top * Double(Self.strengths)).rounded(.up)) == strength {
+                    where posts > 0
+                        && Int((Double(posts) / top * Double(Self.strengths)).rounded(.up))
+                            == strength
+                    {
                         path += "M\(hour) \(y + day * Self.row)h.94"
                     }
                 }
                 let opacity = 0.33 + 0.67 * Double(strength - 1) / Double(Self.strengths - 1)
                 guard !path.isEmpty else { continue }
-                paths.append("<path class=\"\(side)\" stroke-opacity=\"\(opacity)\" d=\"\(path)\"/>")
+                paths.append(
+                    "<path class=\"\(side)\" stroke-opacity=\"\(opacity)\" d=\"\(path)\"/>")
             }
         }
         return """
@@ -230,7 +257,8 @@ struct DayBars: Sendable {
             "<text x=\"\(Double(index) * step)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"
         }
         return Drawing(
-            name: "days", title: "The last four weeks", finding: finding, size: .stretched(height: 152),
+            name: "days", title: "The last four weeks", finding: finding,
+            size: .stretched(height: 152),
             body: [
                 "<text x=\"0\" y=\"12\">human</text><text x=\"0\" y=\"130\">bot</text>",
                 bars("h", \.humanPosts, isAbove: true), bars("b", \.posts, isAbove: false),
@@ -239,13 +267,17 @@ struct DayBars: Sendable {
     }
 
     private var finding: String {
-        guard let first = days.first, let last = days.last else { return "There are no days to show yet." }
+        guard let first = days.first, let last = days.last else {
+            return "There are no days to show yet."
+        }
         let (human, bot) = (days.reduce(0) { $0 + $1.humanPosts }, days.reduce(0) { $0 + $1.posts })
         let head =
             "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
             + "human, \(Words.number(bot)) of the bot."
-        guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0 else { return head }
-        return head + " The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
+        guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0
+        else { return head }
+        return head
+            + " The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
     }
 }
 
@@ -257,7 +289,9 @@ extension StatsReport.Rhythm {
 
     /// The hour in which the most posts come, and their share; nil without posts.
     var busiest: (hour: Int, share: Double)? {
-        guard posts > 0, let most = hours.max(), let hour = hours.firstIndex(of: most) else { return nil }
+        guard posts > 0, let most = hours.max(), let hour = hours.firstIndex(of: most) else {
+            return nil
+        }
         return (hour, Double(most) / Double(posts))
     }
 

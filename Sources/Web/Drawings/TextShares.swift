@@ -21,16 +21,20 @@ struct TextShares: Sendable {
         var (bars, x) = ([Markup](), 0.0)
         for part in shown {
             let width = room * Double(part.number) / all
-            bars.append("<rect class=\"\(part.side)\" x=\"\(x)%\" y=\"0\" width=\"\(width)%\" height=\"28\"/>")
+            bars.append(
+                "<rect class=\"\(part.side)\" x=\"\(x)%\" y=\"0\" width=\"\(width)%\" height=\"28\"/>"
+            )
             x += width + Self.gap
         }
         return Drawing(
-            name: "texts", title: "What the texts are good for", finding: finding, size: .stretched(height: 28),
+            name: "texts", title: "What the texts are good for", finding: finding,
+            size: .stretched(height: 28),
             body: bars)
     }
 
     private var finding: String {
         let known = parts.map { "\(Words.number($0.number)) \($0.words)" }.joined(separator: ", ")
-        return texts.unjudged > 0 ? "\(known), \(Words.number(texts.unjudged)) not looked at yet." : known + "."
+        return texts.unjudged > 0
+            ? "\(known), \(Words.number(texts.unjudged)) not looked at yet." : known + "."
     }
 }

@@ -18,14 +18,21 @@ enum FavoritesPage: MirrorPage {
     /// The longest text that is judged, in characters: more than any network takes.
     private static let longest = 30_000
 
-    private static func page(_ request: MirrorRequest) async throws -> WebReply { try await page(request, judged: nil) }
+    private static func page(_ request: MirrorRequest) async throws -> WebReply {
+        try await page(request, judged: nil)
+    }
 
-    private static func page(_ request: MirrorRequest, judged: ExplainReport?) async throws -> WebReply {
-        let reporter = StatsReporter(mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.kept)
-        let classifier = try await StatusReporter(mirror: request.mirror, countsAll: false).classifier()
+    private static func page(_ request: MirrorRequest, judged: ExplainReport?) async throws
+        -> WebReply
+    {
+        let reporter = StatsReporter(
+            mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.kept)
+        let classifier = try await StatusReporter(mirror: request.mirror, countsAll: false)
+            .classifier()
         let taste = try await reporter.taste()
         let context = context(
-            classifier, taste, threshold: request.mirror.configuration.favorites.threshold, judged: judged,
+            classifier, taste, threshold: request.mirror.configuration.favorites.threshold,
+            judged: judged,
             of: request)
         return .page(PageContent(templates[0], in: section, context))
     }
@@ -37,7 +44,8 @@ enum FavoritesPage: MirrorPage {
                 throw ChangeRefusal(.unusable, "write what the post would say")
             }
             guard text.count <= longest else {
-                throw ChangeRefusal(.unusable, "the text is longer than \(Words.number(longest)) characters")
+                throw ChangeRefusal(
+                    .unusable, "the text is longer than \(Words.number(longest)) characters")
             }
             let author: (id: AccountID, handle: String)? =
                 if let name = request.form.typed("author") {
@@ -56,7 +64,8 @@ enum FavoritesPage: MirrorPage {
         judged: ExplainReport?, of request: MirrorRequest
     ) -> PageContext {
         context(
-            classifier, taste, threshold: threshold, judged: judged, words: request.words, base: request.base,
+            classifier, taste, threshold: threshold, judged: judged, words: request.words,
+            base: request.base,
             token: request.access.isReadOnly ? nil : request.hidden(),
             typed: (request.form["text"] ?? "", request.form["author"] ?? ""))
     }
@@ -66,12 +75,14 @@ enum FavoritesPage: MirrorPage {
     ///   - typed: The text and the author that were typed.
     static func context(
         _ classifier: StatusReport.ClassifierState?, _ taste: StatsReport.Taste, threshold: Double,
-        judged: ExplainReport?, words: Words, base: String, token: Markup?, typed: (text: String, author: String)
+        judged: ExplainReport?, words: Words, base: String, token: Markup?,
+        typed: (text: String, author: String)
     ) -> PageContext {
         guard let classifier, classifier.waiting == nil, taste.problem == nil else {
             let problem = classifier?.waiting ?? taste.problem ?? "what was learned cannot be read"
             return [
-                "base": .text(base), "waiting": .text(Words.capitalized(problem) + "."), "learned": .none,
+                "base": .text(base), "waiting": .text(Words.capitalized(problem) + "."),
+                "learned": .none,
             ]
         }
         let measure = taste.measure
@@ -91,13 +102,16 @@ enum FavoritesPage: MirrorPage {
             "judged": .fields(judged.map { judgement($0) }),
             "wordsFor": .fields(table(taste.wordsFor, "for", strongest)),
             "wordsAgainst": .fields(table(taste.wordsAgainst, "against", strongest)),
-            "calibration": .fields(calibration.map { plot($0) }), "hasAuthors": .flag(!taste.authors.isEmpty),
+            "calibration": .fields(calibration.map { plot($0) }),
+            "hasAuthors": .flag(!taste.authors.isEmpty),
             "authors": .list(
                 taste.authors.map { author in
                     [
                         "name": .text(ListWords.cut(Words.cut(author.name, to: 80), 160)),
-                        "query": .text(WebFields.encoded(String(author.name.drop { $0 == "@" }.prefix(60)))),
-                        "favorites": .number(Int(author.favorites)), "others": .number(Int(author.normals)),
+                        "query": .text(
+                            WebFields.encoded(String(author.name.drop { $0 == "@" }.prefix(60)))),
+                        "favorites": .number(Int(author.favorites)),
+                        "others": .number(Int(author.normals)),
                         "given": .number(author.given),
                     ]
                 }),
@@ -107,16 +121,21 @@ enum FavoritesPage: MirrorPage {
 
     private static func measured(_ measure: ClassifierMeasure?, _ words: Words) -> String {
         guard let measure else { return "How often that is right was not measured yet." }
-        return "Right and found as measured \(words.moment(measure.measured)), on \(Words.count(measure.posts, "post"))"
+        return
+            "Right and found as measured \(words.moment(measure.measured)), on \(Words.count(measure.posts, "post"))"
             + " of which \(Words.number(measure.favorites)) were favorites."
     }
 
-    private static func table(_ words: [StatsReport.Word], _ side: String, _ strongest: Double) -> PageContext {
+    private static func table(_ words: [StatsReport.Word], _ side: String, _ strongest: Double)
+        -> PageContext
+    {
         let rows = words.map { word in
             [
                 "word": .text(ListWords.cut(Words.cut(word.word, to: 60), 120)),
-                "bar": .markup(Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
-                "seen": .text("\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
+                "bar": .markup(
+                    Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
+                "seen": .text(
+                    "\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
                 "example": .text(word.example.map { ListWords.cut(Words.cut($0, to: 90), 270) }),
             ] as PageContext
         }
@@ -129,7 +148,8 @@ enum FavoritesPage: MirrorPage {
             "bins": .list(
                 measure.calibration.map { bin in
                     [
-                        "told": .text(Words.percent(bin.predicted)), "came": .text(Words.percent(bin.observed)),
+                        "told": .text(Words.percent(bin.predicted)),
+                        "came": .text(Words.percent(bin.observed)),
                         "posts": .number(bin.posts),
                     ]
                 }),
@@ -143,17 +163,23 @@ enum FavoritesPage: MirrorPage {
             case .suggestion: "It would wait for you."
             case .nothing, nil: "The bot would leave it alone."
             }
-        let rate = report.judgementNow.map { "Rate \(Words.rate($0.rate)). " + Words.chance(ofRate: $0.rate) }
+        let rate = report.judgementNow.map {
+            "Rate \(Words.rate($0.rate)). " + Words.chance(ofRate: $0.rate)
+        }
         return [
             "text": .text(TextsPage.excerpt(report.text ?? "")), "language": .none,
             "author": .text(report.person.map { Words.cut($0.name, to: 80) }),
             "verdict": .text(verdict), "rate": .text(rate),
             "rules": .list(
                 report.rules.map { rule in
-                    ["text": .text(Words.capitalized(rule.text) + "."), "setting": .text(rule.setting)]
+                    [
+                        "text": .text(Words.capitalized(rule.text) + "."),
+                        "setting": .text(rule.setting),
+                    ]
                 }),
             "steps": .fields(
-                report.judgementNow?.steps(caption: "From any post to this one: each word moves the odds.")),
+                report.judgementNow?.steps(
+                    caption: "From any post to this one: each word moves the odds.")),
         ]
     }
 }
@@ -168,21 +194,25 @@ extension ExplainReport.Judgement {
             "stepRows": .list(
                 bars.rows.map { row in
                     [
-                        "name": .text(ListWords.cut(Words.cut(row.name, to: 60), 120)), "counts": .text(row.counts),
+                        "name": .text(ListWords.cut(Words.cut(row.name, to: 60), 120)),
+                        "counts": .text(row.counts),
                         "bar": .markup(row.bar),
                         "adds": .text(row.adds),
                     ]
                 }),
             "forKey": .markup(Drawing.key("for")), "againstKey": .markup(Drawing.key("against")),
-            "baseKey": .markup(Drawing.key("base")), "stepsThreshold": .text(Words.chance(above: threshold)),
-            "stepsSum": .text("In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(believed)."),
+            "baseKey": .markup(Drawing.key("base")),
+            "stepsThreshold": .text(Words.chance(above: threshold)),
+            "stepsSum": .text(
+                "In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(believed)."),
         ]
     }
 }
 
 extension Words {
     private static let numerals = [
-        "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
     ]
 
     private static func numeral(_ number: Int) -> String {
@@ -190,9 +220,12 @@ extension Words {
     }
 
     /// `5.1`, `2`: a favorite rate, with three digits at most.
-    static func rate(_ rate: Double) -> String { rate.isFinite ? String(format: "%.3g", rate) : "–" }
+    static func rate(_ rate: Double) -> String {
+        rate.isFinite ? String(format: "%.3g", rate) : "–"
+    }
 
-    /// `two of three`: the chance that a rate stands for, which is r of r + 1; in per cent where that is no whole number.
+    /// `two of three`: the chance that a rate stands for, which is r of r + 1; in per cent where
+    /// that is no whole number.
     static func chance(above rate: Double) -> String {
         guard rate.isFinite, rate >= 1, rate < 12, rate == rate.rounded() else {
             return percent(rate.isFinite ? rate / (rate + 1) : 1)
@@ -200,12 +233,14 @@ extension Words {
         return "\(numeral(Int(rate))) of \(numeral(Int(rate) + 1))"
     }
 
-    /// Returns the chance that a rate stands for as a sentence, as `Of six such posts they favorite five`, with a full stop.
+    /// Returns the chance that a rate stands for as a sentence, as `Of six such posts they favorite
+    /// five`, with a full stop.
     static func chance(ofRate rate: Double) -> String {
         guard rate.isFinite, rate > 0 else { return "Of such posts they favorite none." }
         let most = 1_000_000.0
         let (favorites, others) =
-            rate >= 1 ? (Int(min(rate, most).rounded()), 1) : (1, Int(min(1 / rate, most).rounded()))
+            rate >= 1
+            ? (Int(min(rate, most).rounded()), 1) : (1, Int(min(1 / rate, most).rounded()))
         return "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites))."
     }
 }

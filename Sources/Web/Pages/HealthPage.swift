@@ -34,8 +34,9 @@ enum HealthPage: MirrorPage {
 
     static func page(_ request: MirrorRequest) async throws -> WebReply {
         let (mirror, words) = (request.mirror, request.words)
-        let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsAll: false).report(
-            now: request.now)
+        let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsAll: false)
+            .report(
+                now: request.now)
         let last = try await mirror.lastFindings()
         let told = try await mirror.notices.told(limit: toldShown)
         let stored = try await StatsReporter(mirror: mirror, zone: request.zone ?? .gmt).stored()
@@ -46,8 +47,11 @@ enum HealthPage: MirrorPage {
             view["word"] = "Healthy,"
             view["rest"] = .text("and \(Words.count(problems, "thing")) to look at")
         }
-        let others = (status.obstacles ?? []).filter { $0.weight != .note && $0.code != status.verdict?.code }
-        let limits = (status.limits ?? []).map { HealthWords.limit($0) } + HealthWords.money(status.spending)
+        let others = (status.obstacles ?? []).filter {
+            $0.weight != .note && $0.code != status.verdict?.code
+        }
+        let limits =
+            (status.limits ?? []).map { HealthWords.limit($0) } + HealthWords.money(status.spending)
         let feeds = status.feeds.map { feed($0, words) }
         let parts = (last?.findings ?? []).prefix(partsShown).map(part)
         var context: PageContext = [
@@ -72,18 +76,22 @@ enum HealthPage: MirrorPage {
         let retirement = request.record.retirement
         context["retirement"] = .text(HealthWords.retirement(retirement, at: request.now, words))
         context["canRetire"] = .flag(!request.access.isReadOnly && retirement == nil)
-        context["canGoOn"] = .flag(!request.access.isReadOnly && retirement?.isDue(at: request.now) == false)
+        context["canGoOn"] = .flag(
+            !request.access.isReadOnly && retirement?.isDue(at: request.now) == false)
         context["goOnToken"] = .markup(request.hidden(seen: Retirement.seen(retirement)))
         return .page(PageContent(.health, in: section, showsVerdict: true, context))
     }
 
     private static func obstacle(_ obstacle: Obstacle, _ words: Words) -> PageContext {
         let remedy = obstacle.remedy
-        let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(separator: ": ")
+        let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(
+            separator: ": ")
         return [
             "cause": .text(FavoriteWords.sentence(ListWords.cut(cause, textSize))),
-            "since": .text(obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
-            "remedy": .text(remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "since": .text(
+                obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
+            "remedy": .text(
+                remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
             "command": .text(remedy?.command), "setting": .text(remedy?.setting),
         ]
     }
@@ -116,9 +124,15 @@ enum HealthPage: MirrorPage {
                     ? "not read: everything before \(end), which only a downloaded archive has"
                     : "not read: \(ListWords.shortMoment(gap.from, words)) to \(end)")
         }
-        if feed.unreached.count > 3 { notes.append("and \(Words.count(feed.unreached.count - 3, "more gap"))") }
-        if feed.waiting > 0 { notes.append("\(Words.count(feed.waiting, "item")) to be decided at another try") }
-        if feed.unreadable > 0 { notes.append("\(Words.count(feed.unreadable, "item")) could not be read") }
+        if feed.unreached.count > 3 {
+            notes.append("and \(Words.count(feed.unreached.count - 3, "more gap"))")
+        }
+        if feed.waiting > 0 {
+            notes.append("\(Words.count(feed.waiting, "item")) to be decided at another try")
+        }
+        if feed.unreadable > 0 {
+            notes.append("\(Words.count(feed.unreadable, "item")) could not be read")
+        }
         if feed.givenUp > 0 { notes.append("\(Words.count(feed.givenUp, "item")) given up") }
         let (mark, state) =
             feed.error != nil
@@ -142,8 +156,10 @@ enum HealthPage: MirrorPage {
             case .test: "a test"
             }
         return [
-            "at": .markup(words.time(notice.at, ListWords.shortMoment(notice.at, words))), "state": .text(state),
-            "title": .text(Words.capitalized(notice.title)), "text": .text(ListWords.cut(notice.text, textSize)),
+            "at": .markup(words.time(notice.at, ListWords.shortMoment(notice.at, words))),
+            "state": .text(state),
+            "title": .text(Words.capitalized(notice.title)),
+            "text": .text(ListWords.cut(notice.text, textSize)),
         ]
     }
 
@@ -165,25 +181,34 @@ enum HealthPage: MirrorPage {
         let handle = request.record.botHandleToType
         var confirmation = Confirmation(
             in: section, "Take everything back?", action: "/undo/everything",
-            verb: "Take back all \(Words.number(outlook.requests))", otherWay: "Keep it", back: "/health")
+            verb: "Take back all \(Words.number(outlook.requests))", otherWay: "Keep it",
+            back: "/health")
         confirmation.lead = HealthWords.everything(outlook)
         confirmation.notes =
-            UndoWords.notes(outlook) + ["What the bot did before it had this database is not included."]
+            UndoWords.notes(outlook) + [
+                "What the bot did before it had this database is not included."
+            ]
         confirmation.seen = outlook.seen
-        confirmation.typed = Confirmation.Typed("sure", "Type the bot's handle to say yes: @\(handle)")
+        confirmation.typed = Confirmation.Typed(
+            "sure", "Type the bot's handle to say yes: @\(handle)")
         return confirmation
     }
 
-    @Sendable private static func confirmRetirement(_ request: MirrorRequest) async throws -> Confirmation {
+    @Sendable private static func confirmRetirement(_ request: MirrorRequest) async throws
+        -> Confirmation
+    {
         let subject = try await RetirementSubject(request.mirror)
         var confirmation = Confirmation(
-            in: section, "Retire the mirror?", action: "/retire", verb: "Retire it", otherWay: "Let it go on",
+            in: section, "Retire the mirror?", action: "/retire", verb: "Retire it",
+            otherWay: "Let it go on",
             back: "/health")
         confirmation.lead =
             "From its date on nothing leaves but the last post. Then the bot’s profile says so, and the logins are removed."
         confirmation.inputs = [
             .init("on", "When", hint: "2026-12-31, 2026-12-31 18:00 or 30d; empty for now"),
-            .init("last", "The last post", hint: "a text, or the address of an archived post; empty for none"),
+            .init(
+                "last", "The last post",
+                hint: "a text, or the address of an archived post; empty for none"),
             .init(
                 "undo", "Take everything else back?",
                 hint:
@@ -196,7 +221,8 @@ enum HealthPage: MirrorPage {
         ]
         confirmation.seen = subject.seen
         let handle = request.record.botHandleToType
-        confirmation.typed = Confirmation.Typed("sure", "Type the bot's handle to say yes: @\(handle)")
+        confirmation.typed = Confirmation.Typed(
+            "sure", "Type the bot's handle to say yes: @\(handle)")
         return confirmation
     }
 
@@ -207,14 +233,17 @@ enum HealthPage: MirrorPage {
             }
             guard request.record.isBotHandle(request.form.typed("sure") ?? "") else {
                 throw ChangeRefusal(
-                    .unusable, "that is not the bot's handle, which is @\(request.record.botHandleToType)")
+                    .unusable,
+                    "that is not the bot's handle, which is @\(request.record.botHandleToType)")
             }
             let undo = request.form.typed("undo")?.lowercased()
             guard undo == nil || undo == "yes" || undo == "no" else {
-                throw ChangeRefusal(.unusable, "whether everything else is taken back is yes, no or empty")
+                throw ChangeRefusal(
+                    .unusable, "whether everything else is taken back is yes, no or empty")
             }
             let wish = RetireMirror(
-                date: request.form.typed("on"), last: request.form.typed("last"), takesBack: undo == "yes")
+                date: request.form.typed("on"), last: request.form.typed("last"),
+                takesBack: undo == "yes")
             let change = try await request.desk.perform(PersonRequest(wish, seen: seen))
             let date = change.date.map { request.words.moment($0) } ?? "now"
             return .seeOther(request.link("/health"), saying: Said("It retires at \(date)."))
@@ -223,7 +252,8 @@ enum HealthPage: MirrorPage {
 
     private static func goOn(_ request: MirrorRequest) async throws -> WebReply {
         try await request.perform(
-            CancelRetirement(), backTo: "/health", refusedBy: page, saying: { _ in Said("It goes on.") })
+            CancelRetirement(), backTo: "/health", refusedBy: page,
+            saying: { _ in Said("It goes on.") })
     }
 
     private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
@@ -234,7 +264,8 @@ enum HealthPage: MirrorPage {
             let operation = AskUndoEverything(bot: request.form.typed("sure") ?? "")
             let wishes = try await request.desk.perform(PersonRequest(operation, seen: seen))
             let isAtWork = try await request.mirror.isAtWork(now: request.now)
-            return .seeOther(request.link("/health"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
+            return .seeOther(
+                request.link("/health"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
         }
     }
 }
@@ -243,15 +274,21 @@ enum HealthPage: MirrorPage {
 enum HealthWords {
     /// Which kinds of work are done, and when every part was looked at.
     static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
-        let stopped = Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
+        let stopped = Set(
+            obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
         let verbs: [(Obstacle.Work, String)] = [
-            (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"), (.learning, "learns"),
+            (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"),
+            (.learning, "learns"),
         ]
         let works = verbs.filter { !stopped.contains($0.0) }.map(\.1)
         let list =
-            works.count > 1 ? works.dropLast().joined(separator: ", ") + " and " + works[works.count - 1] : works.first
+            works.count > 1
+            ? works.dropLast().joined(separator: ", ") + " and " + works[works.count - 1]
+            : works.first
         let work = list.map { Words.capitalized($0) + "." } ?? "Does nothing now."
-        let look = last.map { " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))." }
+        let look = last.map {
+            " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
+        }
         return work + (look ?? " A full look at every part was never taken.")
     }
 
@@ -284,17 +321,21 @@ enum HealthWords {
         let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
         let used =
             "\(Words.number(limit.used)) of \(limit.what == .posts ? "at most " : "")\(Words.number(limit.limit)) \(period)\(person)"
-        return row(name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)), used)
+        return row(
+            name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)), used)
     }
 
     static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {
         guard let spending else { return [] }
         let share = spending.budget > 0 ? spending.spent / spending.budget : 1
-        let used = "\(Words.dollars(spending.spent)) of \(Words.dollars(spending.budget)) in \(spending.month)"
+        let used =
+            "\(Words.dollars(spending.spent)) of \(Words.dollars(spending.budget)) in \(spending.month)"
         return [row("Money for X", Setting.xBudget.name, share: share, used)]
     }
 
-    private static func row(_ name: String, _ setting: String?, share: Double, _ used: String) -> PageContext {
+    private static func row(_ name: String, _ setting: String?, share: Double, _ used: String)
+        -> PageContext
+    {
         let width = max(0, min(1, share.isFinite ? share : 0)) * 100
         return [
             "name": .text(name), "setting": .text(setting), "used": .text(used),
@@ -309,10 +350,12 @@ enum HealthWords {
     /// Whether and when the mirror ends.
     static func retirement(_ retirement: Retirement?, at now: Date, _ words: Words) -> String {
         guard let retirement else {
-            return "One last post, a line in the bot’s profile, then silence; what was posted stays or is taken back."
+            return
+                "One last post, a line in the bot’s profile, then silence; what was posted stays or is taken back."
         }
         if let ended = retirement.ended { return "It has retired, \(words.moment(ended))." }
-        let end = retirement.takesBack ? "Then everything else is taken back." : "What was posted stays."
+        let end =
+            retirement.takesBack ? "Then everything else is taken back." : "What was posted stays."
         return retirement.isDue(at: now)
             ? "It retires since \(words.moment(retirement.date)). \(end)"
             : "It retires \(words.moment(retirement.date)). \(end)"
@@ -320,12 +363,21 @@ enum HealthWords {
 
     /// What taking everything back deletes, and how long that takes.
     static func everything(_ outlook: UndoOutlook) -> String {
-        guard outlook.requests > 0 else { return "The bot has not sent anything, as far as this database knows." }
+        guard outlook.requests > 0 else {
+            return "The bot has not sent anything, as far as this database knows."
+        }
         var parts: [String] = []
         let sent = outlook.posts + outlook.replies
-        if sent > 0 { parts.append("deletes \(Words.count(sent, "post or reply", "posts and replies"))") }
-        if outlook.favorites > 0 { parts.append("withdraws \(Words.count(outlook.favorites, "favorite"))") }
-        let pace = outlook.deletions.map { ", \(Words.number($0.count)) in \(Words.span(Double($0.period)))" } ?? ""
+        if sent > 0 {
+            parts.append("deletes \(Words.count(sent, "post or reply", "posts and replies"))")
+        }
+        if outlook.favorites > 0 {
+            parts.append("withdraws \(Words.count(outlook.favorites, "favorite"))")
+        }
+        let pace =
+            outlook.deletions.map {
+                ", \(Words.number($0.count)) in \(Words.span(Double($0.period)))"
+            } ?? ""
         let time = outlook.seconds > 0 ? ": about \(Words.span(outlook.seconds))" : ""
         return
             "\(Words.capitalized(parts.joined(separator: " and ")))\(pace)\(time). You will be asked for the bot's name."

@@ -23,7 +23,9 @@ enum HoursPage: MirrorPage {
     }
 
     private static func picture(_ request: MirrorRequest) async throws -> WebReply {
-        guard let zone = request.zone else { return .missing("Nobody knows yet by which clock the human lives.") }
+        guard let zone = request.zone else {
+            return .missing("Nobody knows yet by which clock the human lives.")
+        }
         let stats = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
             .report(now: request.now)
         return .file(Chart.document(stats), type: "image/svg+xml", name: "hours.svg")
@@ -41,8 +43,11 @@ enum HoursPage: MirrorPage {
         let (human, bot, likeness) = (times.human, times.bot, times.likeness)
         let drawing: PageContext = [
             "dial": .markup(
-                Dial(human: human, bot: bot, likeness: likeness, now: LocalTime(words.now, in: words.zone).minute)
-                    .drawing.element),
+                Dial(
+                    human: human, bot: bot, likeness: likeness,
+                    now: LocalTime(words.now, in: words.zone).minute
+                )
+                .drawing.element),
             "weekGrid": .markup(WeekGrid(human: human, bot: bot).drawing.element),
             "dayBars": .markup(DayBars(days: times.days, words: words).drawing.element),
             "humanKey": .markup(Drawing.key("h")), "botKey": .markup(Drawing.key("b")),
@@ -51,20 +56,24 @@ enum HoursPage: MirrorPage {
                 human.posts == 0
                     ? "No posts of the human are archived yet, so there is nothing to compare."
                     : "The bot has no posts yet, so there is nothing to compare."),
-            "halves": .text(likeness.halves.map { Words.percent($0) }), "expected": .text(expected(likeness)),
+            "halves": .text(likeness.halves.map { Words.percent($0) }),
+            "expected": .text(expected(likeness)),
             "botCount": .text(Words.count(bot.posts, "post") + " of the bot"),
             "human": .text(span(human, times.humanSince, times.humanUntil)),
             "bot": .text(span(bot, times.botSince, nil)), "aDay": .text(aDay(times.days)),
             "zone": .text(zones.timeZone),
-            "zones": .list(zones.zones.map { ["days": .text($0.days), "zone": .text($0.timeZone)] }),
+            "zones": .list(
+                zones.zones.map { ["days": .text($0.days), "zone": .text($0.timeZone)] }),
             "hours": .list(hours(human, bot)), "weekdays": .texts(StatsReport.weekdays),
             "weeks": .list([
-                ["who": "human", "rows": .list(rows(human))], ["who": "bot", "rows": .list(rows(bot))],
+                ["who": "human", "rows": .list(rows(human))],
+                ["who": "bot", "rows": .list(rows(bot))],
             ]),
             "days": .list(
                 times.days.map { day in
                     [
-                        "day": .text("\(day.day)"), "human": .number(day.humanPosts), "bot": .number(day.posts),
+                        "day": .text("\(day.day)"), "human": .number(day.humanPosts),
+                        "bot": .number(day.posts),
                     ]
                 }),
         ]
@@ -73,14 +82,18 @@ enum HoursPage: MirrorPage {
 
     /// What chance alone leaves of a likeness, where that is less than the human's own past shows.
     private static func expected(_ likeness: StatsReport.Likeness) -> String? {
-        guard let expected = likeness.expected, let halves = likeness.halves, expected < halves else { return nil }
+        guard let expected = likeness.expected, let halves = likeness.halves, expected < halves
+        else { return nil }
         return Words.percent(expected)
     }
 
     /// `8,412 posts, 2013-05-02 to 2026-11-25, most from 20:00 on`.
-    private static func span(_ rhythm: StatsReport.Rhythm, _ since: LocalDay?, _ until: LocalDay?) -> String {
+    private static func span(_ rhythm: StatsReport.Rhythm, _ since: LocalDay?, _ until: LocalDay?)
+        -> String
+    {
         guard let busiest = rhythm.busiest else { return "no posts" }
-        let days = since.map { first in until.map { ", \(first) to \($0)" } ?? " since \(first)" } ?? ""
+        let days =
+            since.map { first in until.map { ", \(first) to \($0)" } ?? " since \(first)" } ?? ""
         return "\(Words.count(rhythm.posts, "post"))\(days), most from \(busiest.hour):00 on"
     }
 
@@ -89,10 +102,13 @@ enum HoursPage: MirrorPage {
         func mean(_ number: (StatsReport.Day) -> Int) -> String {
             String(format: "%.1f", Double(days.reduce(0) { $0 + number($1) }) / Double(days.count))
         }
-        return "\(mean(\.posts)) posts a day; the human \(mean(\.humanPosts)), in the last four weeks"
+        return
+            "\(mean(\.posts)) posts a day; the human \(mean(\.humanPosts)), in the last four weeks"
     }
 
-    private static func hours(_ human: StatsReport.Rhythm, _ bot: StatsReport.Rhythm) -> [PageContext] {
+    private static func hours(_ human: StatsReport.Rhythm, _ bot: StatsReport.Rhythm)
+        -> [PageContext]
+    {
         // The difference is that of the numbers beside it, as they are shown.
         func shown(_ share: Double) -> Double { (share * 1_000).rounded(.toNearestOrEven) / 10 }
         return (0..<24).map { hour in

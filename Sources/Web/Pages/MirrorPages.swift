@@ -1,7 +1,8 @@
 /// All pages of a mirror.
 package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
-        TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self, TextsPage.self,
+        TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self,
+        TextsPage.self,
         PeoplePage.self, HealthPage.self, SettingsPage.self,
     ]
 }
@@ -11,7 +12,10 @@ extension TemplateLibrary {
     package static let standard: TemplateLibrary = {
         do {
             return try TemplateLibrary(
-                [.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index, .everybody]
+                [
+                    .head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm,
+                    .index, .everybody,
+                ]
                     + MirrorPages.all.flatMap { $0.templates })
         } catch {
             preconditionFailure("a template cannot be parsed: \(error)")

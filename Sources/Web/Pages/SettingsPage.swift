@@ -11,7 +11,8 @@ enum SettingsPage: MirrorPage {
     static let liveParts = ["settings", "zones"]
     static let routes: [MirrorRoute] = [
         .get("/settings", page), .get("/settings/set", askToSet), .post("/settings", change),
-        .get("/settings/zone", askAboutZone), .post("/zones", addZone), .post("/zones/remove", removeZone),
+        .get("/settings/zone", askAboutZone), .post("/zones", addZone),
+        .post("/zones/remove", removeZone),
     ]
 
     private static let rows = 24
@@ -34,28 +35,37 @@ enum SettingsPage: MirrorPage {
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         let report = try await report(of: request.mirror)
         let zones =
-            if let zone = request.zone { try await ZonesReport(of: request.mirror, home: zone) } else {
+            if let zone = request.zone {
+                try await ZonesReport(of: request.mirror, home: zone)
+            } else {
                 ZonesReport(timeZone: "TIME_ZONE, which nobody has set", zones: [])
             }
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
     }
 
-    /// The settings as `mirror-bot config` shows them; of a stored value that cannot be used only the problem.
+    /// The settings as `mirror-bot config` shows them; of a stored value that cannot be used only
+    /// the problem.
     private static func report(of mirror: HumanMirror) async throws -> ConfigReport {
         let environment = ProcessInfo.processInfo.environment
         do {
-            return ConfigReport(try await mirror.settingValues(), problems: [], environment: environment)
+            return ConfigReport(
+                try await mirror.settingValues(), problems: [], environment: environment)
         } catch let error as ConfigurationError {
-            return ConfigReport(mirror.configuration.values, problems: [error], environment: environment)
+            return ConfigReport(
+                mirror.configuration.values, problems: [error], environment: environment)
         }
     }
 
-    static func context(_ report: ConfigReport, _ zones: ZonesReport, of request: MirrorRequest) -> PageContext {
+    static func context(_ report: ConfigReport, _ zones: ZonesReport, of request: MirrorRequest)
+        -> PageContext
+    {
         let all = report.groups.flatMap(\.settings)
         let isRefused = request.refusal != nil
         // A form that was refused stands open, alone and with what was typed.
-        let isAboutZones = isRefused && ["/settings/zone", "/zones", "/zones/remove"].contains(request.path)
-        let isZoneWrong = isAboutZones && typed("zone", request).flatMap { TimeZone(identifier: $0) } == nil
+        let isAboutZones =
+            isRefused && ["/settings/zone", "/zones", "/zones/remove"].contains(request.path)
+        let isZoneWrong =
+            isAboutZones && typed("zone", request).flatMap { TimeZone(identifier: $0) } == nil
         let name = typed("name", request) ?? request.form.typed("unset")
         let tab = request.query["show"].flatMap(Tab.init(rawValue:)) ?? .often
         var shown = all.filter { line in
@@ -66,7 +76,9 @@ enum SettingsPage: MirrorPage {
             case .all: true
             }
         }
-        if let after = request.query["after"], let place = shown.firstIndex(where: { $0.name == after }) {
+        if let after = request.query["after"],
+            let place = shown.firstIndex(where: { $0.name == after })
+        {
             shown.removeFirst(place + 1)
         }
         let hasMore = shown.count > rows
@@ -80,14 +92,16 @@ enum SettingsPage: MirrorPage {
             "tabs": .list(
                 Tab.allCases.map { each in
                     [
-                        "href": .text(request.base + "/settings?show=\(each.rawValue)"), "name": .text(each.title),
+                        "href": .text(request.base + "/settings?show=\(each.rawValue)"),
+                        "name": .text(each.title),
                         "isCurrent": .flag(each == tab && name == nil),
                         "number": each == .often
                             ? .none : .number(each == .all ? all.count : all.count(where: \.isSet)),
                     ]
                 }),
             "problems": .texts(report.problems), "hasSettings": .flag(!shown.isEmpty),
-            "nothing": .text(name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
+            "nothing": .text(
+                name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
             "groups": .list(
                 groups.map { title, lines in
                     [
@@ -104,12 +118,14 @@ enum SettingsPage: MirrorPage {
             "more": .text(
                 hasMore
                     ? request.base + "/settings"
-                        + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)]) : nil),
+                        + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)])
+                    : nil),
             "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .text(zones.timeZone),
             "zones": .list(
                 zones.zones.map { line in
                     [
-                        "days": .text(line.days), "zone": .text(line.timeZone), "anyDay": .text(line.anyDay),
+                        "days": .text(line.days), "zone": .text(line.timeZone),
+                        "anyDay": .text(line.anyDay),
                         "canChange": .flag(canChange),
                     ]
                 }),
@@ -138,7 +154,8 @@ enum SettingsPage: MirrorPage {
     private static func head(_ all: [ConfigReport.Line]) -> String {
         let here = all.count { $0.origin == .stored }
         let process = all.count { $0.isSet && $0.origin != .stored }
-        return "\(here) set here, \(process) by the process, \(all.count - here - process) at their defaults"
+        return
+            "\(here) set here, \(process) by the process, \(all.count - here - process) at their defaults"
     }
 
     private static func row(
@@ -149,7 +166,8 @@ enum SettingsPage: MirrorPage {
         return [
             "name": .text(line.name), "title": .text(Setting.named(line.name)?.title),
             "summary": .text(line.summary), "value": .text(value(of: line)),
-            "origin": .text(origin(of: line)), "problem": .text(line.problem), "canChange": .flag(canChange),
+            "origin": .text(origin(of: line)), "problem": .text(line.problem),
+            "canChange": .flag(canChange),
             "isOpen": .flag(isOpen), "form": .text("New value of \(line.name): \(line.form)"),
             "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
             "wrong": .text(wrong.map(Words.capitalized)), "canUnset": .flag(line.origin == .stored),
@@ -181,12 +199,15 @@ enum SettingsPage: MirrorPage {
 
     /// The control with which the value is written.
     private static func field(_ line: ConfigReport.Line, _ value: String, isWrong: Bool) -> Markup {
-        let wrong: Markup = isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\" autofocus" : ""
+        let wrong: Markup =
+            isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\" autofocus" : ""
         if let choices = line.choices {
             let options = choices.map { choice in
-                "<option\(choice == value ? " selected" as Markup : "")>\(choice)</option>" as Markup
+                "<option\(choice == value ? " selected" as Markup : "")>\(choice)</option>"
+                    as Markup
             }
-            return "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(joined: options)</select>"
+            return
+                "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(joined: options)</select>"
         }
         if let least = line.least, let most = line.most {
             return """
@@ -202,19 +223,24 @@ enum SettingsPage: MirrorPage {
     // MARK: Settings
 
     private static func named(_ fields: WebFields) throws -> String {
-        guard let name = fields.typed("name") else { throw ChangeRefusal(.unusable, "no setting is named") }
+        guard let name = fields.typed("name") else {
+            throw ChangeRefusal(.unusable, "no setting is named")
+        }
         return name
     }
 
     private static func askToSet(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
             let name = try named(request.query)
-            guard let value = request.query.typed("value") else { throw ChangeRefusal(.unusable, "write a value") }
+            guard let value = request.query.typed("value") else {
+                throw ChangeRefusal(.unusable, "write a value")
+            }
             let forecast = try await SettingForecast(
                 of: request.mirror, name, to: value, zone: request.zone, now: request.now)
             let sentences = forecast.sentences
             var question = Confirmation(
-                in: section, "Set \(name) to \(Words.cut(value, to: 60))?", action: "/settings", verb: "Set \(name)",
+                in: section, "Set \(name) to \(Words.cut(value, to: 60))?", action: "/settings",
+                verb: "Set \(name)",
                 otherWay: "Leave it", back: "/settings")
             question.lead = sentences.first
             question.notes = Array(sentences.dropFirst())
@@ -229,27 +255,39 @@ enum SettingsPage: MirrorPage {
             let stored = try await SettingsChange(of: request.mirror).settings
             if let name = request.form.typed("unset") {
                 let old = stored.first { $0.name == name }?.value
-                return try await request.perform(UnsetValues([name]), backTo: "/settings", refusedBy: page) { change in
-                    guard change.changed.contains(name) else { return Said("Nothing to do: \(name) is not set here.") }
+                return try await request.perform(
+                    UnsetValues([name]), backTo: "/settings", refusedBy: page
+                ) { change in
+                    guard change.changed.contains(name) else {
+                        return Said("Nothing to do: \(name) is not set here.")
+                    }
                     return Said(
                         "\(name) is no longer set here.",
                         wayBack: old.map {
                             .init(
-                                "Set \(Words.cut($0, to: 40)) again", to: request.base + "/settings",
+                                "Set \(Words.cut($0, to: 40)) again",
+                                to: request.base + "/settings",
                                 [("name", name), ("value", $0)])
                         })
                 }
             }
             let name = try named(request.form)
-            guard let value = request.form.typed("value") else { throw ChangeRefusal(.unusable, "write a value") }
+            guard let value = request.form.typed("value") else {
+                throw ChangeRefusal(.unusable, "write a value")
+            }
             let old = stored.first { $0.name == name }?.value
             let uptake = Setting.named(name)?.uptake.words
-            return try await request.perform(SetValues([name: value]), backTo: "/settings", refusedBy: page) { _ in
-                let text = "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
+            return try await request.perform(
+                SetValues([name: value]), backTo: "/settings", refusedBy: page
+            ) { _ in
+                let text =
+                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
                 guard let old else {
                     return Said(
                         text,
-                        wayBack: .init("Use the default again", to: request.base + "/settings", [("unset", name)]))
+                        wayBack: .init(
+                            "Use the default again", to: request.base + "/settings",
+                            [("unset", name)]))
                 }
                 return Said(
                     text,
@@ -284,10 +322,12 @@ enum SettingsPage: MirrorPage {
                 guard let line = report.zones.first(where: { $0.anyDay == day }) else {
                     throw ChangeRefusal(.unknown, "no zone is noted for \(day.prefix(20))")
                 }
-                let noted = AddZone(zone: line.timeZone, from: line.from?.description, to: line.to?.description)
+                let noted = AddZone(
+                    zone: line.timeZone, from: line.from?.description, to: line.to?.description)
                 let posts = try await noted.reach(at: request.desk).posts
                 var question = Confirmation(
-                    in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove", verb: "Remove it",
+                    in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove",
+                    verb: "Remove it",
                     otherWay: "Keep it", back: "/settings#zones")
                 question.lead =
                     "\(Words.count(posts, "archived post")) of that time \(posts == 1 ? "counts" : "count") by "
@@ -297,16 +337,19 @@ enum SettingsPage: MirrorPage {
                 return .confirm(question)
             }
             let (name, from, to) = try span(request.query)
-            let (line, posts) = try await AddZone(zone: name, from: from, to: to).reach(at: request.desk)
+            let (line, posts) = try await AddZone(zone: name, from: from, to: to).reach(
+                at: request.desk)
             var question = Confirmation(
-                in: section, "Note that the human lived by \(line.timeZone)?", action: "/zones", verb: "Add it",
+                in: section, "Note that the human lived by \(line.timeZone)?", action: "/zones",
+                verb: "Add it",
                 otherWay: "Do not", back: "/settings#zones")
             question.lead =
                 "\(Words.capitalized(line.days)): \(Words.count(posts, "archived post")) of that time "
                 + "\(posts == 1 ? "counts" : "count") by that clock."
             question.notes = ["The bot itself always posts by \(report.timeZone)."]
             question.fields =
-                [("zone", name)] + (from.map { [("from", $0)] } ?? []) + (to.map { [("to", $0)] } ?? [])
+                [("zone", name)] + (from.map { [("from", $0)] } ?? [])
+                + (to.map { [("to", $0)] } ?? [])
             (question.seen, question.isGrave) = (report.seen, false)
             return .confirm(question)
         }
@@ -319,14 +362,17 @@ enum SettingsPage: MirrorPage {
         return zone
     }
 
-    private static func span(_ fields: WebFields) throws -> (zone: String, from: String?, to: String?) {
+    private static func span(_ fields: WebFields) throws -> (
+        zone: String, from: String?, to: String?
+    ) {
         guard let zone = fields.typed("zone") else {
             throw ChangeRefusal(.unusable, "write a zone, such as Asia/Tokyo")
         }
         let (from, to) = (fields.typed("from"), fields.typed("to"))
         guard from != nil || to != nil else {
             throw ChangeRefusal(
-                .unusable, "write the first day, the last day or both; TIME_ZONE is that of all other times")
+                .unusable,
+                "write the first day, the last day or both; TIME_ZONE is that of all other times")
         }
         return (zone, from, to)
     }
@@ -335,14 +381,16 @@ enum SettingsPage: MirrorPage {
         try await attempt(request) {
             let (zone, from, to) = try span(request.form)
             let operation = AddZone(zone: zone, from: from, to: to)
-            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) { change in
+            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page)
+            { change in
                 Said(
                     change.isNew
                         ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
                         : "That was noted already.",
                     wayBack: change.isNew
                         ? .init(
-                            "Remove it again", to: request.base + "/zones/remove", [("day", change.change.anyDay)])
+                            "Remove it again", to: request.base + "/zones/remove",
+                            [("day", change.change.anyDay)])
                         : nil)
             }
         }
@@ -350,9 +398,12 @@ enum SettingsPage: MirrorPage {
 
     private static func removeZone(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            guard let day = request.form.typed("day") else { throw ChangeRefusal(.unusable, "no time is named") }
+            guard let day = request.form.typed("day") else {
+                throw ChangeRefusal(.unusable, "no time is named")
+            }
             let operation = RemoveZone(time: day)
-            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) { change in
+            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page)
+            { change in
                 guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
                 let line = change.change
                 let days = [("from", line.from), ("to", line.to)].compactMap { name, day in
@@ -360,7 +411,9 @@ enum SettingsPage: MirrorPage {
                 }
                 return Said(
                     "Removed: \(line.timeZone), \(line.days). \(moved(change.moved))",
-                    wayBack: .init("Add it again", to: request.base + "/zones", [("zone", line.timeZone)] + days))
+                    wayBack: .init(
+                        "Add it again", to: request.base + "/zones",
+                        [("zone", line.timeZone)] + days))
             }
         }
     }

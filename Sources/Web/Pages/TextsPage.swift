@@ -11,7 +11,8 @@ enum TextsPage: MirrorPage {
     static let templates = [PageTemplate("texts")]
     static let liveParts = ["texts", "list", "muted"]
     static let routes: [MirrorRoute] = [
-        .get("/texts", page), .post("/texts/post", publish), .post("/texts/slot", pin), .post("/texts/never", never),
+        .get("/texts", page), .post("/texts/post", publish), .post("/texts/slot", pin),
+        .post("/texts/never", never),
         .post("/texts/allow", allow), .post("/texts/keep", keep), .post("/texts/unkeep", unkeep),
         .post("/texts/forget", forget), .get("/muted", askToMute), .post("/muted", mute),
         .post("/muted/remove", unmute),
@@ -37,7 +38,9 @@ enum TextsPage: MirrorPage {
         // A refused form tells nothing about the list.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: rows)
-        (search.reason, search.words, search.cursor) = (query.typed("reason"), query.typed("q"), query["after"])
+        (search.reason, search.words, search.cursor) = (
+            query.typed("reason"), query.typed("q"), query["after"]
+        )
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
         // Who looks for nothing sees first what may be posted.
@@ -46,18 +49,22 @@ enum TextsPage: MirrorPage {
         // One text alone, with the slots that can say it.
         let used =
             request.refusal == nil
-            ? request.query.typed("use") : request.path == "/texts/slot" ? request.form.typed("post") : nil
+            ? request.query.typed("use")
+            : request.path == "/texts/slot" ? request.form.typed("post") : nil
         var isForSlot = used != nil
         let isReview = isReview(request)
         let list: TextList
         do {
             list =
                 if isReview {
-                    TextList(texts: try await TextReview(of: request.mirror, atMost: rows).texts, next: nil)
+                    TextList(
+                        texts: try await TextReview(of: request.mirror, atMost: rows).texts,
+                        next: nil)
                 } else if let used {
                     TextList(
                         texts: [
-                            try await TextList.Text(of: request.mirror, named: used, zone: request.zone ?? .gmt)
+                            try await TextList.Text(
+                                of: request.mirror, named: used, zone: request.zone ?? .gmt)
                         ], next: nil)
                 } else { try await TextList(of: request.mirror, search) }
         } catch is ChangeRefusal {
@@ -76,7 +83,8 @@ enum TextsPage: MirrorPage {
         let muted = try await Forgetting(mirror: request.mirror, zone: zone).list()
         let shown = Shown(
             list: list, search: search, archive: archive, slots: slots, muted: muted,
-            fitness: request.mirror.configuration.fitness.rawValue, isForSlot: isForSlot, isReview: isReview)
+            fitness: request.mirror.configuration.fitness.rawValue, isForSlot: isForSlot,
+            isReview: isReview)
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
@@ -127,7 +135,8 @@ enum TextsPage: MirrorPage {
                 rules.prefix(reasonsShown).map { reason in
                     [
                         "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
-                        "bar": .markup(Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
+                        "bar": .markup(
+                            Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
                         "number": .number(reason.count),
                     ]
                 }),
@@ -136,22 +145,27 @@ enum TextsPage: MirrorPage {
             "allReasons": .list(
                 rules.map { reason in
                     [
-                        "code": .text(reason.reason), "isChosen": .flag(reason.reason == search.reason),
-                        "text": .text("\(reason.text ?? reason.reason) (\(Words.number(reason.count)))"),
+                        "code": .text(reason.reason),
+                        "isChosen": .flag(reason.reason == search.reason),
+                        "text": .text(
+                            "\(reason.text ?? reason.reason) (\(Words.number(reason.count)))"),
                     ]
                 }),
             "words": .text(search.words ?? ""),
             "kinds": .list(
                 kinds.map { kind, name in
                     [
-                        "kind": .text(kind.rawValue), "name": .text(name), "isChosen": .flag(kind == search.kind),
+                        "kind": .text(kind.rawValue), "name": .text(name),
+                        "isChosen": .flag(kind == search.kind),
                     ]
                 }),
             "found": .text(found(shown)),
             "isFiltered": .flag(
-                search.kind != .all || search.reason != nil || search.words != nil || shown.isForSlot || shown.isReview),
+                search.kind != .all || search.reason != nil || search.words != nil
+                    || shown.isForSlot || shown.isReview),
             "isReview": .flag(shown.isReview && canChange),
-            "review": .text(shown.isReview || !canChange ? nil : request.base + "/texts?review=1#find"),
+            "review": .text(
+                shown.isReview || !canChange ? nil : request.base + "/texts?review=1#find"),
             "hasTexts": .flag(!shown.list.texts.isEmpty), "canChange": .flag(canChange),
             "texts": .list(
                 shown.list.texts.map {
@@ -171,7 +185,8 @@ enum TextsPage: MirrorPage {
             "restOfMuted": .text(restOfMuted(shown.muted, muted.count)),
             "typedWord": .text(typed("word", request)), "typedDay": .text(typed("day", request)),
             "typedFrom": .text(typed("from", request)), "typedTo": .text(typed("to", request)),
-            "isWordWrong": .flag(isWrong("word", request)), "isDayWrong": .flag(isWrong("day", request)),
+            "isWordWrong": .flag(isWrong("word", request)),
+            "isDayWrong": .flag(isWrong("day", request)),
             "isFromWrong": .flag(isWrong("from", request)),
         ]
     }
@@ -187,7 +202,8 @@ enum TextsPage: MirrorPage {
     }
 
     private static let kinds: [(TextList.Search.Kind, String)] = [
-        (.all, "all"), (.fit, "fit at any time"), (.sometimes, "at some times only"), (.unfit, "left out"),
+        (.all, "all"), (.fit, "fit at any time"), (.sometimes, "at some times only"),
+        (.unfit, "left out"),
         (.never, "never sent"), (.answers, "answers"),
     ]
 
@@ -195,7 +211,9 @@ enum TextsPage: MirrorPage {
     private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
         let posts = Words.count(archive.posts, "old post") + " of the human"
         guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
-        let (first, last) = (words.day(of: oldest).components.year, words.day(of: newest).components.year)
+        let (first, last) = (
+            words.day(of: oldest).components.year, words.day(of: newest).components.year
+        )
         return posts + (first == last ? ", of \(first)" : ", \(first) to \(last)")
     }
 
@@ -213,7 +231,8 @@ enum TextsPage: MirrorPage {
             "parts": .list(
                 zip(shares.parts, ["fit", "sometimes", "unfit"]).map { part, kind in
                     [
-                        "side": .text(part.side), "number": .number(part.number), "words": .text(part.words),
+                        "side": .text(part.side), "number": .number(part.number),
+                        "words": .text(part.words),
                         "kind": .text(kind),
                     ]
                 }),
@@ -230,7 +249,8 @@ enum TextsPage: MirrorPage {
         }
         if shown.isForSlot { return "One text." }
         if shown.isReview {
-            return "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from "
+            return
+                "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from "
                 + "\(TextTaste.fewest) on, texts like those you left out come after others."
         }
         var parts: [String] = []
@@ -238,34 +258,40 @@ enum TextsPage: MirrorPage {
         if let reason = search.reason {
             let known = shown.archive.texts?.reasons.first { $0.reason == reason }
             if search.words == nil, search.kind == .unfit, let known {
-                return "\(Words.count(known.count, "text")): \(known.text ?? reason). The newest first."
+                return
+                    "\(Words.count(known.count, "text")): \(known.text ?? reason). The newest first."
             }
             parts.append("of the rule “\(Words.cut(known?.text ?? reason, to: 60))”")
         }
         let name = kinds.first { $0.0 == search.kind }?.1
         if search.kind != .all, let name { parts.append(name) }
-        return "Texts \(parts.joined(separator: ", ")), the newest first.".replacing("Texts ,", with: "Texts,")
+        return "Texts \(parts.joined(separator: ", ")), the newest first.".replacing(
+            "Texts ,", with: "Texts,")
     }
 
     private static func row(
-        _ text: TextList.Text, _ shown: Shown, mostBytes: Int, canChange: Bool, of request: MirrorRequest
+        _ text: TextList.Text, _ shown: Shown, mostBytes: Int, canChange: Bool,
+        of request: MirrorRequest
     ) -> PageContext {
         let words = request.words
         let time = LocalTime(text.created, in: words.zone)
         let isSendable = text.isForPersonToPost && !shown.slots.isEmpty
         let isForSlot = isSendable && shown.isForSlot
         let options = shown.slots.prefix(slotsShown).map { slot in
-            "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>" as Markup
+            "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>"
+                as Markup
         }
         return [
             "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
             "time": .text("\(time.minute)"), "state": .text(state(of: text, words)),
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
-            "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)), "post": .text(text.post),
+            "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)),
+            "post": .text(text.post),
             "canChange": .flag(canChange), "isNever": .flag(text.isNever),
             "canPost": .flag(text.isForPersonToPost),
             "use": isSendable && !isForSlot
-                ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find") : .none,
+                ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find")
+                : .none,
             "slotOptions": isForSlot ? .markup("\(joined: options)") : .none,
             "tokenOfText": .markup(request.hidden(seen: text.seen)),
         ]
@@ -282,7 +308,8 @@ enum TextsPage: MirrorPage {
             case _ where text.isNever: "Never sent, as a person said"
             case .fit: text.demoted.map { "Fit; \($0)" } ?? "Fit"
             case .sometimes:
-                ["At some times only: \(text.sometimes ?? "")", text.demoted].compactMap(\.self).joined(separator: "; ")
+                ["At some times only: \(text.sometimes ?? "")", text.demoted].compactMap(\.self)
+                    .joined(separator: "; ")
             case .unfit: "Left out: \(text.unfitText ?? "")"
             case .unjudged: "Not looked at yet"
             case .answer: text.answers.map { "An answer to \($0)" } ?? "An answer"
@@ -311,13 +338,15 @@ enum TextsPage: MirrorPage {
             case "day": (muted.value, "every year")
             default:
                 days.count == 2 && days[0] == days[1]
-                    ? (days[0], "day") : (isOpen ? "from \(days[0]) on" : days.joined(separator: " to "), "time")
+                    ? (days[0], "day")
+                    : (isOpen ? "from \(days[0]) on" : days.joined(separator: " to "), "time")
             }
         let does =
             muted.kind == "word"
             ? "posts with it left the archive and do not come in" : "posts of it are not sent"
         return [
-            "what": .text(ListWords.cut(Words.cut(what, to: 40), mutedSize)), "kind": .text(kind), "does": .text(does),
+            "what": .text(ListWords.cut(Words.cut(what, to: 40), mutedSize)), "kind": .text(kind),
+            "does": .text(does),
             "since": .text("\(words.day(of: muted.noted))"), "canRemove": .flag(canChange),
             "entry": .text(muted.seen?.description),
         ]
@@ -372,7 +401,8 @@ enum TextsPage: MirrorPage {
             let isWord = if case .word = wish { true } else { false }
             var question = Confirmation(
                 in: section, "Mute \(name(of: wish))?", action: "/muted",
-                verb: isWord && reach > 0 ? "Mute it and remove \(Words.count(reach, "post"))" : "Mute it",
+                verb: isWord && reach > 0
+                    ? "Mute it and remove \(Words.count(reach, "post"))" : "Mute it",
                 otherWay: "Do not", back: "/texts#muted")
             question.lead =
                 isWord
@@ -382,9 +412,12 @@ enum TextsPage: MirrorPage {
                     + "tell when the human posts."
             question.notes = ["Planned slots with such a text get another one, or are left out."]
             if isWord {
-                question.notes.append("If you allow it again, the posts come back only where they are read again.")
+                question.notes.append(
+                    "If you allow it again, the posts come back only where they are read again.")
             }
-            (question.fields, question.seen) = (fields(of: wish), try await forgetting.seen(subject))
+            (question.fields, question.seen) = (
+                fields(of: wish), try await forgetting.seen(subject)
+            )
             question.isGrave = isWord
             return .confirm(question)
         }
@@ -394,20 +427,27 @@ enum TextsPage: MirrorPage {
         let word = try post(request.query)
         let forecast = try await PublishForecast(at: request.desk, post: word)
         var question = Confirmation(
-            in: section, "Post this now?", action: "/texts/post", verb: "Post it now", otherWay: "Do not",
+            in: section, "Post this now?", action: "/texts/post", verb: "Post it now",
+            otherWay: "Do not",
             back: "/texts")
-        question.lead = "It is sent as soon as the worker comes to it, besides what is planned for today."
+        question.lead =
+            "It is sent as soon as the worker comes to it, besides what is planned for today."
         question.things = forecast.says.enumerated().map { index, text in
             Confirmation.Thing(
                 at: index == 0 ? forecast.post.created : nil, symbol: "a-planned",
-                index == 0 ? "What it would say" : "And after it", text: excerpt(text), language: forecast.post.language
+                index == 0 ? "What it would say" : "And after it", text: excerpt(text),
+                language: forecast.post.language
             )
         }
-        if forecast.pictures > 0 { question.notes.append("With \(Words.count(forecast.pictures, "picture")).") }
-        question.notes.append(forecast.cost.map { "Costs \(Words.dollars($0)) at most." } ?? "Costs nothing.")
+        if forecast.pictures > 0 {
+            question.notes.append("With \(Words.count(forecast.pictures, "picture")).")
+        }
+        question.notes.append(
+            forecast.cost.map { "Costs \(Words.dollars($0)) at most." } ?? "Costs nothing.")
         if forecast.post.fitness == .unfit {
             question.notes.append(
-                "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "").")
+                "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "")."
+            )
         }
         (question.fields, question.seen) = ([("post", forecast.post.post)], forecast.post.seen)
         question.isGrave = false
@@ -417,22 +457,30 @@ enum TextsPage: MirrorPage {
     private static func askForNever(_ request: MirrorRequest) async throws -> Confirmation {
         let text = try await text(request, request.query)
         var question = Confirmation(
-            in: section, "Never send this text?", action: "/texts/never", verb: "Never send it", otherWay: "Do not",
+            in: section, "Never send this text?", action: "/texts/never", verb: "Never send it",
+            otherWay: "Do not",
             back: "/texts")
         question.lead =
             "Nor any other post that reads the same. It stays in the archive, and still tells when the human posts."
         question.things = [thing(text)]
-        question.notes = ["A planned slot with this text gets another one, or is left out.", "You can allow it again."]
-        (question.fields, question.seen, question.isGrave) = ([("post", text.post)], text.seen, false)
+        question.notes = [
+            "A planned slot with this text gets another one, or is left out.",
+            "You can allow it again.",
+        ]
+        (question.fields, question.seen, question.isGrave) = (
+            [("post", text.post)], text.seen, false
+        )
         return question
     }
 
     private static func askToForget(_ request: MirrorRequest) async throws -> Confirmation {
         let text = try await text(request, request.query)
         var question = Confirmation(
-            in: section, "Forget this post?", action: "/texts/forget", verb: "Forget it", otherWay: "Keep it",
+            in: section, "Forget this post?", action: "/texts/forget", verb: "Forget it",
+            otherWay: "Keep it",
             back: "/texts")
-        question.lead = "It leaves the archive and does not come in again. A digest stays, by which it is kept out."
+        question.lead =
+            "It leaves the archive and does not come in again. A digest stays, by which it is kept out."
         question.things = [thing(text)]
         question.notes = [
             "A planned slot with this text gets another one, or is left out.",
@@ -450,11 +498,15 @@ enum TextsPage: MirrorPage {
     }
 
     private static func post(_ fields: WebFields) throws -> String {
-        guard let post = fields.typed("post") else { throw ChangeRefusal(.unusable, "no post is named") }
+        guard let post = fields.typed("post") else {
+            throw ChangeRefusal(.unusable, "no post is named")
+        }
         return post
     }
 
-    private static func text(_ request: MirrorRequest, _ fields: WebFields) async throws -> TextList.Text {
+    private static func text(_ request: MirrorRequest, _ fields: WebFields) async throws
+        -> TextList.Text
+    {
         try await TextList.Text(of: request.mirror, named: post(fields), zone: request.zone ?? .gmt)
     }
 
@@ -463,17 +515,24 @@ enum TextsPage: MirrorPage {
     private static func publish(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(PublishPost(post: post), backTo: "/texts", refusedBy: page) { change in
+            return try await request.perform(
+                PublishPost(post: post), backTo: "/texts", refusedBy: page
+            ) { change in
                 let slot = change.slots.first
-                guard change.isNew else { return Said("It is sent already, as slot \(slot?.slot ?? "").") }
+                guard change.isNew else {
+                    return Said("It is sent already, as slot \(slot?.slot ?? "").")
+                }
                 return Said(
                     "It is sent as soon as the worker comes to it\(slot.map { ": slot \($0.slot)" } ?? "").",
-                    wayBack: slot.map { .init("Do not send it", to: request.base + "/slots/\($0.id)/skip") })
+                    wayBack: slot.map {
+                        .init("Do not send it", to: request.base + "/slots/\($0.id)/skip")
+                    })
             }
         }
     }
 
-    /// The field `slot` holds the slot's id and its digest: which of them is chosen shows only when the form is sent.
+    /// The field `slot` holds the slot's id and its digest: which of them is chosen shows only when
+    /// the form is sent.
     private static func pin(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let parts = (request.form["slot"] ?? "").split(separator: " ").map(String.init)
@@ -482,7 +541,9 @@ enum TextsPage: MirrorPage {
             let seen = parts.count > 1 ? Seen(parts[1]) : nil
             let change = try await request.desk.perform(PersonRequest(operation, seen: seen))
             let time = change.slots.first?.time ?? ""
-            return .seeOther(request.base + "/texts", saying: Said("The slot at \(time) says this text, and keeps it."))
+            return .seeOther(
+                request.base + "/texts",
+                saying: Said("The slot at \(time) says this text, and keeps it."))
         }
     }
 
@@ -490,16 +551,21 @@ enum TextsPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
             let back = back(request)
-            return try await request.perform(NeverSend(post: post), backTo: back, refusedBy: page) { change in
+            return try await request.perform(NeverSend(post: post), backTo: back, refusedBy: page) {
+                change in
                 let slots = change.slots.count
                 let besides =
                     slots > 0
                     ? " \(Words.count(slots, "slot")) got another text, or \(slots == 1 ? "was" : "were") left out."
                     : ""
                 return Said(
-                    (change.isNew ? "That text is never sent." : "That text was never sent before, either.") + besides,
+                    (change.isNew
+                        ? "That text is never sent." : "That text was never sent before, either.")
+                        + besides,
                     wayBack: change.isNew
-                        ? .init("Let it be sent again", to: request.base + "/texts/allow", [("post", change.post)])
+                        ? .init(
+                            "Let it be sent again", to: request.base + "/texts/allow",
+                            [("post", change.post)])
                         : nil)
             }
         }
@@ -508,11 +574,17 @@ enum TextsPage: MirrorPage {
     private static func allow(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(SendAgain(post: post), backTo: "/texts", refusedBy: page) { change in
+            return try await request.perform(
+                SendAgain(post: post), backTo: "/texts", refusedBy: page
+            ) { change in
                 Said(
-                    change.isNew ? "That text may be sent again." : "Nothing to do: that text was not left out.",
+                    change.isNew
+                        ? "That text may be sent again."
+                        : "Nothing to do: that text was not left out.",
                     wayBack: change.isNew
-                        ? .init("Never send it", to: request.base + "/texts/never", [("post", change.post)]) : nil)
+                        ? .init(
+                            "Never send it", to: request.base + "/texts/never",
+                            [("post", change.post)]) : nil)
             }
         }
     }
@@ -521,11 +593,14 @@ enum TextsPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
             let back = back(request)
-            return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) { change in
+            return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) {
+                change in
                 Said(
                     change.isNew ? "That text is kept." : "That text was kept already.",
                     wayBack: change.wayBack?.operation == UnkeepText.name
-                        ? .init("Take that back", to: request.base + "/texts/unkeep", [("post", change.post)]) : nil)
+                        ? .init(
+                            "Take that back", to: request.base + "/texts/unkeep",
+                            [("post", change.post)]) : nil)
             }
         }
     }
@@ -534,12 +609,16 @@ enum TextsPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
             let back = back(request)
-            return try await request.perform(UnkeepText(post: post), backTo: back, refusedBy: page) { change in
+            return try await request.perform(UnkeepText(post: post), backTo: back, refusedBy: page)
+            { change in
                 Said(
                     change.isNew
-                        ? "Nothing is learned from that text any more." : "Nothing to do: that text was not kept.",
+                        ? "Nothing is learned from that text any more."
+                        : "Nothing to do: that text was not kept.",
                     wayBack: change.isNew
-                        ? .init("Keep it", to: request.base + "/texts/keep", [("post", change.post)]) : nil)
+                        ? .init(
+                            "Keep it", to: request.base + "/texts/keep", [("post", change.post)])
+                        : nil)
             }
         }
     }
@@ -553,7 +632,9 @@ enum TextsPage: MirrorPage {
     private static func mute(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let wish = try wish(request.form)
-            if case .post = wish { throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time") }
+            if case .post = wish {
+                throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
+            }
             return try await forget(wish, request, "\(Words.capitalized(name(of: wish))) is muted.")
         }
     }
@@ -564,12 +645,17 @@ enum TextsPage: MirrorPage {
         try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) { report in
             let isPost = if case .post = wish { true } else { false }
             var text = report.isNew ? done : "That was so already."
-            if !isPost, report.removed > 0 { text += " \(Words.count(report.removed, "post")) left the archive." }
-            if !report.slots.isEmpty { text += " \(Words.count(report.slots.count, "slot")) changed." }
+            if !isPost, report.removed > 0 {
+                text += " \(Words.count(report.removed, "post")) left the archive."
+            }
+            if !report.slots.isEmpty {
+                text += " \(Words.count(report.slots.count, "slot")) changed."
+            }
             return Said(
                 text,
                 wayBack: report.isNew
-                    ? .init("Allow it again", to: request.base + "/muted/remove", fields(of: wish)) : nil)
+                    ? .init("Allow it again", to: request.base + "/muted/remove", fields(of: wish))
+                    : nil)
         }
     }
 
@@ -582,19 +668,23 @@ enum TextsPage: MirrorPage {
                 let entry = try await forgetting.list().first { $0.seen?.description == digest }
                 guard let entry else {
                     return .seeOther(
-                        request.base + "/texts#muted", saying: Said("Nothing to do: that is not muted any more."))
+                        request.base + "/texts#muted",
+                        saying: Said("Nothing to do: that is not muted any more."))
                 }
                 wish = ForgettingWish(entry)
             }
             let wanted = try wish ?? Self.wish(request.form)
-            return try await request.perform(RememberText(wanted), backTo: "/texts#muted", refusedBy: page) { report in
+            return try await request.perform(
+                RememberText(wanted), backTo: "/texts#muted", refusedBy: page
+            ) { report in
                 let isPost = if case .post = wanted { true } else { false }
                 return Said(
                     report.isUndone
                         ? "Allowed again; posts that left return where they are read again."
                         : "Nothing to do: that is not muted any more.",
                     wayBack: report.isUndone && !isPost
-                        ? .init("Mute it again", to: request.base + "/muted", fields(of: wanted)) : nil)
+                        ? .init("Mute it again", to: request.base + "/muted", fields(of: wanted))
+                        : nil)
             }
         }
     }

@@ -84,8 +84,9 @@ private final class ConnectionWatch: ChannelDuplexHandler {
 
     /// The head with `Connection: close` if the connection has to end with the answer.
     ///
-    /// The server behind it sees neither the version nor another spelling of `close`. A client of HTTP/1.0 takes the end
-    /// of the connection for that of the answer, unless the answer says that the connection stays, which none does.
+    /// The server behind it sees neither the version nor another spelling of `close`. A client of
+    /// HTTP/1.0 takes the end of the connection for that of the answer, unless the answer says that
+    /// the connection stays, which none does.
     private static func withEnd(_ head: HTTPRequestHead) -> HTTPRequestHead {
         guard head.version != .http1_1 || !head.isKeepAlive else { return head }
         var head = head

@@ -5,8 +5,9 @@ import NIOCore
 
 /// Sends texts compressed to who accepts gzip (RFC 9110, sections 8.4 and 12.5.3).
 ///
-/// The forms of a page hold the session's token. Who lets a browser ask again and again and compares lengths could find
-/// out such a secret, but our cookies are not sent with what other sites ask for.
+/// The forms of a page hold the session's token. Who lets a browser ask again and again and
+/// compares lengths could find out such a secret, but our cookies are not sent with what other
+/// sites ask for.
 struct Compression: RouterMiddleware {
     typealias Context = WebContext
 
@@ -14,14 +15,16 @@ struct Compression: RouterMiddleware {
     private static let least = 1_024
 
     func handle(
-        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+        _ request: Request, context: WebContext,
+        next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
         guard let length = response.body.contentLength, length >= Self.least,
             response.headers[.contentType].map(Self.isText) == true
         else { return response }
         response.headers[.vary] = "Accept-Encoding"
-        guard request.method != .head, Self.acceptsGzip(request.headers[values: .acceptEncoding]) else { return response }
+        guard request.method != .head, Self.acceptsGzip(request.headers[values: .acceptEncoding])
+        else { return response }
         let bytes = Collected()
         try await response.body.write(bytes)
         let plain = bytes.buffer
@@ -36,15 +39,20 @@ struct Compression: RouterMiddleware {
         return response
     }
 
-    private static func isText(_ type: String) -> Bool { type.hasPrefix("text/") || type.hasPrefix("image/svg") }
+    private static func isText(_ type: String) -> Bool {
+        type.hasPrefix("text/") || type.hasPrefix("image/svg")
+    }
 
-    /// Whether the fields of Accept-Encoding allow gzip: by its name, or else by `*`, with a weight above 0.
+    /// Whether the fields of Accept-Encoding allow gzip: by its name, or else by `*`, with a weight
+    /// above 0.
     static func acceptsGzip(_ fields: [String]) -> Bool {
         var accepted: [String: Bool] = [:]
         for coding in fields.joined(separator: ",").lowercased().split(separator: ",") {
             let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
             guard let name = parts.first else { continue }
-            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            let weight =
+                parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 }
+                ?? 1
             accepted[name] = weight > 0
         }
         return accepted["gzip"] ?? accepted["x-gzip"] ?? accepted["*"] ?? false
@@ -66,9 +74,12 @@ struct Compression: RouterMiddleware {
             archive_write_add_filter_gzip(archive) == ARCHIVE_OK
                 && archive_write_set_format_raw(archive) == ARCHIVE_OK
                 && archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK
-                && archive_write_open_memory(archive, space.baseAddress, space.count, &used) == ARCHIVE_OK
+                && archive_write_open_memory(archive, space.baseAddress, space.count, &used)
+                    == ARCHIVE_OK
                 && archive_write_header(archive, entry) == ARCHIVE_OK
-                && plain.withUnsafeReadableBytes { archive_write_data(archive, $0.baseAddress, $0.count) == $0.count }
+                && plain.withUnsafeReadableBytes {
+                    archive_write_data(archive, $0.baseAddress, $0.count) == $0.count
+                }
                 && archive_write_close(archive) == ARCHIVE_OK
         }
         guard isPacked else { return nil }

@@ -131,7 +131,9 @@ final class ConnectionBook: @unchecked Sendable {
     {
         connections.filter { !$0.value.turn.isServers && isInScope($0.value) }
             .max { first, second in
-                let waited = (first.value.turn.waited(until: now), second.value.turn.waited(until: now))
+                let waited = (
+                    first.value.turn.waited(until: now), second.value.turn.waited(until: now)
+                )
                 // Of those that wait as long, the older one goes.
                 return waited.0 == waited.1
                     ? first.value.number > second.value.number : waited.0 < waited.1
@@ -161,7 +163,9 @@ final class ConnectionBook: @unchecked Sendable {
 
     /// Closes all connections, those with which the server has not begun among them.
     func closeAll() {
-        for channel in lock.withLock({ connections.values.map(\.channel) }) { channel.close(promise: nil) }
+        for channel in lock.withLock({ connections.values.map(\.channel) }) {
+            channel.close(promise: nil)
+        }
     }
 }
 

@@ -11,7 +11,8 @@ package enum DemoMoment: Equatable, Sendable {
     /// A sentence.
     var words: String {
         switch self {
-        case .living(let day, let days, let seconds): "Day \(day) of \(days), a day in \(seconds) s."
+        case .living(let day, let days, let seconds):
+            "Day \(day) of \(days), a day in \(seconds) s."
         case .over(1): "It is the evening of its day; its clock goes as yours does now."
         case .over(let days):
             "It is the evening of day \(days), the last; its clock goes as yours does now."

@@ -18,13 +18,15 @@ struct StreamOwner: Sendable {
 
 /// The event streams of all pages that are open, which ask the database together.
 ///
-/// A stream says which parts of a page may have changed, never what is in them. While nobody looks nothing is asked.
+/// A stream says which parts of a page may have changed, never what is in them. While nobody looks
+/// nothing is asked.
 actor EventHub {
     private struct Stream {
         let mirror: String
         let owner: StreamOwner?
         let continuation: AsyncStream<String>.Continuation
-        /// The digest of the stamps that the browser knows; `nil` until the first look if it named none.
+        /// The digest of the stamps that the browser knows; `nil` until the first look if it named
+        /// none.
         var known: String?
     }
 
@@ -36,11 +38,13 @@ actor EventHub {
     static let mostOfSession = 12
     /// Limit of the open streams of one address.
     static let mostOfAddress = 60
-    /// How often something is sent to a stream in which nothing changes, so that neither end takes it for dead, in
-    /// seconds.
+    /// How often something is sent to a stream in which nothing changes, so that neither end takes
+    /// it for dead, in seconds.
     private static let pulse: TimeInterval = 15
     /// The ids of all parts that may change, those of the frame among them.
-    private static let parts = Set(MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]).sorted()
+    private static let parts = Set(
+        MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]
+    ).sorted()
         .joined(separator: " ")
     /// The event that time has passed.
     private static let passed = "event: changed\ndata: \(parts)\n\n"
@@ -71,7 +75,8 @@ actor EventHub {
     ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
-    ///   - known: The digest of the stamps that the browser knows: of its page, or of the last event that it got.
+    ///   - known: The digest of the stamps that the browser knows: of its page, or of the last
+    ///     event that it got.
     ///   - owner: Whose limits it counts to.
     ///   - connection: The connection that it is written to.
     /// - Throws: ``WebProblem`` with 429 for one too many of the same owner, with 503 for one too
@@ -91,7 +96,9 @@ actor EventHub {
                 try await writer.write(ByteBuffer(string: "retry: 5000\n\n"))
                 // A server that is told to stop waits for its connections.
                 try await withGracefulShutdownHandler {
-                    for await event in stream.events { try await writer.write(ByteBuffer(string: event)) }
+                    for await event in stream.events {
+                        try await writer.write(ByteBuffer(string: event))
+                    }
                 } onGracefulShutdown: {
                     stream.continuation.finish()
                 }
@@ -133,9 +140,13 @@ actor EventHub {
 
     func open(
         _ mirror: String, since known: String? = nil, owner: StreamOwner? = nil
-    ) -> (id: Int, stream: (events: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)) {
+    ) -> (
+        id: Int,
+        stream: (events: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)
+    ) {
         lastID += 1
-        let (events, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(8))
+        let (events, continuation) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingNewest(8))
         streams[lastID] = Stream(
             mirror: mirror, owner: owner, continuation: continuation, known: known)
         if watcher == nil { watcher = Task { await watch() } }
@@ -160,7 +171,9 @@ actor EventHub {
             }
             let isFast = isFast()
             // Once more when it is over, for then it looks otherwise.
-            if isFast || wasFast { for stream in streams.values { stream.continuation.yield(Self.passed) } }
+            if isFast || wasFast {
+                for stream in streams.values { stream.continuation.yield(Self.passed) }
+            }
             wasFast = isFast
             guard (try? await Task.sleep(for: interval)) != nil else { return }
         }
@@ -174,7 +187,9 @@ actor EventHub {
 
     private func tell(_ stamps: MirrorStamps) {
         for (id, stream) in streams {
-            guard let digest = stamps.digest(of: stream.mirror), digest != stream.known else { continue }
+            guard let digest = stamps.digest(of: stream.mirror), digest != stream.known else {
+                continue
+            }
             streams[id]?.known = digest
             // A browser names the last id when it opens the stream again.
             if stream.known != nil {

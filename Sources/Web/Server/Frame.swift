@@ -5,7 +5,8 @@ import Outbox
 import Posts
 import Settings
 
-/// What stands around every page of a mirror: whose it is, the nine pages, the verdict, what was done, and the time.
+/// What stands around every page of a mirror: whose it is, the nine pages, the verdict, what was
+/// done, and the time.
 struct Frame {
     let context: PageContext
 
@@ -18,12 +19,16 @@ struct Frame {
     ///   - version: That of the program.
     /// - Throws: The store's error.
     init(
-        _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, stamp: String?, version: String
+        _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, stamp: String?,
+        version: String
     ) async throws {
         let (mirror, words) = (request.mirror, request.words)
-        let waiting = try await OutboxStore.waiting(of: [mirror.name], in: mirror.storage, now: request.now)
+        let waiting = try await OutboxStore.waiting(
+            of: [mirror.name], in: mirror.storage, now: request.now)
         let suggestions = waiting[mirror.name]?.suggestions ?? 0
-        let strip = content.showsVerdict ? nil : Self.strip(try await mirror.health(now: request.now), request)
+        let strip =
+            content.showsVerdict
+            ? nil : Self.strip(try await mirror.health(now: request.now), request)
         let items = PageSection.allCases.map { section -> PageContext in
             [
                 "title": .text(section.title), "href": .text(request.base + section.path),
@@ -40,21 +45,27 @@ struct Frame {
             : request.base + content.section.path
         let zone = request.zone.map { mirror.configuration.name(of: $0) } ?? "UTC"
         context = [
-            "title": .text(content.title), "mirror": .text(mirror.name), "base": .text(request.base),
+            "title": .text(content.title), "mirror": .text(mirror.name),
+            "base": .text(request.base),
             "theme": .text(request.access.theme?.rawValue), "style": .text(WebAsset.style.address),
             "script": .text(WebAsset.script.address),
-            "human": .text(request.record.humanHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .human)),
-            "bot": .text(request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
+            "human": .text(
+                request.record.humanHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .human)),
+            "bot": .text(
+                request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
             "hasIndex": .flag(request.access.hasIndex),
             "pages": .list(items), "more": .list(Array(items.dropFirst(4))),
-            "isMoreCurrent": .flag(PageSection.allCases.firstIndex(of: content.section).map { $0 >= 4 } ?? false),
-            "events": isGet ? .text("\(request.base)/events" + WebFields.query([("since", stamp)])) : .none,
+            "isMoreCurrent": .flag(
+                PageSection.allCases.firstIndex(of: content.section).map { $0 >= 4 } ?? false),
+            "events": isGet
+                ? .text("\(request.base)/events" + WebFields.query([("since", stamp)])) : .none,
             "again": .text(again),
             "said": .fields(said.map { Self.said($0, request) }),
             "refusal": .fields(content.refusal.map { Self.refusal($0) }),
             "isReadOnly": .flag(request.access.isReadOnly), "strip": .fields(strip),
             "content": .markup(TemplateLibrary.standard.render(content.template, content.context)),
-            "asOf": .markup(words.time(request.now, words.clockWithSeconds(request.now))), "zone": .text(zone),
+            "asOf": .markup(words.time(request.now, words.clockWithSeconds(request.now))),
+            "zone": .text(zone),
             "version": .text(version), "token": .markup(request.hidden()),
             "canLogOut": .flag(request.access.hasLogin),
         ]
@@ -77,7 +88,8 @@ struct Frame {
         let (word, rest) = Verdict.split(health.verdict.text)
         return [
             "state": .text(health.verdict.state.rawValue), "word": .text(word), "rest": .text(rest),
-            "href": .text(health.verdict.state == .healthy ? request.base : "\(request.base)/health"),
+            "href": .text(
+                health.verdict.state == .healthy ? request.base : "\(request.base)/health"),
         ]
     }
 
@@ -92,7 +104,9 @@ struct Frame {
                             "verb": .text(button.verb), "action": .text(button.action),
                             "token": .markup(request.hidden()),
                             "fields": .list(
-                                button.fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+                                button.fields.map {
+                                    ["name": .text($0.0), "value": .text($0.1)] as PageContext
+                                }),
                         ]
                     }),
         ]
@@ -103,7 +117,8 @@ struct Frame {
     }
 }
 
-/// The verdict of a mirror in two parts: the word that the shape stands for, and the rest of the sentence.
+/// The verdict of a mirror in two parts: the word that the shape stands for, and the rest of the
+/// sentence.
 enum Verdict {
     /// `healthy, next post 20:13 (in 2 h)` as `Healthy` and `, next post 20:13 (in 2 h)`.
     static func split(_ text: String) -> (word: String, rest: String) {

@@ -6,7 +6,8 @@ import Mirroring
 import NIOCore
 import Settings
 
-/// What stands before every answer: who may ask, from where, and what browsers may do with the answer.
+/// What stands before every answer: who may ask, from where, and what browsers may do with the
+/// answer.
 struct Guard: RouterMiddleware {
     typealias Context = WebContext
 
@@ -15,7 +16,8 @@ struct Guard: RouterMiddleware {
 
     /// For every answer.
     private static let policy: HTTPFields = [
-        .contentSecurityPolicy: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        .contentSecurityPolicy:
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
             + "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         .xContentTypeOptions: "nosniff",
         // With no-referrer a browser sends no usable Origin with a form.
@@ -29,13 +31,15 @@ struct Guard: RouterMiddleware {
     let site: WebSite
 
     func handle(
-        _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
+        _ request: Request, context: WebContext,
+        next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         let response: Response
         do {
             response = try await guarded(request, context, next)
         } catch let error as HTTPError {
-            response = site.answer(error.status == .notFound ? .notFound : .badForm, to: request.uri.path)
+            response = site.answer(
+                error.status == .notFound ? .notFound : .badForm, to: request.uri.path)
         } catch {
             let problem = WebProblem(error)
             if problem.status.code >= 500 {
@@ -58,7 +62,8 @@ struct Guard: RouterMiddleware {
     }
 
     private func guarded(
-        _ request: Request, _ context: WebContext, _ next: (Request, WebContext) async throws -> Response
+        _ request: Request, _ context: WebContext,
+        _ next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         // Whoever closed the connection while the request waited for the thread of the pages costs
         // nothing.
@@ -74,7 +79,9 @@ struct Guard: RouterMiddleware {
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
-        if WebSite.isPublic(path) { return try await visited(request, context, isRead: isRead, next) }
+        if WebSite.isPublic(path) {
+            return try await visited(request, context, isRead: isRead, next)
+        }
         var context = context
         if path == "/login" {
             if !isRead { context.form = try await Self.form(of: request) }
@@ -101,7 +108,8 @@ struct Guard: RouterMiddleware {
         return response
     }
 
-    /// A request of the public page, which needs no log-in, and whose forms hold the token of its visitor.
+    /// A request of the public page, which needs no log-in, and whose forms hold the token of its
+    /// visitor.
     private func visited(
         _ request: Request, _ context: WebContext, isRead: Bool,
         _ next: (Request, WebContext) async throws -> Response
@@ -200,7 +208,8 @@ struct Guard: RouterMiddleware {
         return Response(status: .noContent, headers: [.allow: allowed])
     }
 
-    /// Whether a proxy says that it serves the page below a path, to which no address of a page leads.
+    /// Whether a proxy says that it serves the page below a path, to which no address of a page
+    /// leads.
     private static func isBelowAPath(_ request: Request) -> Bool {
         request.headers[values: .forwardedPrefix].contains { prefix in
             !prefix.allSatisfy { "/ ,".contains($0) }
@@ -219,7 +228,9 @@ struct Guard: RouterMiddleware {
 
     private static func form(of request: Request) async throws -> WebFields {
         let type = request.headers[.contentType]?.lowercased() ?? ""
-        guard type.hasPrefix("application/x-www-form-urlencoded") || type.isEmpty else { throw WebProblem.badForm }
+        guard type.hasPrefix("application/x-www-form-urlencoded") || type.isEmpty else {
+            throw WebProblem.badForm
+        }
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: formLimit)
@@ -246,7 +257,9 @@ extension HTTPField.Name {
     static let forwardedProtocol = named("X-Forwarded-Proto")
 
     static func named(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a header") }
+        guard let field = HTTPField.Name(name) else {
+            preconditionFailure("\(name) is no name of a header")
+        }
         return field
     }
 }

@@ -5,10 +5,11 @@ import NIOCore
 
 /// The pages that were made in the present second from the present state of the database.
 ///
-/// A page follows from the database, the clock, the settings and the request. So it is made once for all requests that
-/// fall into one second while nothing is committed, as when many browsers load it again after one change. A page is
-/// therefore never older than the last commit before the request, and in everything else, such as the time or a fault
-/// that only the process knows, at most one second old.
+/// A page follows from the database, the clock, the settings and the request. So it is made once
+/// for all requests that fall into one second while nothing is committed, as when many browsers
+/// load it again after one change. A page is therefore never older than the last commit before the
+/// request, and in everything else, such as the time or a fault that only the process knows, at
+/// most one second old.
 final class PageCache: @unchecked Sendable {
     /// When a page was made, and from what.
     struct Moment: Equatable, Sendable {
@@ -56,7 +57,8 @@ final class PageCache: @unchecked Sendable {
         }
     }
 
-    /// Decides whether a request takes the kept page, makes it or waits; one that makes it calls ``end(_:)`` afterwards.
+    /// Decides whether a request takes the kept page, makes it or waits; one that makes it calls
+    /// ``end(_:)`` afterwards.
     private func turn(_ key: String, at now: Moment) -> Turn {
         lock.withLock {
             if moment == now, let page = pages[key] { return .page(page) }
@@ -78,7 +80,9 @@ final class PageCache: @unchecked Sendable {
     }
 
     private func end(_ key: String) {
-        for continuation in lock.withLock({ waiting.removeValue(forKey: key) ?? [] }) { continuation.resume() }
+        for continuation in lock.withLock({ waiting.removeValue(forKey: key) ?? [] }) {
+            continuation.resume()
+        }
     }
 
     /// Keeps a page, and lets go of those of other moments.
@@ -113,7 +117,9 @@ struct CachedPage: Sendable {
     /// - Parameters:
     ///   - markup: The page.
     ///   - place: What stands in it where the token belongs.
-    init(_ markup: Markup, tokenAt place: String) { parts = markup.text.components(separatedBy: place) }
+    init(_ markup: Markup, tokenAt place: String) {
+        parts = markup.text.components(separatedBy: place)
+    }
 
     /// The page as an answer for the session with this token.
     func response(token: String) -> Response {

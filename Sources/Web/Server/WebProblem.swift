@@ -17,29 +17,36 @@ struct WebProblem: Error, Sendable {
     var retryAfter: Int?
 
     static let notFound = WebProblem(
-        status: .notFound, title: "There is no such page", text: "It may have been there once, or the address is wrong."
+        status: .notFound, title: "There is no such page",
+        text: "It may have been there once, or the address is wrong."
     )
 
     static let readOnly = WebProblem(
         status: .forbidden, title: "This page only shows",
-        text: "Whoever runs it lets it change nothing. The commands of mirror-bot can, in a terminal.")
+        text:
+            "Whoever runs it lets it change nothing. The commands of mirror-bot can, in a terminal."
+    )
 
     static let badForm = WebProblem(
-        status: .badRequest, title: "The form could not be read", text: "Nothing was done. Look again and repeat it.")
+        status: .badRequest, title: "The form could not be read",
+        text: "Nothing was done. Look again and repeat it.")
 
     static let foreignForm = WebProblem(
         status: .forbidden, title: "This form is not from here",
-        text: "Nothing was done. The form came from another page, or from a session that has ended. Look again and "
+        text:
+            "Nothing was done. The form came from another page, or from a session that has ended. Look again and "
             + "repeat it.")
 
     static let noOrigin = WebProblem(
         status: .forbidden, title: "This form is not from here",
-        text: "Nothing was done. The browser did not say from which page the form came: the request has no Origin. "
+        text:
+            "Nothing was done. The browser did not say from which page the form came: the request has no Origin. "
             + "A reverse proxy in front of this page has to pass it on.")
 
     /// A form that came from another address than the page has.
     ///
-    /// Both are named, because a proxy that passes on another Host is told from an attack only by them.
+    /// Both are named, because a proxy that passes on another Host is told from an attack only by
+    /// them.
     ///
     /// - Parameters:
     ///   - origin: As the browser sent it.
@@ -58,7 +65,8 @@ struct WebProblem: Error, Sendable {
     static func foreignScheme(_ origin: String, of page: String) -> WebProblem {
         WebProblem(
             status: .forbidden, title: "This form is not from here",
-            text: compared(origin, page) + " A reverse proxy in front of it has to send X-Forwarded-Proto.")
+            text: compared(origin, page)
+                + " A reverse proxy in front of it has to send X-Forwarded-Proto.")
     }
 
     private static func compared(_ origin: String, _ page: String) -> String {
@@ -92,7 +100,8 @@ struct WebProblem: Error, Sendable {
         case is StorageError:
             self.init(
                 status: .serviceUnavailable, title: "Nothing can be read.",
-                text: "The database does not answer. This page tries again when you do; the worker tries by itself.",
+                text:
+                    "The database does not answer. This page tries again when you do; the worker tries by itself.",
                 state: "failing")
         case is FavoritesError:
             self.init(
@@ -109,12 +118,15 @@ struct WebProblem: Error, Sendable {
             self.init(status: .conflict, title: "Not done", text: "\(error)", state: "failing")
         case let refusal as ChangeRefusal:
             self.init(
-                status: refusal.code == .unknown ? .notFound : refusal.isMisuse ? .badRequest : .conflict,
+                status: refusal.code == .unknown
+                    ? .notFound : refusal.isMisuse ? .badRequest : .conflict,
                 title: "Not done", text: refusal.pageText)
         default:
             self.init(
                 status: .internalServerError, title: "Something went wrong",
-                text: "This is a bug. The log of the process that serves this page names the error.", state: "failing")
+                text:
+                    "This is a bug. The log of the process that serves this page names the error.",
+                state: "failing")
         }
     }
 

@@ -33,8 +33,10 @@ package struct WebServer: Service {
     ///   - onListening: Told the port once connections are accepted.
     /// - Throws: `ConfigurationError` for a page that would be open to other machines.
     package init(
-        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
-        demo: (@Sendable () -> DemoMoment)? = nil, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
+        build: MetricsReport.Build,
+        demo: (@Sendable () -> DemoMoment)? = nil,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
         try self.init(
             installation, settings, isReadOnly: isReadOnly, build: build, demo: demo,
@@ -79,9 +81,12 @@ package struct WebServer: Service {
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.listening.host, port: settings.listening.port)),
-            onServerRunning: { [onListening, listening = settings.listening, logger = installation.logger] channel in
+            onServerRunning: {
+                [onListening, listening = settings.listening, logger = installation.logger] channel
+                in
                 let port = channel.localAddress?.port ?? listening.port
-                logger.info("Web page opened", metadata: ["address": "http://\(listening.at(port))/"])
+                logger.info(
+                    "Web page opened", metadata: ["address": "http://\(listening.at(port))/"])
                 await onListening(port)
             },
             logger: Logger(label: "mirror-bot.web") { _ in SwiftLogNoOpLogHandler() })
@@ -98,7 +103,8 @@ package struct WebServer: Service {
         } catch let error as IOError {
             let isTaken = error.errnoCode == EADDRINUSE
             throw Unavailable(
-                address: "\(settings.listening)", cause: isTaken ? "another program listens there" : "\(error)")
+                address: "\(settings.listening)",
+                cause: isTaken ? "another program listens there" : "\(error)")
         }
     }
 
@@ -115,7 +121,9 @@ package struct WebServer: Service {
 
 extension WebSettings.Listening {
     /// The same address with the port that was given.
-    package func at(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package func at(_ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 }
 
 /// What a request brings along.
@@ -141,7 +149,9 @@ struct WebContext: RequestContext {
     ///
     /// - Throws: ``WebProblem`` with 404 for one that is no text.
     func parameter(_ name: String) throws -> String {
-        guard let text = parameters.get(name).flatMap({ WebFields.decodedPath($0) }) else { throw WebProblem.notFound }
+        guard let text = parameters.get(name).flatMap({ WebFields.decodedPath($0) }) else {
+            throw WebProblem.notFound
+        }
         return text
     }
 }

@@ -4,9 +4,11 @@ import HTTPTypes
 import Posts
 import Storage
 
-/// A browser's session: an identifier that only that browser knows, from which the token of its forms follows.
+/// A browser's session: an identifier that only that browser knows, from which the token of its
+/// forms follows.
 ///
-/// Nothing of it is stored, so that a form that was open while the server restarted is still accepted.
+/// Nothing of it is stored, so that a form that was open while the server restarted is still
+/// accepted.
 struct WebSession: Sendable {
     /// 22 characters of the system's generator of random numbers, 132 bits.
     let id: String
@@ -15,7 +17,8 @@ struct WebSession: Sendable {
 
     /// The token that each form of the session holds.
     var csrf: String {
-        WebSession.text(of: HashFunction.sha256.code(of: "mirror-bot csrf".utf8, key: id.utf8).prefix(16))
+        WebSession.text(
+            of: HashFunction.sha256.code(of: "mirror-bot csrf".utf8, key: id.utf8).prefix(16))
     }
 
     static let idLength = 22
@@ -26,19 +29,23 @@ struct WebSession: Sendable {
 
     /// The bytes in the alphabet of URLs.
     static func text(of bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
     }
 }
 
 /// Makes, reads and ends sessions.
 ///
-/// With a password the cookie is the identifier, the time of its end and a code over both, with a key that follows from
-/// the password: another password ends all sessions. Without one it is the identifier alone.
+/// With a password the cookie is the identifier, the time of its end and a code over both, with a
+/// key that follows from the password: another password ends all sessions. Without one it is the
+/// identifier alone.
 struct WebSessions: Sendable {
     /// How long a session lasts, in seconds.
     static let (usual, long): (TimeInterval, TimeInterval) = (12 * 3_600, 30 * 86_400)
     private static let (secureName, plainName) = ("__Host-mirror-bot", "mirror-bot")
-    private static let (secureVisitor, plainVisitor) = ("__Host-mirror-bot-visitor", "mirror-bot-visitor")
+    private static let (secureVisitor, plainVisitor) = (
+        "__Host-mirror-bot-visitor", "mirror-bot-visitor"
+    )
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?
@@ -58,7 +65,8 @@ struct WebSessions: Sendable {
 
     /// The visitor of the public page whose cookie the request has; a new one without a cookie.
     ///
-    /// It opens nothing else: its cookie has another name, and the pages of a mirror do not look at it.
+    /// It opens nothing else: its cookie has another name, and the pages of a mirror do not look at
+    /// it.
     static func visitor(of headers: HTTPFields) -> WebSession {
         let cookies = Cookies(headers)
         let ids = [secureVisitor, plainVisitor].flatMap(cookies.all).filter(isID)
@@ -92,8 +100,8 @@ struct WebSessions: Sendable {
     ///
     /// - Parameters:
     ///   - isLong: Whether it outlasts the browser's window.
-    ///   - isSecure: Whether the browser came over https. On plain http the cookie has another name, for not every browser
-    ///     takes a `__Host-` one there.
+    ///   - isSecure: Whether the browser came over https. On plain http the cookie has another
+    ///     name, for not every browser takes a `__Host-` one there.
     func cookie(_ session: WebSession, isLong: Bool, isSecure: Bool, now: Date) -> String {
         let lasts = isLong ? Self.long : Self.usual
         var value = session.id
@@ -105,7 +113,9 @@ struct WebSessions: Sendable {
     }
 
     /// The header that takes it away.
-    func endingCookie(isSecure: Bool) -> String { Self.header("", isSecure: isSecure) + "; Max-Age=0" }
+    func endingCookie(isSecure: Bool) -> String {
+        Self.header("", isSecure: isSecure) + "; Max-Age=0"
+    }
 
     private static func header(_ value: String, isSecure: Bool) -> String {
         (isSecure ? secureName : plainName) + "=" + value + flags(isSecure: isSecure)
@@ -157,12 +167,15 @@ struct Cookies {
 
     init(_ headers: HTTPFields) {
         pairs = headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
-            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = pair.drop { $0 == " " }.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return parts.count == 2 ? (parts[0], parts[1]) : nil
         }
     }
 
-    func all(_ name: String) -> [String] { pairs.filter { $0.name == name }.map { String($0.value) } }
+    func all(_ name: String) -> [String] {
+        pairs.filter { $0.name == name }.map { String($0.value) }
+    }
 
     static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
@@ -190,12 +203,16 @@ final class SaidSentences: @unchecked Sendable {
         }
     }
 
-    func has(for session: String) -> Bool { lock.withLock { sentences.contains { $0.session == session } } }
+    func has(for session: String) -> Bool {
+        lock.withLock { sentences.contains { $0.session == session } }
+    }
 
     /// Returns the sentence once.
     func take(for session: String) -> Said? {
         lock.withLock {
-            guard let index = sentences.firstIndex(where: { $0.session == session }) else { return nil }
+            guard let index = sentences.firstIndex(where: { $0.session == session }) else {
+                return nil
+            }
             return sentences.remove(at: index).said
         }
     }

@@ -12,11 +12,15 @@ extension WebSite {
     /// 303 to the only mirror; else all of them, or those that a person looks for.
     func index(_ request: Request, _ context: WebContext) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
-        return try await page(for: session, key: Self.pageKey(request)) { try await self.index(request, token: $0) }
+        return try await page(for: session, key: Self.pageKey(request)) {
+            try await self.index(request, token: $0)
+        }
     }
 
     private func index(_ request: Request, token: String) async throws -> PageAnswer {
-        guard let query = WebFields(encoded: request.uri.query ?? "") else { throw WebProblem.badForm }
+        guard let query = WebFields(encoded: request.uri.query ?? "") else {
+            throw WebProblem.badForm
+        }
         let names = try await MirrorTable.names(in: installation.storage, limit: 2)
         if names.count == 1, let name = names.first, query.pairs.isEmpty {
             return .other(Self.seeOther(MirrorRequest.base(of: name)))
@@ -40,7 +44,8 @@ extension WebSite {
             "theme": .text(access.theme?.rawValue), "isReadOnly": .flag(access.isReadOnly),
             "canLogOut": .flag(access.hasLogin),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">"),
-            "asOf": .markup(words.time(now, words.clockWithSeconds(now))), "again": .text(request.uri.string),
+            "asOf": .markup(words.time(now, words.clockWithSeconds(now))),
+            "again": .text(request.uri.string),
             "version": .text(build.version), "band": .fields(band()),
         ]
         frame.merge(context) { _, new in new }
@@ -57,32 +62,43 @@ extension WebSite {
         let title = Self.title(status, of: all)
         let counts = [
             (Health.Verdict.State.healthy, "is healthy", "are healthy"),
-            (.hindered, "works, but for a part", "work, but for a part"), (.paused, "pauses", "pause"),
+            (.hindered, "works, but for a part", "work, but for a part"),
+            (.paused, "pauses", "pause"),
             (.unset, "is not set up", "are not set up"),
         ].compactMap { state, one, many -> String? in
             let count = status.count(state)
             return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? one : many)"
         }
-        let next = status.nextSlot.map { "The next post comes \(Words(zone: .gmt, now: now).relative($0))." }
-        let sentence = counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
+        let next = status.nextSlot.map {
+            "The next post comes \(Words(zone: .gmt, now: now).relative($0))."
+        }
+        let sentence =
+            counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
         let current = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =
             [tab("All", nil, all, current, search)]
             + Health.Verdict.State.byNeed.compactMap { state in
                 let count = status.count(state)
-                return count == 0 ? nil : tab(state.words, state.rawValue, count, current, search, state)
+                return count == 0
+                    ? nil : tab(state.words, state.rawValue, count, current, search, state)
             }
-            + (status.asking == 0 ? [] : [tab("wait for you", Self.asking, status.asking, current, search)])
+            + (status.asking == 0
+                ? [] : [tab("wait for you", Self.asking, status.asking, current, search)])
         return [
-            "state": .text(worst.rawValue), "title": .text(title), "summary": .text(sentence + (next ?? "")),
+            "state": .text(worst.rawValue), "title": .text(title),
+            "summary": .text(sentence + (next ?? "")),
             "count": .text(Words.count(all, "mirror")), "q": .text(search.words),
-            "filter": .text(current), "tabs": .list(tabs), "mirrors": .list(status.mirrors.map(line)),
+            "filter": .text(current), "tabs": .list(tabs),
+            "mirrors": .list(status.mirrors.map(line)),
             "hasMirrors": .flag(!status.mirrors.isEmpty),
             "found": .text(
                 status.total == 0
-                    ? "None is found." : "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))"),
+                    ? "None is found."
+                    : "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))"),
             "next": .text(
-                status.next.map { "/" + WebFields.query([("q", search.words), ("state", current), ("after", $0)]) }),
+                status.next.map {
+                    "/" + WebFields.query([("q", search.words), ("state", current), ("after", $0)])
+                }),
             "nextWords": .text("Next \(Self.listed)"),
         ]
     }
@@ -105,7 +121,8 @@ extension WebSite {
     }
 
     private func tab(
-        _ words: String, _ filter: String?, _ count: Int, _ current: String?, _ search: MirrorsStatus.Query,
+        _ words: String, _ filter: String?, _ count: Int, _ current: String?,
+        _ search: MirrorsStatus.Query,
         _ state: Health.Verdict.State? = nil
     ) -> PageContext {
         [
@@ -120,7 +137,8 @@ extension WebSite {
             switch mirror.state {
             case .failing, .unset: nil as String?
             case .paused: "paused"
-            case .healthy, .hindered: mirror.nextSlot.map { Words(zone: .gmt, now: now).relative($0) }
+            case .healthy, .hindered:
+                mirror.nextSlot.map { Words(zone: .gmt, now: now).relative($0) }
             }
         return [
             "name": .text(mirror.name), "href": .text(MirrorRequest.base(of: mirror.name)),
@@ -140,7 +158,9 @@ extension MirrorsStatus {
 
 extension Health.Verdict.State {
     /// In the order in which they need somebody.
-    fileprivate static let byNeed: [Health.Verdict.State] = [.failing, .unset, .hindered, .paused, .healthy]
+    fileprivate static let byNeed: [Health.Verdict.State] = [
+        .failing, .unset, .hindered, .paused, .healthy,
+    ]
 
     /// The state as pages call it.
     var words: String {

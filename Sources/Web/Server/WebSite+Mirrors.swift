@@ -13,7 +13,8 @@ extension WebSite {
     func addMirrorRoutes(to router: Router<WebContext>) {
         for page in MirrorPages.all {
             for route in page.routes {
-                router.on(RouterPath("/m/:mirror" + route.pattern), method: route.method) { request, context in
+                router.on(RouterPath("/m/:mirror" + route.pattern), method: route.method) {
+                    request, context in
                     try await self.answer(request, context, pattern: route.pattern, route.answer)
                 }
             }
@@ -22,7 +23,9 @@ extension WebSite {
             all.merge(page.confirmations) { first, _ in first }
         }
         router.get("/m/:mirror/confirm/:operation") { request, context in
-            guard let make = confirmations[try context.parameter("operation")] else { throw WebProblem.notFound }
+            guard let make = confirmations[try context.parameter("operation")] else {
+                throw WebProblem.notFound
+            }
             return try await self.answer(request, context, pattern: "/confirm/:operation") {
                 .confirm(try await make($0))
             }
@@ -44,13 +47,16 @@ extension WebSite {
     }
 
     private func answer(
-        _ request: Request, _ context: WebContext, pattern: String, _ handler: @escaping MirrorRoute.Handler
+        _ request: Request, _ context: WebContext, pattern: String,
+        _ handler: @escaping MirrorRoute.Handler
     ) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
         // A sentence about what was done stands on one page, once.
         guard request.method != .post, !(isSeen && said.has(for: session.id)) else {
-            let visit = Visit(session: session, token: session.csrf, isGet: request.method != .post, isSeen: isSeen)
+            let visit = Visit(
+                session: session, token: session.csrf, isGet: request.method != .post,
+                isSeen: isSeen)
             return try await answer(request, context, pattern: pattern, visit, handler)
                 .response(token: session.csrf)
         }
@@ -61,24 +67,33 @@ extension WebSite {
     }
 
     private func answer(
-        _ request: Request, _ context: WebContext, pattern: String, _ visit: Visit, _ handler: MirrorRoute.Handler
+        _ request: Request, _ context: WebContext, pattern: String, _ visit: Visit,
+        _ handler: MirrorRoute.Handler
     ) async throws -> PageAnswer {
         let name = try context.parameter("mirror")
         let mirror = try await installation.mirror(named: name)
         let now = mirror.clock.now
         // Looking changes nothing, not even how times are kept.
-        let record = visit.isGet ? try await mirror.table.record() : try await mirror.table.requireHere()
+        let record =
+            visit.isGet ? try await mirror.table.record() : try await mirror.table.requireHere()
         let zone =
-            visit.isGet ? mirror.knownTimeZone(record) : try await mirror.recordedTimeZone(record, now: now)
-        guard let query = WebFields(encoded: request.uri.query ?? "") else { throw WebProblem.badForm }
+            visit.isGet
+            ? mirror.knownTimeZone(record) : try await mirror.recordedTimeZone(record, now: now)
+        guard let query = WebFields(encoded: request.uri.query ?? "") else {
+            throw WebProblem.badForm
+        }
         let mirrorRequest = MirrorRequest(
-            mirror: mirror, record: record, zone: zone, now: now, path: Self.rest(of: request.uri.path),
+            mirror: mirror, record: record, zone: zone, now: now,
+            path: Self.rest(of: request.uri.path),
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
             access: try await access(token: visit.token, request), kept: kept)
         // Read before the page: what changes meanwhile is told twice rather than never.
-        let stamps = visit.isGet ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
+        let stamps =
+            visit.isGet
+            ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
         return try await respond(
-            try await handler(mirrorRequest), to: mirrorRequest, visit, stamp: stamps?.digest(of: mirror.name))
+            try await handler(mirrorRequest), to: mirrorRequest, visit,
+            stamp: stamps?.digest(of: mirror.name))
     }
 
     /// What an answer depends on besides the reply.
@@ -87,7 +102,8 @@ extension WebSite {
         /// The token of its forms.
         let token: String
         let isGet: Bool
-        /// Whether a person sees the answer: the script asks for pages too, and shows parts of them.
+        /// Whether a person sees the answer: the script asks for pages too, and shows parts of
+        /// them.
         let isSeen: Bool
     }
 
@@ -97,8 +113,12 @@ extension WebSite {
         return parts.count > 2 ? "/" + parts[2] : ""
     }
 
-    private static func parameters(of pattern: String, _ context: WebContext) throws -> [String: String] {
-        let names = pattern.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) }
+    private static func parameters(of pattern: String, _ context: WebContext) throws -> [String:
+        String]
+    {
+        let names = pattern.split(separator: "/").filter { $0.hasPrefix(":") }.map {
+            String($0.dropFirst())
+        }
         return Dictionary(uniqueKeysWithValues: try names.map { ($0, try context.parameter($0)) })
     }
 
@@ -123,7 +143,8 @@ extension WebSite {
                     ],
                     body: ResponseBody(byteBuffer: ByteBuffer(string: text))))
         case .missing(let text):
-            throw WebProblem(status: .notFound, title: "It is not there", text: text, back: request.base)
+            throw WebProblem(
+                status: .notFound, title: "It is not there", text: text, back: request.base)
         }
     }
 
@@ -137,13 +158,16 @@ extension WebSite {
         _ content: PageContent, of request: MirrorRequest, _ visit: Visit, stamp: String?
     ) async throws -> PageAnswer {
         let frame = try await Frame(
-            content, of: request, said: visit.isGet && visit.isSeen ? said.take(for: visit.session.id) : nil,
+            content, of: request,
+            said: visit.isGet && visit.isSeen ? said.take(for: visit.session.id) : nil,
             isGet: visit.isGet, stamp: stamp, version: build.version)
         let context = frame.context.merging([
             "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))
         ]) { $1 }
         let markup = TemplateLibrary.standard.render(.frame, context)
-        guard let refusal = content.refusal else { return .page(CachedPage(markup, tokenAt: visit.token)) }
+        guard let refusal = content.refusal else {
+            return .page(CachedPage(markup, tokenAt: visit.token))
+        }
         return .other(Self.html(markup, status: refusal.isMisuse ? .badRequest : .conflict))
     }
 }

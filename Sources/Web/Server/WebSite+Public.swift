@@ -23,8 +23,12 @@ extension WebSite {
         router.get("/public/:mirror/report.html") { _, context in
             try await self.publicFile(try await self.visit(context))
         }
-        router.post("/public/:mirror/proof") { request, context in try await self.askForProof(request, context) }
-        router.post("/public/:mirror/stop") { _, context in try await self.stop(try await self.visit(context)) }
+        router.post("/public/:mirror/proof") { request, context in
+            try await self.askForProof(request, context)
+        }
+        router.post("/public/:mirror/stop") { _, context in
+            try await self.stop(try await self.visit(context))
+        }
     }
 
     /// `/public/NAME` of a path below it, as the request wrote it.
@@ -60,7 +64,8 @@ extension WebSite {
         }
     }
 
-    /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, as for a name that no mirror has.
+    /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, as for a name that no
+    ///   mirror has.
     private func visit(_ context: WebContext) async throws -> Visit {
         let name = try context.parameter("mirror")
         guard let visitor = context.visitor else { throw WebProblem.notFound }
@@ -73,24 +78,30 @@ extension WebSite {
             let now = mirror.clock.now
             let proof = try await mirror.proofs.latest(of: visitor.id, now: now)
             var isHuman = false
-            if case .proven(let account) = proof?.progress { isHuman = try await mirror.table.isHuman(account) }
+            if case .proven(let account) = proof?.progress {
+                isHuman = try await mirror.table.isHuman(account)
+            }
             return Visit(
-                mirror: mirror, record: record, visitor: visitor, proof: proof, isHuman: isHuman, now: now)
+                mirror: mirror, record: record, visitor: visitor, proof: proof, isHuman: isHuman,
+                now: now)
         } catch is ConfigurationError {
             throw WebProblem.notFound
         }
     }
 
     private func publicPage(
-        _ request: Request, _ visit: Visit, status: HTTPResponse.Status, typed: String? = nil, wrong: String? = nil
+        _ request: Request, _ visit: Visit, status: HTTPResponse.Status, typed: String? = nil,
+        wrong: String? = nil
     ) async throws -> Response {
         let page = PublicPage(
             report: try await PublicReport(of: visit.mirror, visit.record), proof: visit.proof,
-            isHuman: visit.isHuman, person: try await visit.report(), now: visit.now, base: visit.base,
+            isHuman: visit.isHuman, person: try await visit.report(), now: visit.now,
+            base: visit.base,
             csrf: visit.visitor.csrf,
             isReadOnly: isReadOnly, typed: typed, wrong: wrong)
         return alone(
-            TemplateLibrary.standard.render(.everybody, page.context), title: page.title, status: status,
+            TemplateLibrary.standard.render(.everybody, page.context), title: page.title,
+            status: status,
             theme: Self.theme(of: request), isPublic: true)
     }
 
@@ -107,7 +118,8 @@ extension WebSite {
             else { throw ProofTable.tooMany }
             let nonce = SealingKey.randomBytes(ProofTable.nonceSize)
             try await mirror.proofs.ask(
-                for: account, by: visit.visitor.id, agrees: context.form.typed("agrees") == "yes", nonce: nonce,
+                for: account, by: visit.visitor.id, agrees: context.form.typed("agrees") == "yes",
+                nonce: nonce,
                 now: visit.now)
             return Self.seeOther(visit.base + "#you")
         } catch let refusal as ChangeRefusal where refusal.code != .unknown {
@@ -124,20 +136,26 @@ extension WebSite {
         guard let account = visit.account else {
             throw WebProblem(
                 status: .conflict, title: "No account is proven",
-                text: "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot.",
+                text:
+                    "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot.",
                 back: visit.base)
         }
         if visit.isHuman {
-            _ = try await Desk(visit.mirror, zone: nil).perform(StopMirroring(account: account.reference))
+            _ = try await Desk(visit.mirror, zone: nil).perform(
+                StopMirroring(account: account.reference))
             return Self.seeOther(visit.base + "#you")
         }
         let people = visit.mirror.people
         // Whom nobody answers any more, for whatever reason, keeps that reason.
-        guard try await people.stance(of: account) != .deny else { return Self.seeOther(visit.base + "#you") }
+        guard try await people.stance(of: account) != .deny else {
+            return Self.seeOther(visit.base + "#you")
+        }
         do {
-            _ = try await Desk(visit.mirror, zone: nil).perform(DenyPeople(account: account.reference, wish: .stop))
+            _ = try await Desk(visit.mirror, zone: nil).perform(
+                DenyPeople(account: account.reference, wish: .stop))
         } catch let error where !(error is StorageError) {
-            // Without the dictionary nothing can be unlearned now; the person is left alone all the same.
+            // Without the dictionary nothing can be unlearned now; the person is left alone all the
+            // same.
             guard try await people.stance(of: account) == .deny else { throw error }
             logger.warning("Posts not unlearned", metadata: ["type": "\(type(of: error))"])
         }

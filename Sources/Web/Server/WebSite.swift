@@ -26,13 +26,15 @@ final class WebSite: Sendable {
     let connections: ConnectionBook
     let kept = KeptReports()
     private let pages = PageCache()
-    /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored text has it.
+    /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored
+    /// text has it.
     private let tokenPlace = WebSession.new().csrf
     /// Nil without a password.
     private let gate: LoginGate?
 
     init(
-        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
+        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
+        build: MetricsReport.Build,
         demo: (@Sendable () -> DemoMoment)? = nil, connections: ConnectionBook = ConnectionBook()
     ) async throws {
         (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
@@ -50,7 +52,9 @@ final class WebSite: Sendable {
             (gate, sessions) = (nil, WebSessions(key: nil))
         }
         if let demo {
-            events = EventHub(installation.storage, clock: installation.clock, interval: .seconds(1)) { demo().isFast }
+            events = EventHub(
+                installation.storage, clock: installation.clock, interval: .seconds(1)
+            ) { demo().isFast }
         } else {
             events = EventHub(installation.storage, clock: installation.clock)
         }
@@ -80,11 +84,11 @@ final class WebSite: Sendable {
         return probes.contains(path) || open.contains(path) || path == metricsPath
     }
 
-    /// Whether a request is answered by whatever name it calls the server: that of a probe, and of a program that asks
-    /// for the measures.
+    /// Whether a request is answered by whatever name it calls the server: that of a probe, and of
+    /// a program that asks for the measures.
     ///
-    /// Browsers send a Host with every request, and for a name that was made to resolve to this machine they know no
-    /// password.
+    /// Browsers send a Host with every request, and for a name that was made to resolve to this
+    /// machine they know no password.
     func isForAnyName(_ request: Request) -> Bool {
         let path = request.uri.path
         if Self.probes.contains(path) { return true }
@@ -108,7 +112,9 @@ final class WebSite: Sendable {
         router.post("/look") { request, context in self.look(request, context) }
         router.get("/healthz") { _, _ in Self.plain("ok\n") }
         router.get("/readyz") { _, _ in try await self.ready() }
-        router.get(RouterPath(Self.metricsPath)) { request, context in try await self.metrics(request, context) }
+        router.get(RouterPath(Self.metricsPath)) { request, context in
+            try await self.metrics(request, context)
+        }
         addMirrorRoutes(to: router)
         addPublicRoutes(to: router)
         return router
@@ -116,16 +122,19 @@ final class WebSite: Sendable {
 
     // MARK: Hosts and sessions
 
-    /// Whether browsers may call the server by this name: a listed one, `localhost`, or an address, which no other name
-    /// can resolve to in its place.
+    /// Whether browsers may call the server by this name: a listed one, `localhost`, or an address,
+    /// which no other name can resolve to in its place.
     func knows(host: String) -> Bool {
-        if host == "localhost" || settings.hosts.contains(host) || host == settings.listening.host.lowercased() {
+        if host == "localhost" || settings.hosts.contains(host)
+            || host == settings.listening.host.lowercased()
+        {
             return true
         }
         return (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 
-    /// The session of a request; a new one where nobody has to log in here, nil where somebody has to.
+    /// The session of a request; a new one where nobody has to log in here, nil where somebody has
+    /// to.
     ///
     /// - Throws: The store's error where it cannot be read whether the session was logged out.
     func session(of request: Request, _ context: WebContext) async throws -> WebSession? {
@@ -140,7 +149,9 @@ final class WebSite: Sendable {
     /// Whether a request counts as one without a session: none is shown, or none is asked for.
     func isStranger(_ request: Request, _ context: WebContext) -> Bool {
         if Self.isPublic(request.uri.path) || request.uri.path == "/login" { return true }
-        guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else { return false }
+        guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else {
+            return false
+        }
         return gate == nil || sessions.sessions(of: request.headers, now: now).isEmpty
     }
 
@@ -170,7 +181,8 @@ final class WebSite: Sendable {
     func cookie(_ session: WebSession, isLong: Bool, _ request: Request) -> HTTPField {
         HTTPField(
             name: .setCookie,
-            value: sessions.cookie(session, isLong: isLong, isSecure: Self.isSecure(request), now: now))
+            value: sessions.cookie(
+                session, isLong: isLong, isSecure: Self.isSecure(request), now: now))
     }
 
     /// The scheme by which the browser came: `https` only to a proxy that says so.
@@ -185,13 +197,15 @@ final class WebSite: Sendable {
 
     func access(token: String, _ request: Request) async throws -> Access {
         Access(
-            csrf: token, isReadOnly: isReadOnly, theme: Self.theme(of: request), hasLogin: gate != nil,
+            csrf: token, isReadOnly: isReadOnly, theme: Self.theme(of: request),
+            hasLogin: gate != nil,
             hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1)
     }
 
     // MARK: Pages
 
-    /// Answers with the page that was made in the same second from the same state of the database, or makes it.
+    /// Answers with the page that was made in the same second from the same state of the database,
+    /// or makes it.
     ///
     /// Nothing of a demo is kept, for it says on each page where it stands.
     ///
@@ -204,7 +218,8 @@ final class WebSite: Sendable {
     ) async throws -> Response {
         guard demo == nil else { return try await make(session.csrf).response(token: session.csrf) }
         let moment = PageCache.Moment(
-            second: Int(now.timeIntervalSince1970.rounded(.down)), state: try await installation.storage.state())
+            second: Int(now.timeIntervalSince1970.rounded(.down)),
+            state: try await installation.storage.state())
         let answer = try await pages.answer(key, at: moment) { try await make(tokenPlace) }
         return answer.response(token: session.csrf)
     }
@@ -238,7 +253,8 @@ final class WebSite: Sendable {
         case .wrong(let left):
             logger.notice(
                 "Wrong password for the web page", metadata: ["address": "\(caller.shown)"])
-            let words = "That is not the password. \(Self.capitalizedCount(left)) more, then one a minute."
+            let words =
+                "That is not the password. \(Self.capitalizedCount(left)) more, then one a minute."
             return loginPage(next: next, request, status: .unauthorized, wrong: words)
         case .tooMany(let seconds):
             logger.notice(
@@ -246,7 +262,9 @@ final class WebSite: Sendable {
                 metadata: ["address": "\(caller.shown)"])
             var response = loginPage(
                 next: next, request, status: .tooManyRequests,
-                wrong: "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds))).")
+                wrong:
+                    "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds)))."
+            )
             response.headers[.retryAfter] = "\(seconds)"
             return response
         }
@@ -262,7 +280,8 @@ final class WebSite: Sendable {
         next: String, _ request: Request, status: HTTPResponse.Status, wrong: String? = nil
     ) -> Response {
         let host = request.head.authority ?? ""
-        let isOpen = !Self.isSecure(request) && !WebSettings.Listening.isLoopback(Guard.hostName(host))
+        let isOpen =
+            !Self.isSecure(request) && !WebSettings.Listening.isLoopback(Guard.hostName(host))
         let content = TemplateLibrary.standard.render(
             .login,
             [
@@ -301,7 +320,9 @@ final class WebSite: Sendable {
         response.headers.append(
             HTTPField(
                 name: .setCookie,
-                value: "\(Self.themeCookie)=\(theme?.rawValue ?? ""); Path=/; HttpOnly; SameSite=Strict" + end
+                value:
+                    "\(Self.themeCookie)=\(theme?.rawValue ?? ""); Path=/; HttpOnly; SameSite=Strict"
+                    + end
                     + (Self.isSecure(request) ? "; Secure" : "")))
         return response
     }
@@ -325,7 +346,8 @@ final class WebSite: Sendable {
             switch await bearer(request, context) {
             case .right: break
             case .wrong:
-                var response = Self.plain("send WEB_PASSWORD as a bearer token\n", status: .unauthorized)
+                var response = Self.plain(
+                    "send WEB_PASSWORD as a bearer token\n", status: .unauthorized)
                 response.headers[.wwwAuthenticate] = "Bearer realm=\"mirror-bot\""
                 return response
             case .tooMany(let seconds):
@@ -391,18 +413,22 @@ final class WebSite: Sendable {
             TemplateLibrary.standard.render(
                 .plain,
                 [
-                    "title": .text(title), "theme": .text(theme?.rawValue), "content": .markup(content),
-                    "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic), "band": .fields(band()),
+                    "title": .text(title), "theme": .text(theme?.rawValue),
+                    "content": .markup(content),
+                    "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic),
+                    "band": .fields(band()),
                 ]),
             status: status)
     }
 
-    /// - Parameter path: That of the request. On the public page nothing leads to the log-in, which is not for its visitors.
+    /// - Parameter path: That of the request. On the public page nothing leads to the log-in, which
+    ///   is not for its visitors.
     func answer(_ problem: WebProblem, to path: String) -> Response {
         let content = TemplateLibrary.standard.render(
             .problem,
             [
-                "title": .text(problem.title), "text": .text(problem.text), "state": .text(problem.state),
+                "title": .text(problem.title), "text": .text(problem.text),
+                "state": .text(problem.state),
                 "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])
         var response = alone(content, title: problem.title, status: problem.status)

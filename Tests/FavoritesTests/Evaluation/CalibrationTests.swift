@@ -6,7 +6,8 @@ import Testing
     @Test func agreesWithWhatIsWorkedOutByHand() throws {
         // Bins: 0–10 % with .05 and .05 (one favorite), 20–30 % with .25, 90–100 % with 1 and .9.
         let calibration = Calibration([
-            .saying(0.05, false), .saying(0.05, true), .saying(0.25, false), .saying(1, true), .saying(0.9, false),
+            .saying(0.05, false), .saying(0.05, true), .saying(0.25, false), .saying(1, true),
+            .saying(0.9, false),
         ])
         let squares: [Double] = [0.0025, 0.9025, 0.0625, 0, 0.81]
         let brier = try #require(calibration.brier)
@@ -33,7 +34,9 @@ import Testing
     }
 
     @Test(
-        arguments: [(0, 0), (0.0999, 0), (0.1, 1), (0.5, 5), (0.8999, 8), (0.9, 9), (0.9999, 9), (1, 9)]
+        arguments: [
+            (0, 0), (0.0999, 0), (0.1, 1), (0.5, 5), (0.8999, 8), (0.9, 9), (0.9999, 9), (1, 9),
+        ]
             as [(Double, Int)])
     func binsAreATenthWide(_ probability: Double, _ bin: Int) {
         let bins = Calibration([.saying(probability, true)]).bins
@@ -56,10 +59,14 @@ import Testing
         #expect(calibration.expectedError == nil)
     }
 
-    @Test(arguments: [0.11, 0.5, 0.89]) func alwaysSayingTheShareCostsItsVariance(_ share: Double) throws {
+    @Test(arguments: [0.11, 0.5, 0.89]) func alwaysSayingTheShareCostsItsVariance(_ share: Double)
+        throws
+    {
         let favorites = Int(share * 100)
         let calibration = Calibration((0..<100).map { .saying(share, $0 < favorites) })
-        let (brier, error) = (try #require(calibration.brier), try #require(calibration.expectedError))
+        let (brier, error) = (
+            try #require(calibration.brier), try #require(calibration.expectedError)
+        )
         #expect(abs(brier - share * (1 - share)) < 1e-12)
         #expect(error < 1e-12)
     }

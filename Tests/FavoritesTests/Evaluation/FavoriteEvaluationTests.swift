@@ -21,16 +21,21 @@ import Testing
     }
 
     /// The reference's seven posts, of which the first three were favorited.
-    private static let corpus = Corpus.posts.enumerated().map { LabelledPost($1, isFavorite: $0 < 3) }
+    private static let corpus = Corpus.posts.enumerated().map {
+        LabelledPost($1, isFavorite: $0 < 3)
+    }
 
     /// The posts of the reference's rows V1 to V6 with their favorite rates.
     private static let vectors: [(LabelledPost, Double)] = [
         (post(11, "猫", "alice", true), 0.590985271875), (post(12, "会議", "carol"), -1.948595615590),
         (post(13, "未知", "erin"), -0.887303195001), (post(14, "", "bob"), -0.613810438323),
-        (post(15, "猫 写真 旅行 未知", "bob", true), 0.386428486322), (post(16, "猫 会議", "dave"), -1.135150322657),
+        (post(15, "猫 写真 旅行 未知", "bob", true), 0.386428486322),
+        (post(16, "猫 会議", "dave"), -1.135150322657),
     ]
 
-    private static func post(_ number: Int, _ text: String, _ author: String?, _ isFavorite: Bool = false)
+    private static func post(
+        _ number: Int, _ text: String, _ author: String?, _ isFavorite: Bool = false
+    )
         -> LabelledPost
     {
         LabelledPost(Corpus.example(number, text, author), isFavorite: isFavorite)
@@ -72,7 +77,8 @@ import Testing
         let testing = Self.vectors.map(\.0)
         let outcome = try evaluation(threshold: 1).split(training: training, testing: testing)
         try await Fixture.with(.sqlite) { fixture in
-            let favorites = try fixture.favorites(FavoriteConfiguration(threshold: 1, minimumPerCategory: 0))
+            let favorites = try fixture.favorites(
+                FavoriteConfiguration(threshold: 1, minimumPerCategory: 0))
             _ = try await favorites.learn(events, at: Fixture.now)
             let answers = try await favorites.classify(testing.map(\.example))
             #expect(answers.map(\.logRate) == outcome.predictions.map(\.logRate))
@@ -94,7 +100,8 @@ import Testing
     @Test func theBaseRateMayComeFromElsewhere() throws {
         let plain = try evaluation().split(training: Self.corpus, testing: Self.vectors.map(\.0))
         let rate = BaseRate(posts: 800, favorites: 50)
-        let other = try evaluation().split(training: Self.corpus, testing: Self.vectors.map(\.0), baseRate: rate)
+        let other = try evaluation().split(
+            training: Self.corpus, testing: Self.vectors.map(\.0), baseRate: rate)
         #expect(other.scores.training.baseRate == rate)
         // (w a + Sf) / (w (1 − a) + S − Sf), with S and Sf as given and as learned.
         let shift = log((0.5 + 50) / (4.5 + 750)) - log((0.5 + 3) / (4.5 + 4))
@@ -116,7 +123,9 @@ import Testing
         // An empty classifier gives a post without features exactly ln(0.5 / 4.5).
         let nothing = [Self.post(1, "", nil)]
         let rate = 0.5 / 4.5
-        for (threshold, isFired) in [(rate, false), (rate * (1 - 1e-12), true), (rate * (1 + 1e-12), false)] {
+        for (threshold, isFired) in [
+            (rate, false), (rate * (1 - 1e-12), true), (rate * (1 + 1e-12), false),
+        ] {
             let outcome = try evaluation(threshold: threshold).split(training: [], testing: nothing)
             #expect(outcome.predictions.map(\.logRate) == [log(rate)])
             #expect(outcome.predictions.map(\.isFired) == [isFired])
@@ -124,7 +133,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [(3, true), (4, false)]) func nothingFiresBeforeEnoughWasLearned(_ minimum: Int, _ fires: Bool)
+    @Test(arguments: [(3, true), (4, false)]) func nothingFiresBeforeEnoughWasLearned(
+        _ minimum: Int, _ fires: Bool
+    )
         throws
     {
         let outcome = try evaluation(threshold: 0.5, minimum: minimum)
@@ -155,11 +166,13 @@ import Testing
         let delay = FavoriteEvaluation.favoriteDelay
         #expect(delay == 50)
         let posts = (0...delay + 1).map { Self.post($0, "猫", "alice", $0 == 0) }
-        let rates = try evaluation().prequential(training: [], testing: posts).predictions.map(\.logRate)
+        let rates = try evaluation().prequential(training: [], testing: posts).predictions.map(
+            \.logRate)
         func expected(_ learned: Int, favorites: Int) -> Double {
             let (normals, favorites) = (Int64(learned - favorites), Int64(favorites))
             let counts = CategoryCounts(
-                favorites: favorites, normals: normals, seen: Int64(learned), seenFavorites: favorites)
+                favorites: favorites, normals: normals, seen: Int64(learned),
+                seenFavorites: favorites)
             return FavoriteModel(counts).assess(FeatureSet(words: ["猫"], author: "@alice")) { _ in
                 FeatureCount(favorite: favorites, normal: normals)
             }.logRate
@@ -177,7 +190,8 @@ import Testing
         #expect(along.predictions[1].logRate != split.predictions[1].logRate)
         #expect(along.scores.training == split.scores.training)
         let rate = BaseRate(posts: 10, favorites: 9)
-        let other = try evaluation().prequential(training: Self.corpus, testing: posts, baseRate: rate)
+        let other = try evaluation().prequential(
+            training: Self.corpus, testing: posts, baseRate: rate)
         #expect(other.scores.training.baseRate == rate)
         #expect(other.predictions[0].logRate > along.predictions[0].logRate)
     }
@@ -188,7 +202,9 @@ import Testing
         let outcome = try evaluation().prequential(training: [], testing: [liked, post])
         #expect(outcome.predictions.map(\.id) == [post.id])
         let model = FavoriteModel(CategoryCounts(favorites: 1))
-        let expected = model.assess(FeatureSet(words: ["猫"], author: "@alice")) { _ in FeatureCount(favorite: 1) }
+        let expected = model.assess(FeatureSet(words: ["猫"], author: "@alice")) { _ in
+            FeatureCount(favorite: 1)
+        }
         #expect(outcome.predictions[0].logRate == expected.logRate)
     }
 
@@ -205,7 +221,8 @@ import Testing
     /// The last rows of the reference: what the seven posts make of V5 and V6.
     @Test func learnedWeightsGiveTheReferenceRates() throws {
         let testing = Self.vectors.map(\.0)
-        let learned = try evaluation(weighting: .learned).split(training: Self.corpus, testing: testing)
+        let learned = try evaluation(weighting: .learned).split(
+            training: Self.corpus, testing: testing)
         #expect(abs(learned.predictions[4].logRate - 0.284669) < 5e-7)
         #expect(abs(learned.predictions[5].logRate + 1.283594) < 5e-7)
         let plain = try evaluation().split(training: Self.corpus, testing: testing)
@@ -213,7 +230,9 @@ import Testing
         #expect(plain.predictions != learned.predictions)
         #expect(learned.scores.weights == learned.comparison.weights)
         #expect(plain.scores.weights == nil)
-        for (side, outcome) in [(learned.comparison.plain, plain), (learned.comparison.weighted, learned)] {
+        for (side, outcome) in [
+            (learned.comparison.plain, plain), (learned.comparison.weighted, learned),
+        ] {
             #expect(side.averagePrecision == outcome.scores.averagePrecision)
             #expect(side.rocAUC == outcome.scores.rocAUC)
             #expect(side.logLoss == outcome.scores.calibration.logLoss)
@@ -221,13 +240,16 @@ import Testing
             #expect(side.precision == outcome.scores.decisions.precision)
             #expect(side.fired == outcome.scores.decisions.fired)
         }
-        let none = try evaluation(minimum: 20, weighting: .learned).split(training: Self.corpus, testing: testing)
+        let none = try evaluation(minimum: 20, weighting: .learned).split(
+            training: Self.corpus, testing: testing)
         #expect(none.comparison.weights == nil)
         #expect(none.predictions.map(\.logRate) == plain.predictions.map(\.logRate))
     }
 
     @Test func oneThresholdFavoritesAsManyPosts() throws {
-        let corpus = Corpus.generated(400).map { LabelledPost(Self.example(of: $0), isFavorite: false) }
+        let corpus = Corpus.generated(400).map {
+            LabelledPost(Self.example(of: $0), isFavorite: false)
+        }
         let training = corpus.enumerated().map { LabelledPost($1.example, isFavorite: $0 % 3 == 0) }
         let split = try evaluation(threshold: 0.6, weighting: .learned)
             .split(training: training, testing: training.suffix(150))
@@ -238,7 +260,9 @@ import Testing
     }
 
     @Test func theLogLossIsThatOfWhatHappened() throws {
-        let said: [Prediction] = [.ranked(log(3), true), .ranked(log(3), false), .ranked(-800, true)]
+        let said: [Prediction] = [
+            .ranked(log(3), true), .ranked(log(3), false), .ranked(-800, true),
+        ]
         let losses: [Double] = [log(4.0 / 3), log(4), 800]
         let mean = losses.reduce(0, +) / 3
         #expect(abs(try #require(Calibration(said).logLoss) - mean) < 1e-9)
@@ -261,7 +285,9 @@ import Testing
             #expect(scores.decisions.precision == nil)
             #expect((scores.calibration.brier == nil) == favorites.isEmpty)
             #expect((scores.postsPerSecond == nil) == favorites.isEmpty)
-            let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(scores)) as? [String: Any]
+            let json =
+                try JSONSerialization.jsonObject(with: JSONEncoder().encode(scores))
+                as? [String: Any]
             let object = try #require(json)
             for key in Self.keys { #expect(object[key] != nil, "\(key) is missing") }
             #expect(object["roc_auc"] is NSNull)
@@ -272,21 +298,27 @@ import Testing
     }
 
     private static let keys = [
-        "roc_auc", "average_precision", "precision", "recall", "f1", "brier", "ece", "posts_per_second", "n_train",
+        "roc_auc", "average_precision", "precision", "recall", "f1", "brier", "ece",
+        "posts_per_second", "n_train",
         "n_test", "best_f1", "best_f1_rate", "threshold", "fired", "hits", "base_rate",
     ]
 
     @Test func learningOnlyOneKindIsPossible() throws {
         for favorites in [true, false] {
             let training = (0..<30).map { Self.post($0, "猫 \($0)", "alice", favorites) }
-            let outcome = try evaluation(minimum: 20).split(training: training, testing: Self.vectors.map(\.0))
+            let outcome = try evaluation(minimum: 20).split(
+                training: training, testing: Self.vectors.map(\.0))
             expect(outcome.predictions) { $0.allSatisfy { $0.logRate.isFinite && !$0.isFired } }
             #expect(outcome.scores.training.waiting != nil)
         }
     }
 
-    @Test(arguments: [(-3, -1, 0, 0), (5, 9, 5, 5), (5, -1, 5, 0), (7, 3, 7, 3)] as [(Int, Int, Int, Int)])
-    func aBaseRateIsNeverAbsurd(_ posts: Int, _ favorites: Int, _ keptPosts: Int, _ keptFavorites: Int) {
+    @Test(
+        arguments: [(-3, -1, 0, 0), (5, 9, 5, 5), (5, -1, 5, 0), (7, 3, 7, 3)]
+            as [(Int, Int, Int, Int)])
+    func aBaseRateIsNeverAbsurd(
+        _ posts: Int, _ favorites: Int, _ keptPosts: Int, _ keptFavorites: Int
+    ) {
         let rate = BaseRate(posts: posts, favorites: favorites)
         #expect((rate.posts, rate.favorites) == (keptPosts, keptFavorites))
         #expect(rate.share == (keptPosts > 0 ? Double(keptFavorites) / Double(keptPosts) : nil))
@@ -294,7 +326,9 @@ import Testing
 
     @Test func theBaseRateIsThatOfThePostsThatWereSeen() {
         let states: [ExampleState] = [.seen, .seen, .seenFavorite, .favorite]
-        let posts = states.enumerated().map { LabelledPost(Corpus.example($0, "猫", nil), state: $1) }
+        let posts = states.enumerated().map {
+            LabelledPost(Corpus.example($0, "猫", nil), state: $1)
+        }
         #expect(BaseRate(of: posts) == BaseRate(posts: 3, favorites: 1))
         #expect(BaseRate(of: posts.suffix(2)) == BaseRate(posts: 1, favorites: 1))
         #expect(posts.map(\.isFavorite) == [false, false, true, true])
@@ -311,13 +345,19 @@ import Testing
             }
             _ = try await favorites.learn([.favorited(Corpus.posts[1])], at: Fixture.now + 100)
             _ = try await favorites.learn([.favorited(Corpus.unseen)], at: Fixture.now + 200)
-            let table = ExampleTable(storage: fixture.storage, mirror: fixture.mirror, extractor: extractor)
+            let table = ExampleTable(
+                storage: fixture.storage, mirror: fixture.mirror, extractor: extractor)
             let posts = try await table.labelledPosts(atMost: 100)
             #expect(posts.map(\.id) == [1, 3, 4, 5, 6, 7, 2, 8].map(Corpus.id))
-            #expect(posts.map(\.state) == Array(repeating: .seen, count: 6) + [.seenFavorite, .favorite])
+            #expect(
+                posts.map(\.state) == Array(repeating: .seen, count: 6) + [
+                    .seenFavorite, .favorite,
+                ])
             #expect(posts[0].example == Corpus.posts[0])
-            try await expect(table.labelledPosts(atMost: 2).map(\.id), equals: [2, 8].map(Corpus.id))
-            let other = ExampleTable(storage: fixture.storage, mirror: "other", extractor: extractor)
+            try await expect(
+                table.labelledPosts(atMost: 2).map(\.id), equals: [2, 8].map(Corpus.id))
+            let other = ExampleTable(
+                storage: fixture.storage, mirror: "other", extractor: extractor)
             try await expect(other.labelledPosts(atMost: 100)) { $0.isEmpty }
         }
     }

@@ -7,21 +7,24 @@ extension Prediction {
     /// A prediction of which only the favorite rate matters.
     static func ranked(_ logRate: Double, _ isFavorite: Bool) -> Prediction {
         Prediction(
-            id: PostID(network: .mastodon, value: "p"), logRate: logRate, probability: 1 / (1 + exp(-logRate)),
+            id: PostID(network: .mastodon, value: "p"), logRate: logRate,
+            probability: 1 / (1 + exp(-logRate)),
             isFired: false, isFavorite: isFavorite)
     }
 
     /// A prediction of which only the decision matters.
     static func decided(_ isFired: Bool, _ isFavorite: Bool) -> Prediction {
         Prediction(
-            id: PostID(network: .mastodon, value: "p"), logRate: 0, probability: 0.5, isFired: isFired,
+            id: PostID(network: .mastodon, value: "p"), logRate: 0, probability: 0.5,
+            isFired: isFired,
             isFavorite: isFavorite)
     }
 
     /// A prediction of which only the probability matters.
     static func saying(_ probability: Double, _ isFavorite: Bool) -> Prediction {
         Prediction(
-            id: PostID(network: .mastodon, value: "p"), logRate: 0, probability: probability, isFired: false,
+            id: PostID(network: .mastodon, value: "p"), logRate: 0, probability: probability,
+            isFired: false,
             isFavorite: isFavorite)
     }
 }

@@ -25,15 +25,18 @@ import Testing
             name: "two of each", favorites: [0.35, 0.8], others: [0.1, 0.4], rocAUC: 3.0 / 4,
             averagePrecision: (1 + 2.0 / 3) / 2, bestF1: 4.0 / 5, bestLogRate: 0.35),
         Vector(
-            name: "perfect", favorites: [3, 2], others: [1, 0, -1], rocAUC: 1, averagePrecision: 1, bestF1: 1,
+            name: "perfect", favorites: [3, 2], others: [1, 0, -1], rocAUC: 1, averagePrecision: 1,
+            bestF1: 1,
             bestLogRate: 2),
         // The favorites come last: precisions 1/4 and 2/5.
         Vector(
             name: "reversed", favorites: [-2, -1], others: [0, 1, 2], rocAUC: 0,
             averagePrecision: (1.0 / 4 + 2.0 / 5) / 2, bestF1: 4.0 / 7, bestLogRate: -2),
-        // One threshold parts nothing: every pair counts half, and precision is the share of favorites.
+        // One threshold parts nothing: every pair counts half, and precision is the share of
+        // favorites.
         Vector(
-            name: "all tied", favorites: [5], others: [5, 5, 5], rocAUC: 1.0 / 2, averagePrecision: 1.0 / 4,
+            name: "all tied", favorites: [5], others: [5, 5, 5], rocAUC: 1.0 / 2,
+            averagePrecision: 1.0 / 4,
             bestF1: 2.0 / 5, bestLogRate: 5),
         // 3 | 2 2 | 1 with favorites at 3 and 2: pairs (1 + 1) + (½ + 1) of 4.
         Vector(
@@ -41,34 +44,43 @@ import Testing
             averagePrecision: (1 + 2.0 / 3) / 2, bestF1: 4.0 / 5, bestLogRate: 2),
         // Zero and minus zero are one rate.
         Vector(
-            name: "signs of zero", favorites: [0.0], others: [-0.0], rocAUC: 1.0 / 2, averagePrecision: 1.0 / 2,
+            name: "signs of zero", favorites: [0.0], others: [-0.0], rocAUC: 1.0 / 2,
+            averagePrecision: 1.0 / 2,
             bestF1: 2.0 / 3, bestLogRate: 0),
         Vector(
-            name: "favorites only", favorites: [1, 2], others: [], rocAUC: nil, averagePrecision: 1, bestF1: 1,
+            name: "favorites only", favorites: [1, 2], others: [], rocAUC: nil, averagePrecision: 1,
+            bestF1: 1,
             bestLogRate: 1),
         Vector(
-            name: "no favorites", favorites: [], others: [1, 2], rocAUC: nil, averagePrecision: nil, bestF1: nil,
+            name: "no favorites", favorites: [], others: [1, 2], rocAUC: nil, averagePrecision: nil,
+            bestF1: nil,
             bestLogRate: nil),
         Vector(
-            name: "one favorite", favorites: [-4], others: [], rocAUC: nil, averagePrecision: 1, bestF1: 1,
+            name: "one favorite", favorites: [-4], others: [], rocAUC: nil, averagePrecision: 1,
+            bestF1: 1,
             bestLogRate: -4),
         Vector(
-            name: "one other post", favorites: [], others: [4], rocAUC: nil, averagePrecision: nil, bestF1: nil,
+            name: "one other post", favorites: [], others: [4], rocAUC: nil, averagePrecision: nil,
+            bestF1: nil,
             bestLogRate: nil),
         Vector(
-            name: "nothing", favorites: [], others: [], rocAUC: nil, averagePrecision: nil, bestF1: nil,
+            name: "nothing", favorites: [], others: [], rocAUC: nil, averagePrecision: nil,
+            bestF1: nil,
             bestLogRate: nil),
         Vector(
             name: "far apart", favorites: [700], others: [-700, .leastNonzeroMagnitude], rocAUC: 1,
             averagePrecision: 1, bestF1: 1, bestLogRate: 700),
     ]
 
-    private func expectClose(_ value: Double?, _ expected: Double?, _ location: SourceLocation = #_sourceLocation) {
+    private func expectClose(
+        _ value: Double?, _ expected: Double?, _ location: SourceLocation = #_sourceLocation
+    ) {
         guard let value, let expected else {
             #expect(value == expected, sourceLocation: location)
             return
         }
-        #expect(abs(value - expected) < 1e-12, "\(value) is not \(expected)", sourceLocation: location)
+        #expect(
+            abs(value - expected) < 1e-12, "\(value) is not \(expected)", sourceLocation: location)
     }
 
     @Test(arguments: vectors) func agreesWithWhatIsWorkedOutByHand(_ vector: Vector) {
@@ -86,7 +98,8 @@ import Testing
         // Few different rates, so that there are many ties.
         let predictions = (0..<Int.random(in: 20...60, using: &numbers)).map { _ in
             Prediction.ranked(
-                Double(Int.random(in: -4...4, using: &numbers)), Int.random(in: 0..<3, using: &numbers) == 0)
+                Double(Int.random(in: -4...4, using: &numbers)),
+                Int.random(in: 0..<3, using: &numbers) == 0)
         }
         let favorites = predictions.filter(\.isFavorite).map(\.logRate)
         let others = predictions.filter { !$0.isFavorite }.map(\.logRate)

@@ -17,8 +17,10 @@ enum Gazette {
                 (1...30).contains(name.utf8.count)
                     && name.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || $0 == "_" }
             },
-            profilePage: { "https://gazette.example/\($0)" }, postPage: { "https://gazette.example/posts/\($0)" },
-            limits: PublishingLimits(maximumCharacters: 200, charactersPerURL: nil), longestAlt: 100)
+            profilePage: { "https://gazette.example/\($0)" },
+            postPage: { "https://gazette.example/posts/\($0)" },
+            limits: PublishingLimits(maximumCharacters: 200, charactersPerURL: nil), longestAlt: 100
+        )
         traits.hasThreads = false
         return traits
     }()
@@ -28,12 +30,14 @@ enum Gazette {
         NetworkDescriptor(
             name, fields: [.init(.server), .init(.accessToken)], identity: .accessToken,
             fingerprint: [.server, .accessToken],
-            rhythm: .init(mentions: .init(1), home: .init(2), ownPosts: .init(5), favorites: .init(5)),
+            rhythm: .init(
+                mentions: .init(1), home: .init(2), ownPosts: .init(5), favorites: .init(5)),
             connect: { made in
                 GazetteNetwork(
                     client: GazetteClient(
                         network: name,
-                        server: try ServerAddress(made.account.credentials.text(.server), network: name),
+                        server: try ServerAddress(
+                            made.account.credentials.text(.server), network: name),
                         http: made.client, origin: made.origin,
                         token: made.account.credentials.secret(.accessToken), now: made.now))
             })
@@ -59,7 +63,8 @@ struct GazetteClient: NetworkClient {
         guard response.isGood else {
             let code = NetworkError.Code(status: response.status)
             throw error(
-                call, response, code, outcome: outcome(of: code, status: response.status), words: nil)
+                call, response, code, outcome: outcome(of: code, status: response.status),
+                words: nil)
         }
         return try decode(type, from: response, call)
     }
@@ -74,19 +79,23 @@ struct GazetteNetwork: SocialNetwork {
     var clockLead: TimeInterval? { nil }
     var capabilities: Capabilities {
         Capabilities(
-            feeds: Set(Feed.allCases), visibilities: [.public, .unlisted], replies: .anyone, replyNeedsMention: true,
-            automaticFavorites: .anyone, supportsIdempotencyKey: true, resendWindow: .seconds(3_000),
+            feeds: Set(Feed.allCases), visibilities: [.public, .unlisted], replies: .anyone,
+            replyNeedsMention: true,
+            automaticFavorites: .anyone, supportsIdempotencyKey: true,
+            resendWindow: .seconds(3_000),
             requestDeadline: .seconds(30))
     }
 
     private static let paths: [Feed: (path: String, operation: NetworkError.Operation)] = [
-        .ownPosts: ("posts", .readOwnPosts), .home: ("home", .readHome), .favorites: ("favorites", .readFavorites),
+        .ownPosts: ("posts", .readOwnPosts), .home: ("home", .readHome),
+        .favorites: ("favorites", .readFavorites),
         .mentions: ("mentions", .readMentions),
     ]
 
     private func account(_ person: GazetteWire.Person) -> Account {
         Account(
-            id: AccountID(network: name, value: "\(person.number)"), handle: person.name, isBot: person.isAutomated,
+            id: AccountID(network: name, value: "\(person.number)"), handle: person.name,
+            isBot: person.isAutomated,
             address: "\(person.number)")
     }
 
@@ -99,7 +108,8 @@ struct GazetteNetwork: SocialNetwork {
         }
         var post = ObservedPost(
             post: Post(
-                id: PostID(network: name, value: "\(item.number)"), author: author.id, text: item.text,
+                id: PostID(network: name, value: "\(item.number)"), author: author.id,
+                text: item.text,
                 createdAt: Date(timeIntervalSince1970: item.time), replyTo: target, language: "en"),
             author: author, address: "\(item.number)")
         post.replyToAddress = item.answered.map(String.init)
@@ -149,14 +159,18 @@ struct GazetteNetwork: SocialNetwork {
     }
 
     func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
-        let body = Array(try JSONEncoder().encode(GazetteWire.Favorite(number: Int(favorite.address) ?? 0)))
+        let body = Array(
+            try JSONEncoder().encode(GazetteWire.Favorite(number: Int(favorite.address) ?? 0)))
         return Departure { [self] in
-            let call = NetworkCall(operation: .favorite, method: .post, path: ["favorites"], body: body)
+            let call = NetworkCall(
+                operation: .favorite, method: .post, path: ["favorites"], body: body)
             _ = try await client.ask(Nothing.self, call)
         }
     }
 
-    func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+    func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws
+        -> Removal
+    {
         throw client.error(.delete, .capability, outcome: .notSent)
     }
 
@@ -172,7 +186,8 @@ struct GazetteNetwork: SocialNetwork {
         while true {
             let page = try await page(.ownPosts, position)
             posts += page.items.filter { $0.post.createdAt >= since }
-            guard let older = page.older, page.items.allSatisfy({ $0.post.createdAt >= since }) else { return posts }
+            guard let older = page.older, page.items.allSatisfy({ $0.post.createdAt >= since })
+            else { return posts }
             position = .older(older)
         }
     }
@@ -186,7 +201,9 @@ struct GazetteNetwork: SocialNetwork {
         return try await client.ask(GazetteWire.Item.self, call).map(observed)
     }
 
-    func conversation(of post: ObservedPost) async throws -> String? { post.replyToAddress ?? post.address }
+    func conversation(of post: ObservedPost) async throws -> String? {
+        post.replyToAddress ?? post.address
+    }
 
     func replies(to address: String) async throws -> [ObservedPost] { [] }
 }

@@ -38,10 +38,12 @@ enum GazetteWire {
     }
 }
 
-/// A network that only the tests know: one server with a handful of people, over HTTP on the loopback interface.
+/// A network that only the tests know: one server with a handful of people, over HTTP on the
+/// loopback interface.
 ///
-/// `GET /me`, `/posts`, `/home`, `/favorites` and `/mentions` with `?before=` or `?after=` a number; `GET`, `DELETE` of
-/// `/posts/N`; `POST /posts` and `/favorites`. The token is the account's name.
+/// `GET /me`, `/posts`, `/home`, `/favorites` and `/mentions` with `?before=` or `?after=` a
+/// number; `GET`, `DELETE` of `/posts/N`; `POST /posts` and `/favorites`. The token is the
+/// account's name.
 final class GazetteServer: Sendable {
     static let human = GazetteWire.Person(number: 1, name: "haru", isAutomated: false)
     static let bot = GazetteWire.Person(number: 2, name: "haru_mirror", isAutomated: true)
@@ -104,16 +106,20 @@ final class GazetteServer: Sendable {
     }
 
     private static func write(
-        _ author: GazetteWire.Person, _ text: String, _ time: Double, _ answered: Int?, _ state: inout World.State
+        _ author: GazetteWire.Person, _ text: String, _ time: Double, _ answered: Int?,
+        _ state: inout World.State
     ) -> Int {
         state.items.append(
             GazetteWire.Item(
-                number: state.items.count + 1, author: author, text: text, time: time, answered: answered,
+                number: state.items.count + 1, author: author, text: text, time: time,
+                answered: answered,
                 answeredAuthor: answered.map { state.items[$0 - 1].author.number }))
         return state.items.count
     }
 
-    private static func answer(_ request: LoopbackServer.Request, _ state: inout World.State) -> Data? {
+    private static func answer(_ request: LoopbackServer.Request, _ state: inout World.State)
+        -> Data?
+    {
         let people = [human, bot]
         guard let target = URLComponents(string: request.target),
             let me = people.first(where: { request.header("Authorization") == "Bearer \($0.name)" })
@@ -137,11 +143,16 @@ final class GazetteServer: Sendable {
                 default: item.text.contains("@\(me.name)") || item.answeredAuthor == me.number
                 }
             }
-            let shown = items.filter { $0.number < number("before") ?? .max && $0.number > number("after") ?? 0 }
+            let shown = items.filter {
+                $0.number < number("before") ?? .max && $0.number > number("after") ?? 0
+            }
             let page = number("after") == nil ? shown.suffix(20) : shown.prefix(20)
             return try? JSONEncoder().encode(GazetteWire.Page(items: page.reversed()))
         case ("POST", "posts", nil):
-            guard let draft = try? JSONDecoder().decode(GazetteWire.Draft.self, from: Data(request.body)) else {
+            guard
+                let draft = try? JSONDecoder().decode(
+                    GazetteWire.Draft.self, from: Data(request.body))
+            else {
                 return nil
             }
             let known = state.published[draft.key]
@@ -149,7 +160,10 @@ final class GazetteServer: Sendable {
             state.published[draft.key] = number
             return try? JSONEncoder().encode(state.items[number - 1])
         case ("POST", "favorites", nil):
-            guard let favorite = try? JSONDecoder().decode(GazetteWire.Favorite.self, from: Data(request.body)) else {
+            guard
+                let favorite = try? JSONDecoder().decode(
+                    GazetteWire.Favorite.self, from: Data(request.body))
+            else {
                 return nil
             }
             if !(state.favorites[me.number] ?? []).contains(favorite.number) {

@@ -1,6 +1,7 @@
 import Foundation
 
-// What libFuzzer calls: it has the `main` of this program, whose options that begin with two hyphens are ours.
+// What libFuzzer calls: it has the `main` of this program, whose options that begin with two
+// hyphens are ours.
 
 /// The target that this process runs; set before the first input, and not changed after.
 nonisolated(unsafe) private var chosen: FuzzTarget?
@@ -10,19 +11,27 @@ public func initialize(
     _ count: UnsafeMutablePointer<CInt>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
 ) -> CInt {
-    let words = (0..<Int(count.pointee)).compactMap { arguments.pointee[$0].map { String(cString: $0) } }
+    let words = (0..<Int(count.pointee)).compactMap {
+        arguments.pointee[$0].map { String(cString: $0) }
+    }
     func value(_ option: String) -> String? {
-        words.last { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.utf8.count + 1)) }
+        words.last { $0.hasPrefix(option + "=") }.map {
+            String($0.dropFirst(option.utf8.count + 1))
+        }
     }
     if words.contains("--list") {
         print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
         exit(0)
     }
     guard let name = value("--target"), let target = FuzzTarget.named(name) else {
-        leave("expected --target=NAME with one of: \(FuzzTarget.all.map(\.name).joined(separator: ", "))")
+        leave(
+            "expected --target=NAME with one of: \(FuzzTarget.all.map(\.name).joined(separator: ", "))"
+        )
     }
     if let folder = value("--write-seeds") {
-        do { try Corpus(target).write(to: folder) } catch { leave("could not write the seeds: \(error)") }
+        do { try Corpus(target).write(to: folder) } catch {
+            leave("could not write the seeds: \(error)")
+        }
         exit(0)
     }
     chosen = target
@@ -54,7 +63,8 @@ private struct Corpus {
 
     init(_ target: FuzzTarget) { self.target = target }
 
-    /// Writes each seed to a file of its own, and the words to `words.dict` beside the folder of seeds.
+    /// Writes each seed to a file of its own, and the words to `words.dict` beside the folder of
+    /// seeds.
     func write(to folder: String) throws {
         let seeds = URL(fileURLWithPath: folder).appendingPathComponent("seeds")
         try FileManager.default.createDirectory(at: seeds, withIntermediateDirectories: true)
@@ -62,10 +72,13 @@ private struct Corpus {
             try Data(seed).write(to: seeds.appendingPathComponent("seed-\(index)"))
         }
         let lines = target.words.map { word in
-            "\"" + word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "\""
+            "\""
+                + word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                .joined() + "\""
         }
         let words = lines.joined(separator: "\n") + "\n"
-        try Data(words.utf8).write(to: URL(fileURLWithPath: folder).appendingPathComponent("words.dict"))
+        try Data(words.utf8).write(
+            to: URL(fileURLWithPath: folder).appendingPathComponent("words.dict"))
     }
 
     /// For a few inputs, always the same ones, a long one with a part of it repeated.

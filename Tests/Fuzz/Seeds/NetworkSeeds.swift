@@ -77,6 +77,10 @@ enum NetworkSeeds {
     ])
 
     private static func answers(_ bodies: [String]) -> [[UInt8]] {
-        bodies.map { Array(("HTTP/1.1 200 OK\r\nLink: <https://a.example/?max_id=1>; rel=\"next\"\r\n\r\n" + $0).utf8) }
+        bodies.map {
+            Array(
+                ("HTTP/1.1 200 OK\r\nLink: <https://a.example/?max_id=1>; rel=\"next\"\r\n\r\n" + $0)
+                    .utf8)
+        }
     }
 }

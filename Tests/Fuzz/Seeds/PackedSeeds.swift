@@ -5,7 +5,8 @@ import Foundation
 enum PackedSeeds {
     private static let files = [
         ("data/account.js", "window.YTD.account.part0 = [ {\"account\":{\"accountId\":\"1\"}} ]"),
-        ("data/tweets.js", ArchiveSeeds.x[0]), ("../evil", "x"), ("outbox.json", ArchiveSeeds.bluesky[0]),
+        ("data/tweets.js", ArchiveSeeds.x[0]), ("../evil", "x"),
+        ("outbox.json", ArchiveSeeds.bluesky[0]),
     ]
 
     static let all: [[UInt8]] = [
@@ -26,8 +27,10 @@ enum PackedSeeds {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var used = 0
         let status = buffer.withUnsafeMutableBytes { bytes in
-            guard prepare(archive) == ARCHIVE_OK, archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK,
-                archive_write_open_memory(archive, bytes.baseAddress, bytes.count, &used) == ARCHIVE_OK
+            guard prepare(archive) == ARCHIVE_OK,
+                archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK,
+                archive_write_open_memory(archive, bytes.baseAddress, bytes.count, &used)
+                    == ARCHIVE_OK
             else { return ARCHIVE_FATAL }
             for index in chosen { add(files[index], to: archive) }
             return archive_write_close(archive)

@@ -2,7 +2,8 @@ import Blocking
 import Expectations
 import Testing
 
-/// The targets of `make fuzz` over their seeds and some thousand changes of them, always the same ones.
+/// The targets of `make fuzz` over their seeds and some thousand changes of them, always the same
+/// ones.
 @Suite struct FuzzTargetTests {
     /// Changes of each target's seeds.
     private static let changes = 100
@@ -15,7 +16,9 @@ import Testing
             var generator = SeededGenerator(seed: target.name)
             for seed in target.seeds { try Self.run(target, seed) }
             try Self.run(target, [])
-            for _ in 0..<Self.changes { try Self.run(target, Mutation(target).changed(using: &generator)) }
+            for _ in 0..<Self.changes {
+                try Self.run(target, Mutation(target).changed(using: &generator))
+            }
         }
     }
 
@@ -35,14 +38,18 @@ import Testing
 
     @Test func namesTellTargetsApart() {
         let names = FuzzTarget.all.map(\.name)
-        let isPlain = names.allSatisfy { $0.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D } }
+        let isPlain = names.allSatisfy {
+            $0.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
+        }
         #expect(Set(names).count == names.count)
         #expect(isPlain)
         expect(FuzzTarget.all) { $0.allSatisfy { !$0.seeds.isEmpty } }
     }
 
     @Test func noticesWhatDoesNotHold() {
-        let target = FuzzTarget("broken", texts: ["a"]) { text in try hold(!text.contains("b"), "there is no b") }
+        let target = FuzzTarget("broken", texts: ["a"]) { text in
+            try hold(!text.contains("b"), "there is no b")
+        }
         #expect(throws: FuzzFinding.self) { try target.run([0x62]) }
         #expect(throws: Never.self) { try target.run([0x63]) }
     }
@@ -67,7 +74,9 @@ import Testing
             try target.run(input)
         } catch let finding as FuzzFinding {
             let text = String(decoding: input.prefix(2_000), as: UTF8.self)
-            throw FuzzFinding("\(target.name): \(finding); input of \(input.count) bytes: \(text.debugDescription)")
+            throw FuzzFinding(
+                "\(target.name): \(finding); input of \(input.count) bytes: \(text.debugDescription)"
+            )
         }
     }
 }

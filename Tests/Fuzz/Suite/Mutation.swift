@@ -19,13 +19,16 @@ struct Mutation {
         let place = Int.random(in: 0...input.count, using: &generator)
         let end = min(input.count, place + Int.random(in: 1...24, using: &generator))
         switch Int.random(in: 0..<7, using: &generator) {
-        case 0 where place < input.count: input[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 0 where place < input.count:
+            input[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
         case 1: input.insert(UInt8.random(in: .min ... .max, using: &generator), at: place)
         case 2: input.removeSubrange(place..<end)
         case 3: input.insert(contentsOf: input[place..<end], at: place)
         case 4: input.insert(contentsOf: words.randomElement(using: &generator) ?? [], at: place)
         case 5: input.removeSubrange(place...)
-        default: input.insert(contentsOf: seeds.randomElement(using: &generator)?.suffix(40) ?? [], at: place)
+        default:
+            input.insert(
+                contentsOf: seeds.randomElement(using: &generator)?.suffix(40) ?? [], at: place)
         }
     }
 }

@@ -6,7 +6,8 @@ import Posts
 /// What a person downloaded.
 extension FuzzTarget {
     static let archives = [
-        xArchive, xNotice, mastodonArchive, savedStatuses, misskeyNotes, misskeyMarkup, blueskyRecords, jsonLines,
+        xArchive, xNotice, mastodonArchive, savedStatuses, misskeyNotes, misskeyMarkup,
+        blueskyRecords, jsonLines,
         packed,
         anyFile,
     ]
@@ -14,14 +15,20 @@ extension FuzzTarget {
     private static let xArchive = FuzzTarget(
         "x-archive", texts: ArchiveSeeds.x,
         words: [
-            "=== data/tweets.js\n", "=== data/like.js\n", "=== data/note-tweet.js\n", "=== data/account.js\n",
-            "=== data/manifest.js\n", "=== data/js/tweets/2013_05.js\n", "=== data/account-timezone.js\n",
-            "\"id_str\":\"", "\"full_text\":\"", "\"created_at\":\"", "\"entities\":{", "\"urls\":[", "\"media\":[",
+            "=== data/tweets.js\n", "=== data/like.js\n", "=== data/note-tweet.js\n",
+            "=== data/account.js\n",
+            "=== data/manifest.js\n", "=== data/js/tweets/2013_05.js\n",
+            "=== data/account-timezone.js\n",
+            "\"id_str\":\"", "\"full_text\":\"", "\"created_at\":\"", "\"entities\":{",
+            "\"urls\":[", "\"media\":[",
             "\"indices\":[\"0\"", "\"in_reply_to_user_id_str\":", "https://t.co/", "RT @",
-            "\"noteTweet\":{\"core\":{\"text\":", "=== data/community-tweet.js\n", "=== tweets.csv\n",
-            "\"tweet_id\",\"timestamp\",\"text\"\n", "\"edit_info\":{\"initial\":{\"editTweetIds\":[", "&amp;",
+            "\"noteTweet\":{\"core\":{\"text\":", "=== data/community-tweet.js\n",
+            "=== tweets.csv\n",
+            "\"tweet_id\",\"timestamp\",\"text\"\n",
+            "\"edit_info\":{\"initial\":{\"editTweetIds\":[", "&amp;",
             "\\ud83d",
-            "\"edit\":{\"editControlInitial\":{", "{learnmore}", "\"isPartialArchive\":true", ",\"\",", "…",
+            "\"edit\":{\"editControlInitial\":{", "{learnmore}", "\"isPartialArchive\":true",
+            ",\"\",", "…",
         ]
     ) { text in try holdArchive(Members(text), XArchive.self) }
 
@@ -37,16 +44,22 @@ extension FuzzTarget {
         let text = PlainText.cleaned(text)
         let isNotice = XNotice.isNotice(text)
         try hold(!isNotice || text.utf8.count <= 1_000, "no long text is a notice")
-        if text.utf8.count < 900 { try hold(XNotice.isNotice(text + "{learnmore}"), "the placeholder tells a notice") }
+        if text.utf8.count < 900 {
+            try hold(XNotice.isNotice(text + "{learnmore}"), "the placeholder tells a notice")
+        }
     }
 
     private static let mastodonArchive = FuzzTarget(
         "mastodon-archive", texts: ArchiveSeeds.mastodon,
         words: [
-            "=== outbox.json\n", "=== actor.json\n", "=== likes.json\n", "\"orderedItems\":[", "\"type\":\"Create\"",
-            "\"type\":\"Note\"", "\"object\":{", "\"content\":\"", "\"contentMap\":{", "\"inReplyTo\":", "as:Public",
-            "\"tag\":[{\"type\":\"Mention\",\"href\":\"", "\"attributedTo\":", "\"to\":[", "\"cc\":", "/followers",
-            "\"quote\":", "\"quoteUrl\":\"https://", "\"type\":\"Link\",\"mediaType\":\"application/activity+json\"",
+            "=== outbox.json\n", "=== actor.json\n", "=== likes.json\n", "\"orderedItems\":[",
+            "\"type\":\"Create\"",
+            "\"type\":\"Note\"", "\"object\":{", "\"content\":\"", "\"contentMap\":{",
+            "\"inReplyTo\":", "as:Public",
+            "\"tag\":[{\"type\":\"Mention\",\"href\":\"", "\"attributedTo\":", "\"to\":[",
+            "\"cc\":", "/followers",
+            "\"quote\":", "\"quoteUrl\":\"https://",
+            "\"type\":\"Link\",\"mediaType\":\"application/activity+json\"",
             "\"updated\":\"", "\"oneOf\":[", "\"attachment\":[{\"type\":\"Link\"", "false",
         ]
     ) { text in try holdArchive(Members(text), MastodonArchive.self) }
@@ -54,10 +67,13 @@ extension FuzzTarget {
     private static let savedStatuses = FuzzTarget(
         "saved-statuses", texts: ArchiveSeeds.statuses,
         words: [
-            "=== social.example.user.ann.json\n", "=== pixelfed-statuses.json\n", "{\"statuses\":[", "\"favourites\":[",
-            "\"account\":{\"acct\":\"", "\"uri\":\"https://", "\"content\":\"", "\"content_text\":\"",
+            "=== social.example.user.ann.json\n", "=== pixelfed-statuses.json\n", "{\"statuses\":[",
+            "\"favourites\":[",
+            "\"account\":{\"acct\":\"", "\"uri\":\"https://", "\"content\":\"",
+            "\"content_text\":\"",
             "\"visibility\":\"public\"",
-            "\"created_at\":\"", "\"reblog\":{", "\"in_reply_to_account_id\":", "\"mentions\":[{\"acct\":\"",
+            "\"created_at\":\"", "\"reblog\":{", "\"in_reply_to_account_id\":",
+            "\"mentions\":[{\"acct\":\"",
             "\"media_attachments\":[{\"type\":\"image\",\"url\":\"", "\"note\":\"",
         ]
     ) { text in try holdArchive(Members(text), SavedStatuses.self) }
@@ -65,8 +81,10 @@ extension FuzzTarget {
     private static let misskeyNotes = FuzzTarget(
         "misskey-notes", texts: ArchiveSeeds.notes,
         words: [
-            "=== notes-2023.json\n", "{\"id\":\"9a\",", "\"text\":\"", "\"createdAt\":\"", "\"visibility\":\"home\"",
-            "\"replyId\":\"9a\"", "\"renoteId\":null", "\"files\":[{\"type\":\"image/png\",\"url\":\"https://",
+            "=== notes-2023.json\n", "{\"id\":\"9a\",", "\"text\":\"", "\"createdAt\":\"",
+            "\"visibility\":\"home\"",
+            "\"replyId\":\"9a\"", "\"renoteId\":null",
+            "\"files\":[{\"type\":\"image/png\",\"url\":\"https://",
             "\"cw\":\"",
             "$[x2 ", "](https://", "<b>", "**",
         ]
@@ -78,7 +96,9 @@ extension FuzzTarget {
             "$[x2 $[tada a] b] c", "[w](https://a.example) ?[v](http://b.example)",
             "<b>**bold**</b> <https://a.example>",
         ],
-        words: ["$[x2 ", "$[", "]", "[", "](https://", ")", "<b>", "</b>", "<https://", ">", "**", "?["]
+        words: [
+            "$[x2 ", "$[", "]", "[", "](https://", ")", "<b>", "</b>", "<https://", ">", "**", "?[",
+        ]
     ) { text in
         let plain = MisskeyMarkup.read(text).text
         try holdPlain(plain, "a note's text")
@@ -95,14 +115,16 @@ extension FuzzTarget {
         words: [
             "{\"records\":[", "\"uri\":\"at://did:plc:", "/app.bsky.feed.post/", "\"value\":{",
             "\"facets\":[{\"index\":{",
-            "\"byteStart\":", "\"byteEnd\":", "\"features\":[{", "\"createdAt\":\"", "\"reply\":{\"parent\":{\"uri\":",
+            "\"byteStart\":", "\"byteEnd\":", "\"features\":[{", "\"createdAt\":\"",
+            "\"reply\":{\"parent\":{\"uri\":",
             "\"langs\":[",
         ]
     ) { text in
         let file = try ScratchFile(Array(text.utf8))
         for purpose in [ImportPurpose.scheduler, .classifier] {
             let request = ImportRequest(
-                path: file.path, purpose: purpose, network: .bluesky, localHost: nil, limits: smallLimits)
+                path: file.path, purpose: purpose, network: .bluesky, localHost: nil,
+                limits: smallLimits)
             try holdReading { try BlueskyRecords(request).read($0) }
         }
     }
@@ -110,14 +132,17 @@ extension FuzzTarget {
     private static let jsonLines = FuzzTarget(
         "json-lines", texts: ArchiveSeeds.lines,
         words: [
-            "{\"id\":\"", "\"author\":\"", "\"text\":\"", "\"created_at\":\"", "\"favorite\":true", "\"visibility\":\"",
-            "\"reply_to_author\":\"", "\"language\":\"ja\"", "2026-11-20T08:15:30+09:00", "\n", "\u{FEFF}", "\\ud800",
+            "{\"id\":\"", "\"author\":\"", "\"text\":\"", "\"created_at\":\"", "\"favorite\":true",
+            "\"visibility\":\"",
+            "\"reply_to_author\":\"", "\"language\":\"ja\"", "2026-11-20T08:15:30+09:00", "\n",
+            "\u{FEFF}", "\\ud800",
         ]
     ) { text in
         let file = try ScratchFile(Array(text.utf8))
         for (purpose, host) in [(ImportPurpose.scheduler, "here.example"), (.classifier, nil)] {
             let reader = JSONLinesReader(
-                path: file.path, purpose: purpose, network: .mastodon, localHost: host, limits: smallLimits)
+                path: file.path, purpose: purpose, network: .mastodon, localHost: host,
+                limits: smallLimits)
             try holdReading { try reader.read($0) }
         }
     }
@@ -128,7 +153,8 @@ extension FuzzTarget {
     ) { input in
         let file = try ScratchFile(input)
         for packing in [Packing.zip, .tar] {
-            let source = PackedSource(path: file.path, packing: packing, size: input.count, limits: smallLimits)
+            let source = PackedSource(
+                path: file.path, packing: packing, size: input.count, limits: smallLimits)
             var unpacked = 0
             do {
                 for name in try source.names(where: { _ in true }) {
@@ -144,9 +170,11 @@ extension FuzzTarget {
     }
 
     private static let anyFile = FuzzTarget(
-        "any-file", seeds: PackedSeeds.all + (ArchiveSeeds.bluesky + ArchiveSeeds.lines).map { Array($0.utf8) },
+        "any-file",
+        seeds: PackedSeeds.all + (ArchiveSeeds.bluesky + ArchiveSeeds.lines).map { Array($0.utf8) },
         words: [
-            "PK\u{3}\u{4}", "{\"orderedItems\":[", "{\"records\":[", "window.YTD", "eroots", "gversion", "\u{FEFF}",
+            "PK\u{3}\u{4}", "{\"orderedItems\":[", "{\"records\":[", "window.YTD", "eroots",
+            "gversion", "\u{FEFF}",
         ]
     ) { input in
         let file = try ScratchFile(input)
@@ -190,10 +218,18 @@ private func holdReading(_ read: ((ArchiveItem) throws -> Void) throws -> Import
             if case .picture = item {} else { count += 1 }
             try holdItem(item)
         }
-        try hold(summary.posts + summary.favorites + summary.normals == count, "what is handed over is counted")
-        try hold(summary.problems.count <= FuzzTarget.smallLimits.problems, "problems are kept in bounds")
-        for problem in summary.problems { try holdPrintable(problem.reason, "a problem", atMost: 400) }
-        if let zone = summary.timeZone { try hold(TimeZone(identifier: zone) != nil, "a proposed zone is there") }
+        try hold(
+            summary.posts + summary.favorites + summary.normals == count,
+            "what is handed over is counted")
+        try hold(
+            summary.problems.count <= FuzzTarget.smallLimits.problems, "problems are kept in bounds"
+        )
+        for problem in summary.problems {
+            try holdPrintable(problem.reason, "a problem", atMost: 400)
+        }
+        if let zone = summary.timeZone {
+            try hold(TimeZone(identifier: zone) != nil, "a proposed zone is there")
+        }
     } catch let error as ImportError {
         try hold(!error.reason.isEmpty, "a refusal has a reason")
     }
@@ -203,16 +239,25 @@ private func holdItem(_ item: ArchiveItem) throws {
     switch item {
     case .post(let post):
         try holdPlain(post.text, "a post's text")
-        try hold(!post.id.value.isEmpty && !post.author.value.isEmpty, "a post and its author have names")
-        try hold(post.createdAt.timeIntervalSince1970 >= -86_400, "a post is not older than its network")
+        try hold(
+            !post.id.value.isEmpty && !post.author.value.isEmpty, "a post and its author have names"
+        )
+        try hold(
+            post.createdAt.timeIntervalSince1970 >= -86_400, "a post is not older than its network")
         try hold(post.pictures.count <= Picture.mostOfAPost, "a post has few pictures")
-        for picture in post.pictures { try hold(picture == picture.cleaned, "a picture is harmless") }
-        if let language = post.language { try hold(LanguageTag.namesLanguage(language), "a language is one") }
+        for picture in post.pictures {
+            try hold(picture == picture.cleaned, "a picture is harmless")
+        }
+        if let language = post.language {
+            try hold(LanguageTag.namesLanguage(language), "a language is one")
+        }
     case .picture(_, let place, let bytes):
         try hold((0..<Picture.mostOfAPost).contains(place), "a picture is one of a few")
-        try hold(PictureFormat(bytes) != nil && bytes.count <= Picture.maximumBytes, "a picture is one")
+        try hold(
+            PictureFormat(bytes) != nil && bytes.count <= Picture.maximumBytes, "a picture is one")
     case .favorite(let example), .normal(let example):
         try holdPlain(example.text, "an example's text")
-        try hold(!example.text.isEmpty && !example.id.value.isEmpty, "an example has a text and a name")
+        try hold(
+            !example.text.isEmpty && !example.id.value.isEmpty, "an example has a text and a name")
     }
 }

@@ -11,7 +11,8 @@ extension FuzzTarget {
     private static let timestamps = FuzzTarget(
         "timestamps",
         texts: [
-            "2026-11-20T08:15:30.250+09:00", "1970-01-01T00:00:00Z", "9999-12-31 23:59:60,999999-23:59",
+            "2026-11-20T08:15:30.250+09:00", "1970-01-01T00:00:00Z",
+            "9999-12-31 23:59:60,999999-23:59",
             "9999-12-31T23:59:60.999Z",
             "Sat Feb 18 12:33:11 +0000 2023", "2010-11-03 12:33:11 +0000", "2024-02-29t00:00:00z",
         ],
@@ -19,8 +20,11 @@ extension FuzzTarget {
     ) { text in
         let earliest = Date(timeIntervalSince1970: -86_400)
         for date in [Date(rfc3339: text), Date(xTimestamp: text)].compactMap(\.self) {
-            try hold(date >= earliest && date.timeIntervalSince1970 < 253_402_387_200, "the years are 1970 to 9999")
-            guard date.timeIntervalSince1970 >= 0, date.timeIntervalSince1970 < 253_402_300_800 else { continue }
+            try hold(
+                date >= earliest && date.timeIntervalSince1970 < 253_402_387_200,
+                "the years are 1970 to 9999")
+            guard date.timeIntervalSince1970 >= 0, date.timeIntervalSince1970 < 253_402_300_800
+            else { continue }
             try hold(Date(rfc3339: date.rfc3339) == date, "a date survives being written")
         }
         if let day = LocalDay(text) {
@@ -32,7 +36,8 @@ extension FuzzTarget {
     private static let httpDates = FuzzTarget(
         "http-dates",
         texts: [
-            "Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 29 Feb 2024 23:59:60 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 29 Feb 2024 23:59:60 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
             "Sun Nov  6 08:49:37 1994", "Sun, +6 Nov 1994 +8:49:37 GMT",
         ],
         words: ["Sun, ", " GMT", " Nov ", "+6", "-1", ":60", " 1970 ", " 9999 "]
@@ -54,8 +59,10 @@ extension FuzzTarget {
             "HTTP/1.1 429\nRateLimit-Limit: 3000\nRateLimit-Remaining: 2\nRateLimit-Reset: 1763660000.5\n a fold\n\n",
         ].map { Array($0.utf8) },
         words: [
-            "Retry-After: ", "Date: ", "X-RateLimit-Reset: ", "RateLimit-Remaining: ", "x-rate-limit-reset: ",
-            "x-app-limit-24hour-remaining: 0", "x-user-limit-24hour-reset: ", " GMT", "99999999999999",
+            "Retry-After: ", "Date: ", "X-RateLimit-Reset: ", "RateLimit-Remaining: ",
+            "x-rate-limit-reset: ",
+            "x-app-limit-24hour-remaining: 0", "x-user-limit-24hour-reset: ", " GMT",
+            "99999999999999",
         ]
     ) { input in
         let now = Date(timeIntervalSince1970: 1_763_650_000)
@@ -69,16 +76,22 @@ extension FuzzTarget {
                 try hold((pacing.range.lowerBound...longest).contains(wait), "the wait is sensible")
             }
             if let reset = pacing.rateLimit?.resetsAt {
-                try hold((0...86_400).contains(reset.timeIntervalSince(now)), "a limit begins anew within a day")
+                try hold(
+                    (0...86_400).contains(reset.timeIntervalSince(now)),
+                    "a limit begins anew within a day")
             }
         }
         let pacing = XPacing(headers, receivedAt: now)
         for date in [pacing.retryAfterRateLimit, pacing.retryAfter].compactMap(\.self) {
-            try hold(pacing.short.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
+            try hold(
+                pacing.short.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
         }
-        try hold((0...90_000).contains(pacing.nextDay.timeIntervalSince(now)), "the next day begins within a day")
+        try hold(
+            (0...90_000).contains(pacing.nextDay.timeIntervalSince(now)),
+            "the next day begins within a day")
         if let reset = pacing.short.rateLimit?.resetsAt {
-            try hold((0...86_400).contains(reset.timeIntervalSince(now)), "a window ends within a day")
+            try hold(
+                (0...86_400).contains(reset.timeIntervalSince(now)), "a window ends within a day")
         }
     }
 }

@@ -22,9 +22,11 @@ extension FuzzTarget {
             "2111♲ bob@o.example:<br><ol start=3><li>a</ol>",
         ],
         words: [
-            "<a href=\"https://far.example/users/mei\">", "<a href=\"https://social.example/tags/cats\">", "</a>",
+            "<a href=\"https://far.example/users/mei\">",
+            "<a href=\"https://social.example/tags/cats\">", "</a>",
             "@mei", "#",
-            "class=\"mention\"", "class=\"shared_content\"", "class=\"quote-inline\"", "<img src=x>", "<li>", "♲ ",
+            "class=\"mention\"", "class=\"shared_content\"", "class=\"quote-inline\"",
+            "<img src=x>", "<li>", "♲ ",
         ]
     ) { text in
         let choices = text.utf8.prefix(4).map { Int($0 & 3) } + [0, 0, 0, 0]
@@ -43,43 +45,63 @@ extension FuzzTarget {
     private static func archived(_ html: String, _ choices: [Int]) throws -> Post? {
         let quotes = [nil, "quote", "quoteUrl", "_misskey_quote"]
         var note: [String: Any] = [
-            "id": me + "/statuses/1", "type": "Note", "published": "2023-05-01T10:00:00Z", "content": html,
+            "id": me + "/statuses/1", "type": "Note", "published": "2023-05-01T10:00:00Z",
+            "content": html,
             "to": ["as:Public"], "contentMap": ["en": html], "sensitive": choices[3] == 1,
             "tag": [
-                ["type": "Mention", "href": "https://far.example/users/mei", "name": "@mei@far.example"],
+                [
+                    "type": "Mention", "href": "https://far.example/users/mei",
+                    "name": "@mei@far.example",
+                ],
                 ["type": "Hashtag", "href": "https://social.example/tags/cats", "name": "#cats"],
             ],
             "attachment": (0..<choices[1]).map {
-                ["type": "Document", "mediaType": "image/png", "url": "https://e.org/\($0).png", "name": "\($0)"]
+                [
+                    "type": "Document", "mediaType": "image/png", "url": "https://e.org/\($0).png",
+                    "name": "\($0)",
+                ]
             },
         ]
         if let name = quotes[choices[0]] { note[name] = "https://o.example/1" }
         if choices[2] == 1 { note["summary"] = "careful" }
-        let activity: [String: Any] = ["type": "Create", "actor": me, "to": ["as:Public"], "object": note]
-        var converter = MastodonPostConverter(localHost: "social.example", maximumOwnPosts: 1, now: now)
-        let wire = try WireActivity(try JSON(Array(try JSONSerialization.data(withJSONObject: activity))))
+        let activity: [String: Any] = [
+            "type": "Create", "actor": me, "to": ["as:Public"], "object": note,
+        ]
+        var converter = MastodonPostConverter(
+            localHost: "social.example", maximumOwnPosts: 1, now: now)
+        let wire = try WireActivity(
+            try JSON(Array(try JSONSerialization.data(withJSONObject: activity))))
         return try wire.note.flatMap { try converter.post($0, in: wire) }
     }
 
     private static func translated(_ html: String, _ choices: [Int]) -> Post? {
         let quotes: [[String: Any]] = [
-            [:], ["quote": ["state": "accepted"]], ["pleroma": ["quote_url": "https://o.example/1"]], ["quote_id": "1"],
+            [:], ["quote": ["state": "accepted"]],
+            ["pleroma": ["quote_url": "https://o.example/1"]], ["quote_id": "1"],
         ]
         let status: [String: Any] = [
-            "id": "1", "uri": me + "/statuses/1", "created_at": "2023-05-01T10:00:00Z", "content": html,
+            "id": "1", "uri": me + "/statuses/1", "created_at": "2023-05-01T10:00:00Z",
+            "content": html,
             "visibility": "public", "language": "en", "sensitive": choices[3] == 1,
             "account": ["id": "1", "acct": "ann"], "spoiler_text": choices[2] == 1 ? "careful" : "",
-            "mentions": [["id": "2", "acct": "mei@far.example", "url": "https://far.example/@mei"]],
+            "mentions": [
+                ["id": "2", "acct": "mei@far.example", "url": "https://far.example/@mei"]
+            ],
             "tags": [["name": "cats", "url": "https://social.example/tags/cats"]],
             "media_attachments": (0..<choices[1]).map {
                 ["type": "image", "url": "https://e.org/\($0).png", "description": "\($0)"]
             },
         ]
         let translator = MastodonTranslator(
-            domain: "social.example", serverHost: "social.example", own: nil, tellsPeopleByNumber: true,
+            domain: "social.example", serverHost: "social.example", own: nil,
+            tellsPeopleByNumber: true,
             now: { now })
-        guard let body = try? JSONSerialization.data(withJSONObject: status.merging(quotes[choices[0]]) { $1 }),
-            var post = JSONBody.decoded(MastodonStatus.self, Array(body)).flatMap({ translator.post($0)?.post })
+        guard
+            let body = try? JSONSerialization.data(
+                withJSONObject: status.merging(quotes[choices[0]]) { $1 }),
+            var post = JSONBody.decoded(MastodonStatus.self, Array(body)).flatMap({
+                translator.post($0)?.post
+            })
         else { return nil }
         post.address = nil
         return post

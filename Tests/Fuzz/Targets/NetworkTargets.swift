@@ -7,7 +7,9 @@ import Posts
 
 /// Answers of the three networks: refusals, and pages of feeds.
 extension FuzzTarget {
-    static let networks = [mastodonErrors, blueskyErrors, xErrors, mastodonPages, blueskyPages, xPages]
+    static let networks = [
+        mastodonErrors, blueskyErrors, xErrors, mastodonPages, blueskyPages, xPages,
+    ]
 
     /// What no error may show.
     private static let token = "eyJhbGciOiJFUzI1NksifQ.planted.secret-Token_1234567890"
@@ -31,32 +33,41 @@ extension FuzzTarget {
     ].map { Array($0.utf8) }
 
     private static let errorWords = [
-        token, "HTTP/1.1 401 \n\n", "HTTP/1.1 403 \n\n", "HTTP/1.1 404 \n\n", "HTTP/1.1 429 \n\n", "{\"error\":\"",
+        token, "HTTP/1.1 401 \n\n", "HTTP/1.1 403 \n\n", "HTTP/1.1 404 \n\n", "HTTP/1.1 429 \n\n",
+        "{\"error\":\"",
         "\"message\":\"",
-        "\"errors\":[{\"code\":", "\"type\":\"https://api.x.com/2/problems/", "\"title\":\"CreditsDepleted\"",
+        "\"errors\":[{\"code\":", "\"type\":\"https://api.x.com/2/problems/",
+        "\"title\":\"CreditsDepleted\"",
         "ExpiredToken",
-        "X-Request-Id: ", "\"status\":", "eyJ", "\u{301}", "\\u0301", "\u{9B}", "\\u001b", "\"detail\":\"",
+        "X-Request-Id: ", "\"status\":", "eyJ", "\u{301}", "\\u0301", "\u{9B}", "\\u001b",
+        "\"detail\":\"",
     ]
 
     /// What holds for every error of a network.
     private static func holdError(_ error: NetworkError, _ response: HTTPResponse) throws {
         try hold(error.status == response.status, "an error tells the status")
-        if let said = error.serverCode { try holdPrintable(said, "what the server said", atMost: 640) }
+        if let said = error.serverCode {
+            try holdPrintable(said, "what the server said", atMost: 640)
+        }
         if let id = error.requestID { try holdPrintable(id, "the name of the request", atMost: 80) }
         try holdPrintable("\(error)", "the error", atMost: 2_000)
         try holdHidden(token, in: "\(error)")
         if let date = error.retryAfter {
             try hold(
-                date > now && date <= now.addingTimeInterval(90_000), "what is refused may be asked again in a day")
+                date > now && date <= now.addingTimeInterval(90_000),
+                "what is refused may be asked again in a day")
         }
     }
 
-    private static let mastodonErrors = FuzzTarget("mastodon-errors", seeds: errorSeeds, words: errorWords) { input in
+    private static let mastodonErrors = FuzzTarget(
+        "mastodon-errors", seeds: errorSeeds, words: errorWords
+    ) { input in
         let response = Answer(input).response
         let secrets = KnownSecrets()
         secrets.add(Secret(token))
         let client = MastodonClient(
-            server: try ServerAddress("https://social.example", network: .mastodon), http: http, knownSecrets: secrets,
+            server: try ServerAddress("https://social.example", network: .mastodon), http: http,
+            knownSecrets: secrets,
             now: { now })
         for operation in [NetworkError.Operation.verifyAccount, .publish] {
             let call = NetworkCall(operation: operation, path: ["api"])
@@ -65,7 +76,9 @@ extension FuzzTarget {
         }
     }
 
-    private static let blueskyErrors = FuzzTarget("bluesky-errors", seeds: errorSeeds, words: errorWords) { input in
+    private static let blueskyErrors = FuzzTarget(
+        "bluesky-errors", seeds: errorSeeds, words: errorWords
+    ) { input in
         let response = Answer(input).response
         let server = try ServerAddress("https://bsky.social", network: .bluesky)
         let client = BlueskyClient(server: server, http: http, now: { now })
@@ -79,10 +92,13 @@ extension FuzzTarget {
         }
     }
 
-    private static let xErrors = FuzzTarget("x-errors", seeds: errorSeeds, words: errorWords) { input in
+    private static let xErrors = FuzzTarget("x-errors", seeds: errorSeeds, words: errorWords) {
+        input in
         let response = Answer(input).response
-        let signer = OAuthSigner(consumerKey: "key", consumerSecret: Secret("consumer-secret"), token: Secret(token))
-        let client = try XClient(apiBaseURL: nil, signer: signer, http: http, memory: XMemory(), now: { now })
+        let signer = OAuthSigner(
+            consumerKey: "key", consumerSecret: Secret("consumer-secret"), token: Secret(token))
+        let client = try XClient(
+            apiBaseURL: nil, signer: signer, http: http, memory: XMemory(), now: { now })
         for operation in [NetworkError.Operation.verifyAccount, .publish] {
             let call = NetworkCall(operation: operation, path: ["2", "tweets"])
             try holdError(client.refuse(call, response), response)
@@ -99,29 +115,43 @@ extension FuzzTarget {
         try hold(
             page.items.count + page.unreadable.count <= page.received + page.unreadable.count,
             "no more is given than came")
-        try hold(Set(page.items.map(\.repetitionKey)).count == page.items.count, "no item is there twice")
+        try hold(
+            Set(page.items.map(\.repetitionKey)).count == page.items.count, "no item is there twice"
+        )
         for item in page.items {
             try holdPlain(item.post.text, "a post's text")
             try holdPlain(item.author.displayName, "a name")
             try holdPlain(item.author.bio, "a profile")
-            try hold(!item.post.id.value.isEmpty && !item.author.id.value.isEmpty, "a post and its author have names")
-            try hold(item.author.id.network == item.post.id.network, "a post and its author are on one network")
-            if let language = item.post.language { try hold(LanguageTag.isWellFormed(language), "a language is a tag") }
-            try hold(item.post.createdAt.milliseconds >= -86_400_000, "a post is not older than its network")
+            try hold(
+                !item.post.id.value.isEmpty && !item.author.id.value.isEmpty,
+                "a post and its author have names")
+            try hold(
+                item.author.id.network == item.post.id.network,
+                "a post and its author are on one network")
+            if let language = item.post.language {
+                try hold(LanguageTag.isWellFormed(language), "a language is a tag")
+            }
+            try hold(
+                item.post.createdAt.milliseconds >= -86_400_000,
+                "a post is not older than its network")
         }
     }
 
     private static let mastodonPages = FuzzTarget(
         "mastodon-pages", seeds: NetworkSeeds.mastodon,
         words: [
-            "{\"id\":\"", "\"uri\":\"https://", "\"account\":{\"id\":\"1\",\"acct\":\"", "\"content\":\"<p>",
+            "{\"id\":\"", "\"uri\":\"https://", "\"account\":{\"id\":\"1\",\"acct\":\"",
+            "\"content\":\"<p>",
             "\"mentions\":[{",
             "\"created_at\":\"2026-11-20T08:15:30.250Z\"", "\"in_reply_to_id\":", "\"reblog\":{",
             "\"type\":\"mention\"",
-            "\"status\":{", "\"ancestors\":[", "\"configuration\":{\"statuses\":{\"max_characters\":", "null", "true",
+            "\"status\":{", "\"ancestors\":[",
+            "\"configuration\":{\"statuses\":{\"max_characters\":", "null", "true",
             "\\ud800",
-            "\"pleroma\":{\"in_reply_to_account_acct\":", "\"quote\":{", "\"quote_id\":\"", "\"tags\":[{\"url\":\"",
-            "\"media_attachments\":[{\"type\":\"image\",\"url\":\"https://", "\"access_token\":\"", "\"expires_in\":",
+            "\"pleroma\":{\"in_reply_to_account_acct\":", "\"quote\":{", "\"quote_id\":\"",
+            "\"tags\":[{\"url\":\"",
+            "\"media_attachments\":[{\"type\":\"image\",\"url\":\"https://", "\"access_token\":\"",
+            "\"expires_in\":",
             "1e999", "-0",
         ]
     ) { input in
@@ -136,12 +166,15 @@ extension FuzzTarget {
         try hold(digests.allSatisfy { $0.count == 32 }, "a digest has 32 digits")
         let notices = JSONBody.decoded([LenientElement<MastodonNotification>].self, response.body)
         let statuses = JSONBody.decoded([LenientElement<MastodonStatus>].self, response.body)
-        for entries in [statuses?.map(MastodonList.Entry.init), notices?.map(MastodonList.Entry.init)].compactMap(
+        for entries in [
+            statuses?.map(MastodonList.Entry.init), notices?.map(MastodonList.Entry.init),
+        ].compactMap(
             \.self)
         {
             for feed in Feed.allCases {
                 var list = MastodonList(
-                    entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed, memory: memory,
+                    entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
+                    memory: memory,
                     rateLimit: nil)
                 try holdPage(list.page(with: translator, .newest))
                 _ = list.append(list)
@@ -162,7 +195,8 @@ extension FuzzTarget {
         }
         if let tokens = JSONBody.decoded(MastodonTokens.self, response.body) {
             let old = MastodonCredentials(accessToken: Secret("old"))
-            try hold(!tokens.credentials(after: old, now: now).accessToken.isEmpty, "a token is there")
+            try hold(
+                !tokens.credentials(after: old, now: now).accessToken.isEmpty, "a token is there")
         }
         _ = JSONBody.decoded(MastodonApplication.self, response.body)
         _ = JSONBody.decoded(MastodonServerMetadata.self, response.body)
@@ -171,7 +205,8 @@ extension FuzzTarget {
     private static let blueskyPages = FuzzTarget(
         "bluesky-pages", seeds: NetworkSeeds.bluesky,
         words: [
-            "{\"feed\":[", "{\"records\":[", "{\"notifications\":[", "\"uri\":\"at://did:plc:a/app.bsky.feed.post/3k\"",
+            "{\"feed\":[", "{\"records\":[", "{\"notifications\":[",
+            "\"uri\":\"at://did:plc:a/app.bsky.feed.post/3k\"",
             "\"cid\":\"bafy\"",
             "\"author\":{\"did\":\"did:plc:a\"", "\"record\":{\"text\":\"",
             "\"createdAt\":\"2026-11-20T08:15:30.250Z\"", "\"reason\":\"reply\"",
@@ -179,7 +214,8 @@ extension FuzzTarget {
             "\"features\":[{\"$type\":\"app.bsky.richtext.facet#mention\",\"did\":\"",
             "\"reply\":{\"root\":{", "\"labels\":[{\"val\":\"bot\"", "\"viewer\":{",
             "\"threadgate\":{\"record\":{\"allow\":[", "\"didDoc\":{",
-            "\"service\":[{\"id\":\"#atproto_pds\",\"serviceEndpoint\":\"https://", "\"posts\":[", "\"cursor\":\"",
+            "\"service\":[{\"id\":\"#atproto_pds\",\"serviceEndpoint\":\"https://", "\"posts\":[",
+            "\"cursor\":\"",
             "[[[[[[[[", "1e999",
         ]
     ) { input in
@@ -189,17 +225,23 @@ extension FuzzTarget {
             JSONBody.decoded(BlueskyList<Element>.self, body)?.elements.compactMap(\.value) ?? []
         }
         let entries =
-            list(BlueskyListedRecord<BlueskyPostRecord>.self).compactMap { BlueskySlice.Entry($0, of: did) }
-            + list(BlueskyListedRecord<BlueskyLikeRecord>.self).compactMap { BlueskySlice.Entry($0, of: did) }
+            list(BlueskyListedRecord<BlueskyPostRecord>.self).compactMap {
+                BlueskySlice.Entry($0, of: did)
+            }
+            + list(BlueskyListedRecord<BlueskyLikeRecord>.self).compactMap {
+                BlueskySlice.Entry($0, of: did)
+            }
             + list(BlueskyFeedItem.self).map { BlueskySlice.Entry($0, seenAt: now) }
             + list(BlueskyNotification.self).map { BlueskySlice.Entry($0, to: did, seenAt: now) }
         var page = FeedPage(items: [], received: entries.count)
-        let own = Account(id: AccountID(network: .bluesky, value: did), handle: "a.example", address: did)
+        let own = Account(
+            id: AccountID(network: .bluesky, value: did), handle: "a.example", address: did)
         for entry in entries {
             switch entry.content {
             case .record(let reference, let record):
                 page.items.append(translator.post(reference, record, by: own, noticedAt: nil))
-            case .view(let view, let isRepost): page.items.append(translator.post(view, isRepost: isRepost, bio: "b"))
+            case .view(let view, let isRepost):
+                page.items.append(translator.post(view, isRepost: isRepost, bio: "b"))
             case .notification(let notification, let author, let record):
                 page.items.append(
                     translator.post(
@@ -224,7 +266,8 @@ extension FuzzTarget {
         if let document = JSONBody.decoded(DIDDocument.self, body),
             let server = document.server(of: did, besides: hosts)
         {
-            try hold(server.base.hasPrefix("https://"), "no server is asked that others can listen to")
+            try hold(
+                server.base.hasPrefix("https://"), "no server is asked that others can listen to")
             try hold(server.isPublicOnly, "no server of this machine or its network is asked")
         }
         if let value = JSONBody.decoded(JSONValue.self, body) {
@@ -236,11 +279,13 @@ extension FuzzTarget {
     private static let xPages = FuzzTarget(
         "x-pages", seeds: NetworkSeeds.x,
         words: [
-            "{\"data\":[{\"id\":\"", "\"text\":\"", "\"author_id\":\"1\"", "\"includes\":{\"users\":[{",
+            "{\"data\":[{\"id\":\"", "\"text\":\"", "\"author_id\":\"1\"",
+            "\"includes\":{\"users\":[{",
             "\"meta\":{\"next_token\":\"",
             "\"referenced_tweets\":[{\"type\":\"replied_to\",\"id\":\"",
             "\"entities\":{\"urls\":[{\"url\":\"https://t.co/a\"", "\"note_tweet\":{",
-            "\"expanded_url\":\"https://x.com/a/status/1/photo/1\"", "\"edit_history_tweet_ids\":[", "\"errors\":[{",
+            "\"expanded_url\":\"https://x.com/a/status/1/photo/1\"", "\"edit_history_tweet_ids\":[",
+            "\"errors\":[{",
             "\"protected\":true",
             "18446744073709551615", "29700859247", "\"lang\":\"iw\"",
         ]
@@ -249,7 +294,8 @@ extension FuzzTarget {
         guard let answer = JSONBody.decoded(XAnswer<XPost>.self, body) else { return }
         var list = XList(answer, body: body, rateLimit: nil)
         let own = Account(id: AccountID(network: .x, value: "1"), handle: "me", address: "1")
-        let translator = XTranslator(own: own, isOwnProtected: false, users: list.users, now: { now })
+        let translator = XTranslator(
+            own: own, isOwnProtected: false, users: list.users, now: { now })
         for feed in Feed.allCases { try holdPage(list.page(of: feed, with: translator)) }
         for user in list.users { try holdPlain(XTranslator.account(user).bio, "a profile") }
         if let newest = XID.newest(of: list.ids), let oldest = XID.oldest(of: list.ids) {

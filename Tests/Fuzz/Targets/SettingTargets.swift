@@ -33,7 +33,8 @@ extension FuzzTarget {
             "FAVORITE_RATE_THRESHOLD=nan\nMAX_PER_DAY=+50\nMIRROR_BOT_HOME=/x\n=\n==\nA\nTIME_ZONE=../../etc/passwd\n",
         ],
         words: Setting.all.map { $0.name + "=" } + [
-            "planted-", "https://", "\n", "\r\n", "\"", "'", "=", "#", " #", "\\", ";", "export ", "\u{FEFF}", "1e308",
+            "planted-", "https://", "\n", "\r\n", "\"", "'", "=", "#", " #", "\\", ";", "export ",
+            "\u{FEFF}", "1e308",
             "Etc/../x",
             "24:00",
         ]
@@ -49,15 +50,20 @@ extension FuzzTarget {
         do {
             let values = try SettingValues(environment: environment, dotEnv: dotEnv)
             try holdQuiet("\(values)", values)
-            let configuration = try MirrorConfiguration(values, environment: ["HOME": "/home/nobody"])
-            try hold((1...40).contains(configuration.mirror.mirror.utf8.count), "a mirror has a short name")
+            let configuration = try MirrorConfiguration(
+                values, environment: ["HOME": "/home/nobody"])
+            try hold(
+                (1...40).contains(configuration.mirror.mirror.utf8.count),
+                "a mirror has a short name")
             for role in AccountRole.allCases {
                 guard let account = configuration.mirror.account(role) else { continue }
                 try holdQuiet("\(account) \(account.variables)", values)
                 try hold(!account.host.isEmpty, "an account has a host")
             }
         } catch let error as ConfigurationError {
-            guard let values = try? SettingValues(environment: environment, dotEnv: dotEnv) else { return }
+            guard let values = try? SettingValues(environment: environment, dotEnv: dotEnv) else {
+                return
+            }
             try holdQuiet("\(error)", values)
         }
     }
@@ -65,11 +71,15 @@ extension FuzzTarget {
     /// No text shows the value of a secret setting.
     private static func holdQuiet(_ shown: String, _ values: SettingValues) throws {
         for setting in Setting.all where setting.isSecret {
-            guard let value = values.text(setting), value.hasPrefix("planted-"), value.utf8.count > 16 else {
+            guard let value = values.text(setting), value.hasPrefix("planted-"),
+                value.utf8.count > 16
+            else {
                 continue
             }
             // What is secret in one place may be none in another.
-            let isOpen = Setting.all.contains { !$0.isSecret && values.text($0)?.contains(value) == true }
+            let isOpen = Setting.all.contains {
+                !$0.isSecret && values.text($0)?.contains(value) == true
+            }
             if !isOpen { try holdHidden(value, in: shown) }
         }
     }
@@ -77,24 +87,34 @@ extension FuzzTarget {
     private static let smallForms = FuzzTarget(
         "small-forms",
         texts: [
-            "23:00-07:00, 12:00-13:00", "none", "24:00-1:00", "0:00-24:00", "5", "0.250000", "1000000.999999", "pt-BR",
+            "23:00-07:00, 12:00-13:00", "none", "24:00-1:00", "0:00-24:00", "5", "0.250000",
+            "1000000.999999", "pt-BR",
             "zh-Hant-TW", "qaa",
             "und", "4.2.1+glitch", "0.17.3 GoToSocial", "delivery.claimed@3",
         ],
-        words: ["23:00-07:00", "24:00", ",", "none", "0.", "1000000", "-Hant", "qtz", "gotosocial", "snac/"]
+        words: [
+            "23:00-07:00", "24:00", ",", "none", "0.", "1000000", "-Hant", "qtz", "gotosocial",
+            "snac/",
+        ]
     ) { text in
         if let hours = QuietHours(parsing: text) {
-            try hold(QuietHours(parsing: hours.description) == hours, "quiet hours survive being written")
+            try hold(
+                QuietHours(parsing: hours.description) == hours, "quiet hours survive being written"
+            )
         }
         if let money = Money(dollars: text) {
-            try hold((0...1_000_000_999_999).contains(money.microdollars), "an amount is in its range")
+            try hold(
+                (0...1_000_000_999_999).contains(money.microdollars), "an amount is in its range")
             try hold(money.dollars >= 0, "no amount is negative")
         }
         if LanguageTag.namesLanguage(text) {
-            try hold(LanguageTag.isWellFormed(text) && LanguageTag.naming(text) == text, "a language is a tag")
+            try hold(
+                LanguageTag.isWellFormed(text) && LanguageTag.naming(text) == text,
+                "a language is a tag")
             try holdPrintable(text, "a tag", atMost: 40)
         }
         let program = MastodonProgram.recognized(version: text, source: text, hasMastodonAPI: false)
-        try hold(!program.shortensLinks.value || program == .mastodon, "only Mastodon shortens links")
+        try hold(
+            !program.shortensLinks.value || program == .mastodon, "only Mastodon shortens links")
     }
 }

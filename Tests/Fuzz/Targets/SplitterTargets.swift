@@ -31,18 +31,25 @@ extension FuzzTarget {
         words: ["[", "]", "{\"tweet\":", "}", "\\\"", ",", "\n", "window.YTD.tweets.part0 = ["]
     ) { text in
         for wrapper in ["tweet", ""] {
-            try holdSplitting(Array(text.utf8)) { ElementSplitter(wrapper: wrapper, limits: smallLimits) }
+            try holdSplitting(Array(text.utf8)) {
+                ElementSplitter(wrapper: wrapper, limits: smallLimits)
+            }
         }
     }
 
     private static let documentSplitter = FuzzTarget(
         "document-splitter",
         texts: [
-            #"{"records":[{"uri":"at://x"},{"uri":"at://y"}],"cursor":"c"}"#, "{\"a\":1}\n{\"b\":2}\n",
+            #"{"records":[{"uri":"at://x"},{"uri":"at://y"}],"cursor":"c"}"#,
+            "{\"a\":1}\n{\"b\":2}\n",
             #"[{"a":1},2,"x"]"#,
-            #"{"orderedItems":["a","b"#, "{\"a\":\n{\"records\":[1]}}", #"{"records":[],"records":[1]}]]}}"#,
+            #"{"orderedItems":["a","b"#, "{\"a\":\n{\"records\":[1]}}",
+            #"{"records":[],"records":[1]}]]}}"#,
         ],
-        words: ["\"orderedItems\":[", "\"items\":[", "\"records\":[", "{\"", "\n{\"", "]}", "\\", "\u{FEFF}", "null"]
+        words: [
+            "\"orderedItems\":[", "\"items\":[", "\"records\":[", "{\"", "\n{\"", "]}", "\\",
+            "\u{FEFF}", "null",
+        ]
     ) { text in
         try holdSplitting(Array(text.utf8)) {
             DocumentSplitter(lists: ["orderedItems", "items", "records"], limits: smallLimits)
@@ -50,7 +57,8 @@ extension FuzzTarget {
     }
 
     private static let lineSplitter = FuzzTarget(
-        "line-splitter", texts: ["a\nb\r\n\r\nc", "\n\n\n", String(repeating: "long", count: 300) + "\nx"],
+        "line-splitter",
+        texts: ["a\nb\r\n\r\nc", "\n\n\n", String(repeating: "long", count: 300) + "\nx"],
         words: ["\n", "\r\n", "\r"]
     ) { text in
         func lines(of size: Int) -> [String] {
@@ -59,19 +67,24 @@ extension FuzzTarget {
             func take(_ line: SplitLine) {
                 lines.append("\(line.number) \(Shown(line.content))")
             }
-            for chunk in Array(text.utf8).chunks(of: size) { chunk.withUnsafeBytes { splitter.feed($0, take) } }
+            for chunk in Array(text.utf8).chunks(of: size) {
+                chunk.withUnsafeBytes { splitter.feed($0, take) }
+            }
             splitter.finish(take)
             return lines
         }
         let whole = lines(of: .max)
-        for size in [1, 7] { try hold(lines(of: size) == whole, "the pieces that lines arrive in do not matter") }
+        for size in [1, 7] {
+            try hold(lines(of: size) == whole, "the pieces that lines arrive in do not matter")
+        }
         try hold(whole.count <= text.utf8.count { $0 == 0x0A } + 1, "a line ends at a line break")
     }
 
     private static let json = FuzzTarget(
         "json",
         texts: [
-            #"{"a":1,"b":{"a":2},"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"a\"#, #"[{"x":1,"x":[true,null]}]"#, "{\"\\",
+            #"{"a":1,"b":{"a":2},"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"a\"#,
+            #"[{"x":1,"x":[true,null]}]"#, "{\"\\",
             #"{"e":"\ud83d\ude83 \n\"","n":-1.5e3,}"#,
         ],
         words: ["{\"", "\":", ",\"", "\\u0061", "\\\"", "}", "[", "null", "-0"]
@@ -81,9 +94,12 @@ extension FuzzTarget {
         var count = 0
         while let value = rest.popLast() {
             count += 1
-            let kinds = [value.isNull, value.isObject, value.isList, value.truth != nil, value.text != nil]
+            let kinds = [
+                value.isNull, value.isObject, value.isList, value.truth != nil, value.text != nil,
+            ]
             try hold(kinds.count { $0 } <= 1, "a value is of one kind")
-            try hold((value.text ?? "").utf8.count <= text.utf8.count, "a string is part of the text")
+            try hold(
+                (value.text ?? "").utf8.count <= text.utf8.count, "a string is part of the text")
             rest += value.list + value.members.map(\.value)
         }
         try hold(count <= text.utf8.count, "each value has a byte of its own")
@@ -103,7 +119,8 @@ private struct Shown: Equatable, CustomStringConvertible {
     }
 }
 
-/// Fails unless a splitter gives the same items in the same places for every way to cut its file into pieces.
+/// Fails unless a splitter gives the same items in the same places for every way to cut its file
+/// into pieces.
 private func holdSplitting(_ file: [UInt8], _ splitter: () -> any ItemSplitter) throws {
     func items(of size: Int) throws -> (items: [String], bytes: Int) {
         var items: [String] = []
@@ -112,12 +129,15 @@ private func holdSplitting(_ file: [UInt8], _ splitter: () -> any ItemSplitter) 
         var splitter = splitter()
         func take(_ element: SplitElement) throws {
             try hold(element.index == items.count, "items are counted")
-            try hold(element.offset > last && element.offset < file.count, "items follow each other")
+            try hold(
+                element.offset > last && element.offset < file.count, "items follow each other")
             last = element.offset
             bytes += (try? element.content.get().count) ?? 0
             items.append("\(element.offset) \(Shown(element.content))")
         }
-        for chunk in file.chunks(of: size) { try chunk.withUnsafeBytes { try splitter.feed($0, take) } }
+        for chunk in file.chunks(of: size) {
+            try chunk.withUnsafeBytes { try splitter.feed($0, take) }
+        }
         if let fault = try splitter.finish(take) { items.append(fault.reason) }
         return (items, bytes)
     }
@@ -126,7 +146,9 @@ private func holdSplitting(_ file: [UInt8], _ splitter: () -> any ItemSplitter) 
     try hold(whole.bytes <= file.count * 2, "the items are no longer than their file")
     for size in [1, 7] {
         let items = try items(of: size).items
-        try hold(items == whole.items, "the pieces that a file arrives in do not matter: \(items) and \(whole.items)")
+        try hold(
+            items == whole.items,
+            "the pieces that a file arrives in do not matter: \(items) and \(whole.items)")
     }
 }
 

@@ -36,12 +36,16 @@ extension FuzzTarget {
         }
         if let marks = XFavoriteMarks(text) {
             try hold(XFavoriteMarks(marks.text) == marks, "favorites survive being stored")
-            try hold(marks.updated(with: ["9"]).count <= XFavoriteMarks.count, "few favorites are remembered")
+            try hold(
+                marks.updated(with: ["9"]).count <= XFavoriteMarks.count,
+                "few favorites are remembered")
             _ = marks.reach(in: marks.known.map(Optional.some) + [nil])
         }
         for other in ["3", "01HF7YAT00ABCDEFGHJKMNPQRS"] {
             if MastodonID.isNewer(text, than: other) == true {
-                try hold(MastodonID.isNewer(other, than: text) != true, "two ids are not newer than each other")
+                try hold(
+                    MastodonID.isNewer(other, than: text) != true,
+                    "two ids are not newer than each other")
             }
         }
         _ = MastodonID.keepsItsPlace(text)
@@ -64,7 +68,8 @@ extension FuzzTarget {
             #"{"network":"bluesky","identifier":"a.example","appPassword":"p","apiBaseURL":"http://127.0.0.1:1"}"#,
         ],
         words: [
-            "\"accessJwt\":\"", "\"network\":\"bluesky\"", "\"pds\":\"http://", "\"expires\":", "9223372036854775807",
+            "\"accessJwt\":\"", "\"network\":\"bluesky\"", "\"pds\":\"http://", "\"expires\":",
+            "9223372036854775807",
             "\"didDoc\":{",
             "\"identifier\":\"a.example\"", "\"entryway\":\"https://bsky.social\"", "\\u0000",
         ]
@@ -73,28 +78,41 @@ extension FuzzTarget {
         if let session = BlueskySession(sealed: Secret(text), for: "a.example", at: hosts) {
             try hold(session.server.isPrivate, "tokens go where nobody listens")
             let again = BlueskySession(
-                sealed: try session.sealed(for: "a.example", at: hosts.entryway), for: "a.example", at: hosts)
-            try hold(again?.isSame(as: session) == true && again?.did == session.did, "a session survives being kept")
+                sealed: try session.sealed(for: "a.example", at: hosts.entryway), for: "a.example",
+                at: hosts)
+            try hold(
+                again?.isSame(as: session) == true && again?.did == session.did,
+                "a session survives being kept")
         }
         if let tokens = JSONBody.decoded(BlueskyTokens.self, Array(text.utf8)) {
-            try hold(!tokens.access.isEmpty && BlueskyName.isDID(tokens.did), "tokens are somebody's")
+            try hold(
+                !tokens.access.isEmpty && BlueskyName.isDID(tokens.did), "tokens are somebody's")
         }
         if let saved = MastodonSavedSession(Secret(text)) {
             let again = MastodonSavedSession(try JSONBody.sealed(saved))
-            try hold(again?.accessToken == saved.accessToken && again?.expiresAt == saved.expiresAt, "a session stays")
+            try hold(
+                again?.accessToken == saved.accessToken && again?.expiresAt == saved.expiresAt,
+                "a session stays")
         }
-        if let record = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.utf8)), let login = record.login {
+        if let record = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.utf8)),
+            let login = record.login
+        {
             let data = try JSONEncoder().encode(LoginRecord(login))
             let again = try JSONDecoder().decode(LoginRecord.self, from: data).login
-            try hold(again?.credentials.openSameAccount(as: login.credentials) == true, "a login survives being kept")
-            try hold(!login.account(.bot).host.isEmpty || text.contains("\"server\""), "an account has a host")
+            try hold(
+                again?.credentials.openSameAccount(as: login.credentials) == true,
+                "a login survives being kept")
+            try hold(
+                !login.account(.bot).host.isEmpty || text.contains("\"server\""),
+                "an account has a host")
         }
     }
 
     private static let vault = FuzzTarget(
         "vault",
         texts: [
-            "1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "1.", "2.AAAA", String(repeating: "0fA9", count: 16),
+            "1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "1.", "2.AAAA",
+            String(repeating: "0fA9", count: 16),
             "a text of thirty-two characters.", String(repeating: "Ａ", count: 64),
         ],
         words: ["1.", "AAAA", "====", "0f", "\n"]
@@ -108,7 +126,9 @@ extension FuzzTarget {
         var bent = Data(base64Encoded: String(sealed.dropFirst(2))) ?? Data()
         let place = text.utf8.count % max(bent.count, 1)
         bent[place] ^= 1
-        try hold(other.opened("1." + bent.base64EncodedString(), place: text) == nil, "what was changed does not open")
+        try hold(
+            other.opened("1." + bent.base64EncodedString(), place: text) == nil,
+            "what was changed does not open")
         guard text.utf8.count <= 256 else { return }
         let database = NSTemporaryDirectory() + "/fuzz." + UUID().uuidString
         let file = KeyFile(besideDatabase: database)
@@ -119,7 +139,8 @@ extension FuzzTarget {
         try hold(isMade, "there is room for a file")
         if let key = try? file.read() {
             try hold(
-                key.reveal().utf8.count == 64 && key.reveal().utf8.allSatisfy(\.isHexadecimal), "a key is 64 digits")
+                key.reveal().utf8.count == 64 && key.reveal().utf8.allSatisfy(\.isHexadecimal),
+                "a key is 64 digits")
         }
     }
 
@@ -128,11 +149,13 @@ extension FuzzTarget {
         texts: [
             "+OK\r\n:12\r\n$5\r\nhello\r\n*2\r\n$1\r\na\r\n*1\r\n:-9223372036854775808\r\n",
             "-ERR wrong\r\n$-1\r\n*-1\r\n*0\r\n",
-            "*2147483647\r\n", "$2147483647\r\nx", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+            "*2147483647\r\n", "$2147483647\r\nx",
+            "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
             ",1.5\r\n%1\r\n",
         ],
         words: [
-            "\r\n", "+OK\r\n", "$-1\r\n", "*1\r\n", "*-1\r\n", ":1\r\n", "-ERR ", "$", "9223372036854775807", "~", "%",
+            "\r\n", "+OK\r\n", "$-1\r\n", "*1\r\n", "*-1\r\n", ":1\r\n", "-ERR ", "$",
+            "9223372036854775807", "~", "%",
             "_\r\n",
         ]
     ) { text in
@@ -159,18 +182,23 @@ extension FuzzTarget {
                 try hold(!"\(RedisError(reply: message))".isEmpty, "an error says something")
             }
         }
-        let parts = text.split(separator: "\n", omittingEmptySubsequences: false).map { Array($0.utf8) }
+        let parts = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            Array($0.utf8)
+        }
         guard parts.first?.isEmpty == false, parts.count <= 1_000 else { return }
         let command = RedisCommand(parts.map { RedisArgument($0) })
         let reader = try ReplyReader()
         try reader.feed(RedisCommand.encode([command]))
-        try hold(try reader.next() == .array(parts.map { .bulk($0) }), "a command is written in Redis' own way")
+        try hold(
+            try reader.next() == .array(parts.map { .bulk($0) }),
+            "a command is written in Redis' own way")
     }
 
     private static let headerLines = FuzzTarget(
         "header-lines",
         texts: [
-            "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nX-Y:\r\n\r\nbody", "HTTP/1.1 100\n\nHTTP/2 200\nSet-Cookie: a=b\n\n",
+            "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nX-Y:\r\n\r\nbody",
+            "HTTP/1.1 100\n\nHTTP/2 200\nSet-Cookie: a=b\n\n",
             ":\n::\n\n",
         ],
         words: ["HTTP/1.1 200\r\n", "\r\n", ": ", "\n ", "Link: ", "Retry-After: "]
@@ -191,7 +219,9 @@ extension ReplyReader {
     // Not in one expression: a closure with an error type of its own stops the compiler here.
     fileprivate func feed(_ bytes: [UInt8]) throws {
         let result: Result<Void, RedisError> = bytes.withUnsafeBytes { bytes in
-            do throws(RedisError) { return .success(try feed(bytes)) } catch { return .failure(error) }
+            do throws(RedisError) { return .success(try feed(bytes)) } catch {
+                return .failure(error)
+            }
         }
         try result.get()
     }

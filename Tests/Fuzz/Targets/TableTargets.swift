@@ -10,7 +10,8 @@ extension FuzzTarget {
     private static let csvSplitter = FuzzTarget(
         "csv-splitter",
         texts: [
-            "a,b\n1,2\n", "\u{FEFF}\"a\",\"b \"\"c\"\"\"\r\n\"x\ny\",\r\r\n,z", "a,\"unclosed\nb", "a\"b,c", "\"a\"b",
+            "a,b\n1,2\n", "\u{FEFF}\"a\",\"b \"\"c\"\"\"\r\n\"x\ny\",\r\r\n,z", "a,\"unclosed\nb",
+            "a\"b,c", "\"a\"b",
             String(repeating: "long,", count: 300) + "\nx",
         ],
         words: ["\"\"", ",\"", "\",", "\r\n", "\r", "\n\n", "\u{FEFF}"]
@@ -32,7 +33,9 @@ extension FuzzTarget {
             return records
         }
         let whole = records(of: .max)
-        for size in [1, 7] { try hold(records(of: size) == whole, "the pieces that records arrive in do not matter") }
+        for size in [1, 7] {
+            try hold(records(of: size) == whole, "the pieces that records arrive in do not matter")
+        }
         let breaks = text.utf8.count { $0 == 0x0A || $0 == 0x0D }
         try hold(whole.count <= breaks + 1, "a record ends at a line break")
     }
@@ -45,7 +48,8 @@ extension FuzzTarget {
             "timestamp,author\n9999-12-31T23:59:60-23:59,x", "author,timestamp,author\n",
         ],
         words: [
-            "author", "timestamp", "author,timestamp\n", "2026-11-20T08:15:30+09:00", "T23:59:60", "-23:59", ",\"",
+            "author", "timestamp", "author,timestamp\n", "2026-11-20T08:15:30+09:00", "T23:59:60",
+            "-23:59", ",\"",
             "\"\"",
             "\r\n", "\u{FEFF}",
         ]
@@ -66,7 +70,9 @@ extension FuzzTarget {
 
     private static func holdEvent(_ event: PostingEvent) throws {
         let bytes = event.author.utf8.count
-        try hold(bytes > 0 && bytes <= EventTableReader.maximumAuthorBytes, "an author has a name of bounded length")
+        try hold(
+            bytes > 0 && bytes <= EventTableReader.maximumAuthorBytes,
+            "an author has a name of bounded length")
         let shown = Double(event.time.day.ordinal) * 86_400 + Double(event.time.minute.value) * 60
         let offset = shown - event.date.timeIntervalSince1970
         try hold(abs(offset) <= 86_400, "a clock is not more than a day away from UTC")

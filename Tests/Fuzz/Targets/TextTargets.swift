@@ -24,12 +24,16 @@ extension FuzzTarget {
             "<div class=\"shared_container\">s</div><b><a href=\"https://a.example\">♲ b@c.example</a>:</b><br>d",
         ],
         words: [
-            "<p>", "</p>", "<br>", "<a href=\"https://", "</a>", "class=\"mention\"", "class=\"hashtag\"",
+            "<p>", "</p>", "<br>", "<a href=\"https://", "</a>", "class=\"mention\"",
+            "class=\"hashtag\"",
             "rel=\"tag\"",
-            "class=\"quote-inline\"", "<pre>", "<ul>", "<li>", "<script>", "</script>", "<!--", "-->", "&lt;", "&#x",
-            "&amp;", "<blockquote>", "\u{2028}", "\u{85}", "<ol start=1000000 reversed>", "value=", "</ol>", "<td>",
+            "class=\"quote-inline\"", "<pre>", "<ul>", "<li>", "<script>", "</script>", "<!--",
+            "-->", "&lt;", "&#x",
+            "&amp;", "<blockquote>", "\u{2028}", "\u{85}", "<ol start=1000000 reversed>", "value=",
+            "</ol>", "<td>",
             "</table>",
-            "<math alttext=", "<annotation encoding=text/plain>", "</math>", "<rt>", "<sup>", "<q>", "<img alt=😀>",
+            "<math alttext=", "<annotation encoding=text/plain>", "</math>", "<rt>", "<sup>", "<q>",
+            "<img alt=😀>",
             "<img src=x>", "class=\"shared_content\"", "</blockquote>", "♲ ", "RE: ",
         ]
     ) { html in
@@ -37,28 +41,37 @@ extension FuzzTarget {
         let text = PlainText.fromHTML(html)
         try hold(read.text == text, "there is one text")
         try holdPlain(text, "the text")
-        // Marks of quotations and numbers of items are longer than the elements that they stand for.
-        try hold(text.utf8.count <= 8 * html.utf8.count, "the text is not much longer than its HTML")
+        // Marks of quotations and numbers of items are longer than the elements that they stand
+        // for.
+        try hold(
+            text.utf8.count <= 8 * html.utf8.count, "the text is not much longer than its HTML")
         try hold(text.utf8.count <= PlainText.maximumOutput, "the text keeps to its limit")
         let names = ["https://social.example/@ann": "ann@social.example"]
         try holdPlain(PlainText.fromHTML(html, mentions: names), "the text with names")
         // What servers do to a text, and undoing it.
-        let words = PlainText.cleaned(html).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        guard words.utf8.count <= 10_000, words.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace || $0 == " " })
+        let words = PlainText.cleaned(html).split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
+        guard words.utf8.count <= 10_000,
+            words.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace || $0 == " " })
         else { return }
-        let escaped = words.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-        try hold(PlainText.fromHTML("<p>\(escaped)</p>") == words, "a text survives being written as HTML")
+        let escaped = words.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+            ">", with: "&gt;")
+        try hold(
+            PlainText.fromHTML("<p>\(escaped)</p>") == words,
+            "a text survives being written as HTML")
     }
 
     private static let xText = FuzzTarget(
         "x-text",
         texts: [
-            "Look https://t.co/abc &amp; say &lt;hi&gt; &amp;lt;", "@a @b hello", "http://t.co/xyz123 https://t.co/",
+            "Look https://t.co/abc &amp; say &lt;hi&gt; &amp;lt;", "@a @b hello",
+            "http://t.co/xyz123 https://t.co/",
             "RT @someone: text… https://t.co/0123456789",
         ],
         words: ["https://t.co/", "&amp;", "&lt;", "&gt;", "RT @"]
     ) { raw in
-        let text = PlainText.fromX(raw, links: ["https://t.co/abc": "https://example.org/a", "https://t.co/xyz": ""])
+        let text = PlainText.fromX(
+            raw, links: ["https://t.co/abc": "https://example.org/a", "https://t.co/xyz": ""])
         try holdPlain(text, "the text")
         try hold(text.utf8.count <= PlainText.maximumOutput, "the text keeps to its limit")
         let rest = XText.withoutLeadingMentions(text)
@@ -66,7 +79,8 @@ extension FuzzTarget {
         let plain = PlainText.cleaned(raw)
         // Behind a short address a space may be put.
         guard plain.utf8.count <= 10_000, !plain.contains("t.co/") else { return }
-        let escaped = plain.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        let escaped = plain.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+            ">", with: "&gt;")
         try hold(PlainText.fromX(escaped) == plain, "a text survives being written as X writes it")
     }
 
@@ -85,16 +99,20 @@ extension FuzzTarget {
             facets.append(
                 TextFacet(
                     byteStart: start, byteEnd: start + Int(Int8(bitPattern: bytes[index + 1])),
-                    link: link == 0 ? nil : link == 1 ? "https://example.org/long" : "javascript:x"))
+                    link: link == 0 ? nil : link == 1 ? "https://example.org/long" : "javascript:x")
+            )
         }
         facets.append(TextFacet(byteStart: .min, byteEnd: .max))
         facets.append(TextFacet(byteStart: .max, byteEnd: .min))
         let raw = String(decoding: input.dropFirst(bytes.count), as: UTF8.self)
         let text = PlainText.read(raw, facets: facets).text
         try holdPlain(text, "the text")
-        try hold(text.utf8.count <= raw.utf8.count + 28 * facets.count, "the text grows only by the links")
         try hold(
-            PlainText.read(raw, facets: []).text == PlainText.cleaned(raw) || raw.utf8.count > 100_000,
+            text.utf8.count <= raw.utf8.count + 28 * facets.count,
+            "the text grows only by the links")
+        try hold(
+            PlainText.read(raw, facets: []).text == PlainText.cleaned(raw)
+                || raw.utf8.count > 100_000,
             "a text without parts stays as it is")
     }
 
@@ -111,7 +129,9 @@ extension FuzzTarget {
         var end = 0
         for facet in facets {
             let (start, stop) = (facet.bytes.lowerBound, facet.bytes.upperBound)
-            try hold(start >= end && start < stop && stop <= bytes.count, "parts stand in order and within the text")
+            try hold(
+                start >= end && start < stop && stop <= bytes.count,
+                "parts stand in order and within the text")
             guard let part = String(validating: bytes[start..<stop], as: UTF8.self) else {
                 throw FuzzFinding("not true: a part is made of whole characters")
             }
@@ -120,31 +140,41 @@ extension FuzzTarget {
             end = stop
         }
         let read = facets.map { facet in
-            TextFacet(byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link)
+            TextFacet(
+                byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link
+            )
         }
         guard bytes.count <= 50_000 else { return }
         // But for the spaces behind links.
         let (again, plain) = (PlainText.read(text, facets: read).text, PlainText.cleaned(text))
         try hold(
-            again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace }, "reading undoes writing")
+            again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace },
+            "reading undoes writing")
     }
 
     private static let xWeight = FuzzTarget(
         "x-weight",
         texts: [
-            "hello https://example.org/a?b=c 👨‍👩‍👧‍👦 🇯🇵 #️⃣ 日本語 example.com xn--p1ai.рф é", "a.co.jp http://http://x.y",
+            "hello https://example.org/a?b=c 👨‍👩‍👧‍👦 🇯🇵 #️⃣ 日本語 example.com xn--p1ai.рф é",
+            "a.co.jp http://http://x.y",
             "🏴󠁧󠁢󠁥󠁮󠁧󠁿 1\u{20E3} ❤\u{FE0F}\u{200D}🔥 e\u{301}.com",
         ],
-        words: ["https://", "http://", ".com", ".org", "xn--", "\u{200D}", "\u{FE0F}", "\u{20E3}", "🇯", "🏽", "\u{301}"]
+        words: [
+            "https://", "http://", ".com", ".org", "xn--", "\u{200D}", "\u{FE0F}", "\u{20E3}", "🇯",
+            "🏽", "\u{301}",
+        ]
     ) { text in
         let weight = XWeightedText.weight(of: text)
         let scalars = text.precomposedStringWithCanonicalMapping.unicodeScalars
-        try hold(weight >= 0 && weight <= 23 * max(scalars.count, 1), "a weight is that of links at most")
+        try hold(
+            weight >= 0 && weight <= 23 * max(scalars.count, 1), "a weight is that of links at most"
+        )
         try hold(scalars.isEmpty || weight > 0, "a text that is not empty weighs something")
         let half = text.index(text.startIndex, offsetBy: text.count / 2)
         let (first, second) = (String(text[..<half]), String(text[half...]))
         let sum = XWeightedText.weight(of: first) + 1 + XWeightedText.weight(of: second)
-        try hold(XWeightedText.weight(of: first + "\n" + second) == sum, "the weights of lines add up")
+        try hold(
+            XWeightedText.weight(of: first + "\n" + second) == sum, "the weights of lines add up")
         if !XLink.occurs(in: text) {
             let most = scalars.reduce(0) { $0 + XWeightedText.weight(of: $1) }
             try hold(weight <= most, "a text without links weighs no more than its characters")
@@ -154,22 +184,31 @@ extension FuzzTarget {
     private static let textRules = FuzzTarget(
         "text-rules",
         texts: [
-            "Good morning @ann@social.example, see https://example.org/@ann (nice) #tag $AAPL", "RT @a: copied text",
+            "Good morning @ann@social.example, see https://example.org/@ann (nice) #tag $AAPL",
+            "RT @a: copied text",
             "＠full @\u{200B}hidden a@b.example https://a.example/)))", "cut off… https://t.co/abc",
             "one two three http://x.example:80/a@b 「https://y.example」:",
         ],
-        words: ["@", "＠", "https://", "http://", "#", "$A", "RT @", "…", "\u{200B}", "\u{202E}", ".com", "%40", "("]
+        words: [
+            "@", "＠", "https://", "http://", "#", "$A", "RT @", "…", "\u{200B}", "\u{202E}", ".com",
+            "%40", "(",
+        ]
     ) { text in
         for network in NetworkName.allCases {
             for links in [LinkRule.kept, .leftOut] {
                 let rules = TextRules(network: network, links: links)
                 let post = Post(
-                    id: PostID(network: network, value: "1"), author: AccountID(network: network, value: "a"),
+                    id: PostID(network: network, value: "1"),
+                    author: AccountID(network: network, value: "a"),
                     text: text, createdAt: Date(timeIntervalSince1970: 0))
                 guard case .success(let sent) = rules.text(for: post) else { continue }
                 let length = TextLength.count(sent, limits: rules.limits)
-                try hold(length <= rules.limits.maximumCharacters, "what may be sent is within the limits")
-                let isPlain = sent.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
+                try hold(
+                    length <= rules.limits.maximumCharacters,
+                    "what may be sent is within the limits")
+                let isPlain = sent.unicodeScalars.allSatisfy {
+                    $0 == "\n" || $0.properties.generalCategory != .control
+                }
                 try hold(!sent.isEmpty && isPlain, "what may be sent is plain text")
                 var again = post
                 again.text = sent
@@ -180,7 +219,10 @@ extension FuzzTarget {
     }
 
     private static let optOut = FuzzTarget(
-        "opt-out", texts: ["I like cats. #nobot", "@bot please stop", "#NoBots<br>", "@a やめてください", "don't stop"],
+        "opt-out",
+        texts: [
+            "I like cats. #nobot", "@bot please stop", "#NoBots<br>", "@a やめてください", "don't stop",
+        ],
         words: ["#nobot", "#nobots", "stop", "@bot", "please", "もう", "やめて", "ください", "unsubscribe"]
     ) { text in
         let isOptedOut = OptOut.isOptedOut(bio: text)

@@ -1,6 +1,7 @@
 /// Reads Prometheus' text format 0.0.4 and refuses whatever its document does not allow.
 ///
-/// Written from https://prometheus.io/docs/instrumenting/exposition_formats/ and not from what writes the format here.
+/// Written from https://prometheus.io/docs/instrumenting/exposition_formats/ and not from what
+/// writes the format here.
 struct ExpositionReader {
     struct Sample: Equatable {
         let name: String
@@ -46,7 +47,8 @@ struct ExpositionReader {
     private func problem(_ cause: String) -> Problem { Problem(line: number, cause: cause) }
 
     private mutating func readComment(_ line: Substring) throws {
-        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(
+            String.init)
         guard words[0] == "#", words.count > 1, ["HELP", "TYPE"].contains(words[1]) else { return }
         guard words.count == 4, isName(words[2], colons: true) else {
             throw problem("\(words[1]) without a name or text")
@@ -57,7 +59,9 @@ struct ExpositionReader {
             helps[words[2]] = try unescaped(words[3], quotes: false)
         } else {
             guard types[words[2]] == nil else { throw problem("a second TYPE of \(words[2])") }
-            guard !samples.contains(where: { isOf(words[2], $0.name) }) else { throw problem("TYPE after samples") }
+            guard !samples.contains(where: { isOf(words[2], $0.name) }) else {
+                throw problem("TYPE after samples")
+            }
             guard ["counter", "gauge", "histogram", "summary", "untyped"].contains(words[3]) else {
                 throw problem("\(words[3]) is no type")
             }
@@ -68,7 +72,9 @@ struct ExpositionReader {
     private mutating func begin(_ name: String) throws {
         guard family != name else { return }
         if let family { ended.insert(family) }
-        guard !ended.contains(name) else { throw problem("the lines of \(name) do not stand together") }
+        guard !ended.contains(name) else {
+            throw problem("the lines of \(name) do not stand together")
+        }
         family = name
     }
 
@@ -88,13 +94,19 @@ struct ExpositionReader {
         guard rest.first == " ", (1...2).contains(words.count) else { throw problem("no value") }
         guard let value = number(words[0]) else { throw problem("\(words[0]) is no number") }
         if words.count == 2, Int64(words[1]) == nil { throw problem("\(words[1]) is no time") }
-        guard let family, isOf(family, name) else { throw problem("\(name) does not stand below its HELP and TYPE") }
-        guard types[family] != nil, helps[family] != nil else { throw problem("\(family) lacks HELP or TYPE") }
+        guard let family, isOf(family, name) else {
+            throw problem("\(name) does not stand below its HELP and TYPE")
+        }
+        guard types[family] != nil, helps[family] != nil else {
+            throw problem("\(family) lacks HELP or TYPE")
+        }
         guard !samples.contains(where: { $0.name == name && $0.labels == labels }) else {
             throw problem("a second \(line)")
         }
         if types[family] == "counter" {
-            guard family.hasSuffix("_total"), value >= 0 else { throw problem("\(family) is no counter") }
+            guard family.hasSuffix("_total"), value >= 0 else {
+                throw problem("\(family) is no counter")
+            }
         }
         samples.append(Sample(name: name, labels: labels, value: value))
     }
@@ -118,10 +130,16 @@ struct ExpositionReader {
                     rest = rest.dropFirst()
                 }
             }
-            guard rest.first == "\"", labels[name] == nil else { throw problem("the value of \(name)") }
+            guard rest.first == "\"", labels[name] == nil else {
+                throw problem("the value of \(name)")
+            }
             labels[name] = try unescaped(raw, quotes: true)
             rest = rest.dropFirst()
-            if rest.first == "," { rest = rest.dropFirst() } else if rest.first != "}" { throw problem("no comma") }
+            if rest.first == "," {
+                rest = rest.dropFirst()
+            } else if rest.first != "}" {
+                throw problem("no comma")
+            }
         }
         rest = rest.dropFirst()
         return labels
@@ -148,9 +166,12 @@ struct ExpositionReader {
     }
 
     private func isName(_ text: String, colons: Bool) -> Bool {
-        guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+        guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else {
+            return false
+        }
         return text.unicodeScalars.allSatisfy { scalar in
-            ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+            ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+                || ("0"..."9").contains(scalar)
                 || scalar == "_" || colons && scalar == ":"
         }
     }
@@ -178,7 +199,8 @@ struct ExpositionReader {
             }
             guard bounds == bounds.sorted(), bounds.last == .infinity,
                 group.map(\.value) == group.map(\.value).sorted(),
-                value(family + "_count", labels) == group.last?.value, value(family + "_sum", labels) != nil
+                value(family + "_count", labels) == group.last?.value,
+                value(family + "_sum", labels) != nil
             else { throw Problem(line: 0, cause: "the buckets of \(family)") }
         }
     }

@@ -13,7 +13,8 @@ enum Fixture {
     ///   - perDay: How many posts on each, half an hour apart from noon UTC on.
     /// - Returns: The lines.
     static func lines(days: Int = 20, perDay: Int = 1) -> String {
-        let today = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / day).rounded(.down) * day)
+        let today = Date(
+            timeIntervalSince1970: (Date().timeIntervalSince1970 / day).rounded(.down) * day)
         var lines = ""
         for number in 0..<days {
             let noon = today + (Double(number - days - 10) + 0.5) * day
@@ -26,16 +27,21 @@ enum Fixture {
     }
 
     /// One post as a line.
-    static func line(_ id: String, _ text: String, at date: Date = Date(timeIntervalSince1970: 1_750_000_000)) -> String
-    {
-        #"{"id":"\#(id)","author":"me@home.example","text":"\#(text)","created_at":"\#(date.rfc3339)"}"# + "\n"
+    static func line(
+        _ id: String, _ text: String, at date: Date = Date(timeIntervalSince1970: 1_750_000_000)
+    ) -> String {
+        #"{"id":"\#(id)","author":"me@home.example","text":"\#(text)","created_at":"\#(date.rfc3339)"}"#
+            + "\n"
     }
 
     /// Labelled posts of others as JSON Lines: bread is favorited, rain is not.
     static func examples(_ count: Int) -> String {
         (0..<count).map { number in
-            let text = number % 2 == 0 ? "fresh bread from the oven \(number)" : "rain and meetings \(number)"
-            return #"{"id":"e\#(number)","author":"pal@home.example","text":"\#(text)","favorite":\#(number % 2 == 0)}"#
+            let text =
+                number % 2 == 0
+                ? "fresh bread from the oven \(number)" : "rain and meetings \(number)"
+            return
+                #"{"id":"e\#(number)","author":"pal@home.example","text":"\#(text)","favorite":\#(number % 2 == 0)}"#
                 + "\n"
         }.joined()
     }
@@ -52,12 +58,19 @@ enum Fixture {
                 let date = midnight + Double(index * 5 + 1) * 3_600 + 420
                 tweets.append(tweet("Small thought \(index) of day \(number)", at: date))
             }
-            let answered = #","in_reply_to_user_id_str":"\#(1_000 + number % 2)","in_reply_to_status_id_str":"77""#
-            tweets.append(tweet("@pal\(number % 2) thank you on day \(number)", at: midnight + 43_200, more: answered))
+            let answered =
+                #","in_reply_to_user_id_str":"\#(1_000 + number % 2)","in_reply_to_status_id_str":"77""#
+            tweets.append(
+                tweet(
+                    "@pal\(number % 2) thank you on day \(number)", at: midnight + 43_200,
+                    more: answered))
         }
-        let likes = (0..<30).map { #"{"like":{"tweetId":"\#(900 + $0)","fullText":"liked bread number \#($0)"}}"# }
+        let likes = (0..<30).map {
+            #"{"like":{"tweetId":"\#(900 + $0)","fullText":"liked bread number \#($0)"}}"#
+        }
         let files = [
-            "tweets": tweets, "like": likes, "account": [#"{"account":{"accountId":"42","username":"me"}}"#],
+            "tweets": tweets, "like": likes,
+            "account": [#"{"account":{"accountId":"42","username":"me"}}"#],
         ]
         for (name, items) in files where withLikes || name != "like" {
             let text = "window.YTD.\(name).part0 = [\(items.joined(separator: ","))]"
@@ -84,7 +97,8 @@ enum Fixture {
 /// The instant of a test, seen from a zone in which it is about noon, so that midnight is far.
 struct Noon {
     let zone: String
-    /// Leaves only the quarter of an hour around now free, so that every slot of today's plan is near.
+    /// Leaves only the quarter of an hour around now free, so that every slot of today's plan is
+    /// near.
     let quietHours: String
 
     init(at now: Date = Date()) {

@@ -36,10 +36,12 @@ enum Life {
     static let botSettings = ["BOT_SERVER": "https://home.example", "BOT_ACCESS_TOKEN": "planted"]
 
     static func post(
-        _ name: String, _ text: String, at date: Date, to person: AccountID? = nil, hasMedia: Bool = false
+        _ name: String, _ text: String, at date: Date, to person: AccountID? = nil,
+        hasMedia: Bool = false
     ) -> Post {
         Post(
-            id: PostID(network: .mastodon, value: "https://home.example/@me/\(name)"), author: human, text: text,
+            id: PostID(network: .mastodon, value: "https://home.example/@me/\(name)"),
+            author: human, text: text,
             createdAt: date, replyTo: person.map { ReplyTarget(author: $0) }, hasMedia: hasMedia)
     }
 
@@ -58,18 +60,21 @@ extension HumanMirror {
     /// Says whose the mirror is.
     func belong(toHandle handle: String = Life.human.value) async throws {
         try await table.bind(
-            human: Account(id: Life.human, handle: handle), bot: Account(id: Life.bot, handle: Life.bot.value),
+            human: Account(id: Life.human, handle: handle),
+            bot: Account(id: Life.bot, handle: Life.bot.value),
             now: Date())
     }
 
     /// Stores an action as it stands, and when its request left if that is told.
     @discardableResult
     func note(
-        _ payload: Action.Payload, _ state: ActionState, at date: Date, sent: Date? = nil, published: String? = nil,
+        _ payload: Action.Payload, _ state: ActionState, at date: Date, sent: Date? = nil,
+        published: String? = nil,
         reason: String? = nil, why: Explanation? = nil
     ) async throws -> Action {
         let intent = Intent(
-            payload, state: state, due: date, expires: date + 86_400, reason: reason, explanation: why)
+            payload, state: state, due: date, expires: date + 86_400, reason: reason,
+            explanation: why)
         let action = try await outbox(lease: nil).propose(intent, now: date).action
         if sent != nil || published != nil {
             try await storage.execute(
@@ -85,15 +90,20 @@ extension HumanMirror {
     func learnBread() async throws {
         func example(_ number: Int, _ author: String, _ text: String) -> Example {
             Example(
-                id: PostID(network: .mastodon, value: "https://pal.example/e\(number)"), author: author, text: text)
+                id: PostID(network: .mastodon, value: "https://pal.example/e\(number)"),
+                author: author, text: text)
         }
         var events: [FavoriteEvent] = []
         for number in 0..<30 {
             let bread = example(number, "pal@pal.example", "fresh bread")
             events += [.seen(bread), .favorited(bread)]
         }
-        for number in 30..<70 { events.append(.seen(example(number, Life.ann.value, "rain meeting"))) }
-        for number in 70..<80 { events.append(.favorited(example(number, "pal@pal.example", "fresh rain"))) }
+        for number in 30..<70 {
+            events.append(.seen(example(number, Life.ann.value, "rain meeting")))
+        }
+        for number in 70..<80 {
+            events.append(.favorited(example(number, "pal@pal.example", "fresh rain")))
+        }
         _ = try await favorites().learn(events, at: Date())
     }
 }

@@ -8,14 +8,16 @@ extension Sandbox {
         let origin = Date() - 3_600
         let world = SandboxWorld(
             configuration: .init(
-                seed: 7, origin: origin, days: 2, timeZone: .gmt, friends: [], humanPosts: [Self.post(at: origin)]))
+                seed: 7, origin: origin, days: 2, timeZone: .gmt, friends: [],
+                humanPosts: [Self.post(at: origin)]))
         return try await start(world: world, now: { Date() })
     }
 
     private static func post(at origin: Date) -> Post {
         Post(
             id: PostID(network: .mastodon, value: "https://\(SamplePeople.host)/first"),
-            author: AccountID(network: .mastodon, value: SamplePeople.human.handle), text: "The first of all posts.",
+            author: AccountID(network: .mastodon, value: SamplePeople.human.handle),
+            text: "The first of all posts.",
             createdAt: origin - 86_400)
     }
 

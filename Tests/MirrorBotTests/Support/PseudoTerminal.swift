@@ -14,7 +14,9 @@ final class PseudoTerminal: Sendable {
     init() throws {
         outer = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (isLocked, number): (Int32, UInt32) = (0, 0)
-        guard outer >= 0, ioctl(outer, Self.setLock, &isLocked) == 0, ioctl(outer, Self.getNumber, &number) == 0 else {
+        guard outer >= 0, ioctl(outer, Self.setLock, &isLocked) == 0,
+            ioctl(outer, Self.getNumber, &number) == 0
+        else {
             throw TestSupportError("could not open a terminal: \(String(cString: strerror(errno)))")
         }
         inner = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -28,11 +30,13 @@ final class PseudoTerminal: Sendable {
 
     /// Types a short line, which waits until it is read.
     ///
-    /// When it returns, the terminal has echoed the line or not, as it is set now: the kernel does so in a queue of its
-    /// own, and poll(2) waits for that queue.
+    /// When it returns, the terminal has echoed the line or not, as it is set now: the kernel does
+    /// so in a queue of its own, and poll(2) waits for that queue.
     func type(_ line: String) throws {
         let bytes = Array(line.utf8)
-        guard write(outer, bytes, bytes.count) == bytes.count else { throw TestSupportError("could not type") }
+        guard write(outer, bytes, bytes.count) == bytes.count else {
+            throw TestSupportError("could not type")
+        }
         var arrived = pollfd(fd: inner, events: Int16(POLLIN), revents: 0)
         guard poll(&arrived, 1, 0) >= 0 else { throw TestSupportError("could not type") }
     }
@@ -40,7 +44,8 @@ final class PseudoTerminal: Sendable {
     /// Whether it shows what is typed and hands it over by lines.
     var hasEcho: Bool {
         var settings = termios()
-        return tcgetattr(inner, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
+        return tcgetattr(inner, &settings) == 0
+            && settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
     }
 
     /// What the program has shown so far.

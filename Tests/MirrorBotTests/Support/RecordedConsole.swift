@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import MirrorBot
 
-/// A console without a process: input from a text, no terminal, and everything that is written kept in memory.
+/// A console without a process: input from a text, no terminal, and everything that is written kept
+/// in memory.
 final class RecordedConsole: Sendable {
     let console: Console
     private let output: Transcript
@@ -28,10 +29,12 @@ final class RecordedConsole: Sendable {
     /// An answer, and words that the question's last line must contain.
     typealias Answer = (question: String, text: String)
 
-    /// A console at a terminal whose input ends after the last answer, or at a question that the test did not expect.
+    /// A console at a terminal whose input ends after the last answer, or at a question that the
+    /// test did not expect.
     ///
     /// - Parameters:
-    ///   - environment: All of its variables; `COLUMNS` is the width of the terminal, 80 unless given.
+    ///   - environment: All of its variables; `COLUMNS` is the width of the terminal, 80 unless
+    ///     given.
     ///   - folder: The folder that commands work in.
     ///   - answers: What the person types, in this order.
     init(environment: [String: String], folder: String, answers: [Answer]) {
@@ -40,9 +43,11 @@ final class RecordedConsole: Sendable {
         let script = Script(answers)
         let measured = Terminal(descriptor: -1, environment: environment)
         let columns = environment["COLUMNS"] == nil ? 80 : measured.columns
-        let terminal = Terminal(isInteractive: true, columns: columns, isUnicode: measured.isUnicode)
+        let terminal = Terminal(
+            isInteractive: true, columns: columns, isUnicode: measured.isUnicode)
         var input = Console.Input(
-            isInteractive: true, path: "/dev/null", readLine: { script.answer(to: error.text, typedInto: error) })
+            isInteractive: true, path: "/dev/null",
+            readLine: { script.answer(to: error.text, typedInto: error) })
         input.readSecret = { prompt in
             error.append(prompt)
             defer { error.append("\n") }
@@ -110,7 +115,10 @@ private final class FilledPipe: Sendable {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.mostBytes, fcntl(ends[1], setSize, Self.mostBytes) >= bytes.count,
             write(ends[1], bytes, bytes.count) == bytes.count
-        else { throw TestSupportError("could not put \(bytes.count) bytes into a pipe: spawn the program instead") }
+        else {
+            throw TestSupportError(
+                "could not put \(bytes.count) bytes into a pipe: spawn the program instead")
+        }
     }
 
     deinit { close(descriptor) }

@@ -75,9 +75,13 @@ final class RunningProgram: Sendable {
     /// Waits until the program has written `text` to its error output.
     ///
     /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
-    func waitForError(_ text: String) async throws { try await waitForError(text) { $0.contains(text) } }
+    func waitForError(_ text: String) async throws {
+        try await waitForError(text) { $0.contains(text) }
+    }
 
-    private func waitForError(_ text: String, _ isThere: @escaping @Sendable (String) -> Bool) async throws {
+    private func waitForError(_ text: String, _ isThere: @escaping @Sendable (String) -> Bool)
+        async throws
+    {
         let isFound = await wait(every: 50) { [self] in isThere(errorSoFar) }
         if !isFound { throw TestSupportError("waited for \(text); instead came: \(errorSoFar)") }
     }
@@ -89,7 +93,9 @@ final class RunningProgram: Sendable {
     ///   - holds: The condition.
     /// - Returns: Whether the condition holds.
     @discardableResult
-    func wait(every milliseconds: Int32 = 10, until holds: @escaping @Sendable () -> Bool) async -> Bool {
+    func wait(every milliseconds: Int32 = 10, until holds: @escaping @Sendable () -> Bool) async
+        -> Bool
+    {
         let outcome = Promise<Bool>()
         Thread { [self] in
             while true {
@@ -110,7 +116,9 @@ final class RunningProgram: Sendable {
     ///
     /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
     func waitForQuestion(_ end: String) async throws {
-        try await waitForError("\"\(end)\" at its end") { $0.split(separator: "\n").last?.contains(end) == true }
+        try await waitForError("\"\(end)\" at its end") {
+            $0.split(separator: "\n").last?.contains(end) == true
+        }
     }
 
     /// Waits until the program has logged that a post was sent; favorites may come first.
@@ -133,7 +141,9 @@ final class RunningProgram: Sendable {
     }
 
     private func text(_ stream: String) -> String {
-        String(decoding: FileManager.default.contents(atPath: streams.path(stream)) ?? Data(), as: UTF8.self)
+        String(
+            decoding: FileManager.default.contents(atPath: streams.path(stream)) ?? Data(),
+            as: UTF8.self)
     }
 
     private static func spawn(_ launch: Launch, _ streams: TemporaryDirectory) throws -> pid_t {
@@ -141,8 +151,10 @@ final class RunningProgram: Sendable {
         let words = ["/usr/bin/env", "-C", launch.folder, launch.path] + launch.arguments
         return try ProcessSpawn.start(words, environment: launch.environment) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, streams.path("input"), O_RDONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, streams.path("output"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            posix_spawn_file_actions_addopen(&actions, 2, streams.path("error"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_addopen(
+                &actions, 1, streams.path("output"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_addopen(
+                &actions, 2, streams.path("error"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
             for (stream, descriptor) in launch.replaced {
                 posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
             }

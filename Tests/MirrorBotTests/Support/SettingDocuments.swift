@@ -4,7 +4,8 @@ import Posts
 import Settings
 import Testing
 
-/// The parts of committed documents that are made from tables of the program: its settings, and the servers' programs.
+/// The parts of committed documents that are made from tables of the program: its settings, and the
+/// servers' programs.
 enum SettingDocuments {
     /// A file of the repository, and what becomes of its text.
     struct Document: Sendable, CustomTestStringConvertible {
@@ -44,7 +45,8 @@ enum SettingDocuments {
 
     // MARK: docs/settings.md
 
-    /// The text with each table that follows a line such as `<!-- settings: schedule -->` made anew.
+    /// The text with each table that follows a line such as `<!-- settings: schedule -->` made
+    /// anew.
     private static func tables(in text: String) -> String {
         var (lines, isTable) = ([String](), false)
         for line in text.components(separatedBy: "\n") {
@@ -67,7 +69,9 @@ enum SettingDocuments {
         return head
             + Setting.all.filter { $0.group == group }.map { setting in
                 let meaning = setting.meaning + (setting.details.map { "; \($0)" } ?? "")
-                let change = setting.uptake.words + (setting.effectText.map { ". \($0.trimming(suffix: "."))" } ?? "")
+                let change =
+                    setting.uptake.words
+                    + (setting.effectText.map { ". \($0.trimming(suffix: "."))" } ?? "")
                 let cells = [
                     "`\(setting.name)`", setting.form.words, setting.defaultWords ?? "–",
                     setting.isSecret ? "yes" : "no",
@@ -111,7 +115,9 @@ enum SettingDocuments {
     /// The text with its variables made anew, but for those of the build.
     private static func manifest(_ text: String) throws -> String {
         let (start, end) = ("  \"env\": {\n", "    \"SWIFT_BUILD_FLAGS\"")
-        guard let first = text.range(of: start), let last = text.range(of: end) else { throw Unmarked() }
+        guard let first = text.range(of: start), let last = text.range(of: end) else {
+            throw Unmarked()
+        }
         let fields = form.map { field(of: $0.setting, $0.advice) + ",\n" }.joined()
         return text[..<first.upperBound] + fields + text[last.lowerBound...]
     }
@@ -119,14 +125,19 @@ enum SettingDocuments {
     /// The file lacks the places between which the variables stand.
     private struct Unmarked: Error {}
 
-    /// The variables as the platform's form asks for them: network by network, then what all networks share.
+    /// The variables as the platform's form asks for them: network by network, then what all
+    /// networks share.
     ///
-    /// The form has no headings, so that the first variable of each network says which ones to fill in.
+    /// The form has no headings, so that the first variable of each network says which ones to fill
+    /// in.
     private static let form: [(setting: Setting, advice: String?)] = {
         let asked = Setting.all.filter { $0.prompt != nil }
         // X first: what it shares with another network stands there, for only X needs all of it.
         let networks: [(name: NetworkName, advice: String)] = [
-            (.x, "For X, fill in the eight keys from here on and X_ACKNOWLEDGE_POLICY, and leave the rest as it is"),
+            (
+                .x,
+                "For X, fill in the eight keys from here on and X_ACKNOWLEDGE_POLICY, and leave the rest as it is"
+            ),
             (
                 .mastodon,
                 "For Mastodon, fill in this, HUMAN_ACCESS_TOKEN, BOT_SERVER and BOT_ACCESS_TOKEN, and leave the rest "
@@ -140,27 +151,37 @@ enum SettingDocuments {
         var form: [(setting: Setting, advice: String?)] = []
         for network in networks {
             let names = AccountRole.allCases.flatMap { role in
-                network.name.descriptor.fields.filter { $0.field.setting != nil }.map { $0.field.name(of: role) }
+                network.name.descriptor.fields.filter { $0.field.setting != nil }.map {
+                    $0.field.name(of: role)
+                }
             }
-            let own = names.compactMap(Setting.named) + asked.filter { network.name == .x && $0.group == .paid }
+            let own =
+                names.compactMap(Setting.named)
+                + asked.filter { network.name == .x && $0.group == .paid }
             let new = own.filter { setting in !form.contains { $0.setting.name == setting.name } }
             form += new.enumerated().map { ($1, $0 == 0 ? network.advice : nil) }
         }
-        return form + asked.filter { setting in !form.contains { $0.setting.name == setting.name } }.map { ($0, nil) }
+        return form
+            + asked.filter { setting in !form.contains { $0.setting.name == setting.name } }.map {
+                ($0, nil)
+            }
     }()
 
     private static func field(of setting: Setting, _ advice: String?) -> String {
-        let description = ([sentence(of: setting)] + [advice].compactMap(\.self)).joined(separator: ". ")
+        let description = ([sentence(of: setting)] + [advice].compactMap(\.self)).joined(
+            separator: ". ")
         var parts = ["\"description\": \"\(description)\""]
         switch setting.prompt {
         case .optional: parts.append("\"required\": false")
-        case .prefilled: parts += ["\"value\": \"\(setting.fallback ?? "")\"", "\"required\": false"]
+        case .prefilled:
+            parts += ["\"value\": \"\(setting.fallback ?? "")\"", "\"required\": false"]
         case .generated: parts.append("\"generator\": \"secret\"")
         case nil: break
         }
         let line = "    \"\(setting.name)\": { " + parts.joined(separator: ", ") + " }"
         guard line.count > 120 else { return line }
-        return "    \"\(setting.name)\": {\n" + parts.map { "      \($0)" }.joined(separator: ",\n") + "\n    }"
+        return "    \"\(setting.name)\": {\n" + parts.map { "      \($0)" }.joined(separator: ",\n")
+            + "\n    }"
     }
 
     // MARK: Both
@@ -171,9 +192,12 @@ enum SettingDocuments {
     /// What a setting means, its choices, and what counts without a value.
     private static func sentence(of setting: Setting) -> String {
         var text = setting.summary.prefix(1).uppercased() + setting.summary.dropFirst()
-        if case .choice(let choices) = setting.form { text += " (\(choices.joined(separator: ", ")))" }
-        if AccountRole.allCases.contains(where: { NetworkName.usual.descriptor.identity.name(of: $0) == setting.name })
-        {
+        if case .choice(let choices) = setting.form {
+            text += " (\(choices.joined(separator: ", ")))"
+        }
+        if AccountRole.allCases.contains(where: {
+            NetworkName.usual.descriptor.identity.name(of: $0) == setting.name
+        }) {
             text += "; leave all tokens empty to log in later"
         }
         if case .optional = setting.prompt, let usual = setting.defaultWords {
@@ -184,5 +208,7 @@ enum SettingDocuments {
 }
 
 extension String {
-    fileprivate func trimming(suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
+    fileprivate func trimming(suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
 }

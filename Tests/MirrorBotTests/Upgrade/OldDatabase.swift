@@ -22,9 +22,11 @@ struct OldDatabase: Sendable {
             .appendingPathComponent("database-0.1.0.sql")
         let lines = try String(contentsOf: file, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
-        // Nothing but its head is a comment, and each statement begins and ends a paragraph of its own.
+        // Nothing but its head is a comment, and each statement begins and ends a paragraph of its
+        // own.
         let body = lines.drop { $0.isEmpty || $0.hasPrefix("--") }.joined(separator: "\n")
-        let parsed = try body.components(separatedBy: ";\n\nINSERT INTO ").enumerated().map { index, text in
+        let parsed = try body.components(separatedBy: ";\n\nINSERT INTO ").enumerated().map {
+            index, text in
             let whole = index == 0 ? text : "INSERT INTO " + text
             return try OldStatement(whole.trimmingCharacters(in: ["\n", ";"]))
         }
@@ -44,13 +46,16 @@ struct OldDatabase: Sendable {
         return Date(timeIntervalSince1970: Double(((times.max() ?? 0) + 999) / 1_000))
     }
 
-    /// Makes it anew: today's program applies the steps that there were then, and the rows are inserted.
+    /// Makes it anew: today's program applies the steps that there were then, and the rows are
+    /// inserted.
     ///
-    /// - Throws: `TestSupportError` if those steps are not, letter by letter, what 0.1.0 applied; the store's error.
+    /// - Throws: `TestSupportError` if those steps are not, letter by letter, what 0.1.0 applied;
+    ///   the store's error.
     func restore(at location: StorageLocation) async throws {
         let recorded = rows("schema_migrations")
         let engine = try await Storage.open(location)
-        let steps = Migrations.all.filter { step in recorded.contains { $0["id"] == .text(step.id) } }
+        let steps = Migrations.all.filter { step in recorded.contains { $0["id"] == .text(step.id) }
+        }
         _ = try await Migrations.apply(steps, to: engine)
         guard try await Set(contents(of: "schema_migrations", in: engine)) == Set(recorded) else {
             throw TestSupportError("could not make the tables of 0.1.0: its steps were other ones")
@@ -77,13 +82,20 @@ struct OldDatabase: Sendable {
         let old = rows(table)
         let columns = columns ?? old.first?.keys.sorted() ?? []
         let truths = Set(
-            columns.filter { column in old.contains { if case .boolean = $0[column] { true } else { false } } })
-        let rows = try await engine.query("SELECT \(unsafe: columns.joined(separator: ", ")) FROM \(unsafe: table)")
+            columns.filter { column in
+                old.contains { if case .boolean = $0[column] { true } else { false } }
+            })
+        let rows = try await engine.query(
+            "SELECT \(unsafe: columns.joined(separator: ", ")) FROM \(unsafe: table)")
         return try rows.map { row in
             Row(
                 uniqueKeysWithValues: try columns.map { column in
                     // SQLite knows no truth values.
-                    (column, truths.contains(column) ? .boolean(try row.boolean(column)) : try row.value(column))
+                    (
+                        column,
+                        truths.contains(column)
+                            ? .boolean(try row.boolean(column)) : try row.value(column)
+                    )
                 })
         }
     }
@@ -95,10 +107,12 @@ private struct OldStatement {
     let table: String
     let rows: [OldDatabase.Row]
 
-    /// Reads `INSERT INTO table (column, …) VALUES (value, …), …` with numbers, texts, `TRUE`, `FALSE` and `NULL`.
+    /// Reads `INSERT INTO table (column, …) VALUES (value, …), …` with numbers, texts, `TRUE`,
+    /// `FALSE` and `NULL`.
     init(_ text: String) throws {
         guard let head = text.prefixMatch(of: /INSERT INTO (\w+) \(([\w, ]+)\) VALUES\n/) else {
-            throw TestSupportError("could not read a statement of the old database: \(text.prefix(80))")
+            throw TestSupportError(
+                "could not read a statement of the old database: \(text.prefix(80))")
         }
         self.text = text
         table = String(head.1)
@@ -107,7 +121,8 @@ private struct OldStatement {
         var rows: [OldDatabase.Row] = []
         while let values = try reader.row() {
             guard values.count == columns.count else {
-                throw TestSupportError("could not read row \(rows.count) of \(table): it has \(values.count) values")
+                throw TestSupportError(
+                    "could not read row \(rows.count) of \(table): it has \(values.count) values")
             }
             rows.append(Dictionary(uniqueKeysWithValues: zip(columns, values)))
         }
@@ -151,7 +166,9 @@ private struct ValueReader {
         case "NULL": return .null
         case "TRUE", "FALSE": return .boolean(word == "TRUE")
         default:
-            guard let number = Int64(word) else { throw TestSupportError("could not read \(word) as a value") }
+            guard let number = Int64(word) else {
+                throw TestSupportError("could not read \(word) as a value")
+            }
             return .integer(number)
         }
     }
@@ -175,11 +192,17 @@ private struct ValueReader {
 
 extension OldDatabase.Row {
     /// The text in a column, or "" for anything else.
-    func words(_ column: String) -> String { if case .text(let text) = self[column] { text } else { "" } }
+    func words(_ column: String) -> String {
+        if case .text(let text) = self[column] { text } else { "" }
+    }
 
     /// The number in a column, or 0 for anything else.
-    func number(_ column: String) -> Int64 { if case .integer(let number) = self[column] { number } else { 0 } }
+    func number(_ column: String) -> Int64 {
+        if case .integer(let number) = self[column] { number } else { 0 }
+    }
 
     /// The time of as many milliseconds as a column says.
-    func date(_ column: String) -> Date { Date(timeIntervalSince1970: Double(number(column)) / 1_000) }
+    func date(_ column: String) -> Date {
+        Date(timeIntervalSince1970: Double(number(column)) / 1_000)
+    }
 }

@@ -7,10 +7,12 @@ import Storage
 import TestSupport
 import Transport
 
-/// A network that has seen what an old database says of one mirror: what people said, what the bot did, and when.
+/// A network that has seen what an old database says of one mirror: what people said, what the bot
+/// did, and when.
 ///
-/// Everything is made again in the order of time, and is called what the database calls it. Beyond that, the network
-/// tells of every mention as if it were new, so that nothing but the table keeps the bot from answering again.
+/// Everything is made again in the order of time, and is called what the database calls it. Beyond
+/// that, the network tells of every mention as if it were new, so that nothing but the table keeps
+/// the bot from answering again.
 struct OldNetwork: Sendable {
     /// More than what told the bot of anything when the database was left.
     private static let staleNotices = 600
@@ -40,7 +42,8 @@ struct OldNetwork: Sendable {
     ) async throws {
         let end = old.end(of: mirror)
         var world = SandboxWorld.Configuration(
-            seed: 1, origin: end, days: 3, timeZone: TimeZone(identifier: OldDatabase.timeZone) ?? .gmt, friends: [],
+            seed: 1, origin: end, days: 3,
+            timeZone: TimeZone(identifier: OldDatabase.timeZone) ?? .gmt, friends: [],
             humanPosts: [])
         world.botNetwork = network
         let people = SandboxWorld(configuration: world).population
@@ -50,7 +53,8 @@ struct OldNetwork: Sendable {
         sandbox = try await Sandbox.start(
             world: SandboxWorld(configuration: world), rateLimits: .unlimited, now: { clock.now })
         (self.mirror, self.network, self.roles, self.clock) = (mirror, network, roles, clock)
-        await sandbox.say((0..<Self.staleNotices).map { SandboxUtterance(Self.stranger, "number \($0)") })
+        await sandbox.say(
+            (0..<Self.staleNotices).map { SandboxUtterance(Self.stranger, "number \($0)") })
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "the past"))
         defer { client.shutdown() }
         for event in Self.events(old.rows("actions", of: mirror), on: network, arrived) {
@@ -65,7 +69,8 @@ struct OldNetwork: Sendable {
         }
     }
 
-    /// The accounts' settings, and those of a clock that begins at `date` and goes as the system's does.
+    /// The accounts' settings, and those of a clock that begins at `date` and goes as the system's
+    /// does.
     func settings(at date: Date) -> [String: String] {
         var settings = clock.start(at: date).variables
         for role in roles { settings.merge(sandbox.settings(of: role, on: network)) { $1 } }
@@ -96,7 +101,9 @@ struct OldNetwork: Sendable {
         var deeds: [Event] = []
         for action in actions where action["kind"] != .text("post") {
             let name = action.words("subject")
-            guard let id = number(of: name, on: network), action["target_author"] != .null else { continue }
+            guard let id = number(of: name, on: network), action["target_author"] != .null else {
+                continue
+            }
             let author = AccountID(network: network, value: action.words("target_author"))
             let notice: SandboxNotice =
                 action["kind"] == .text("reply") ? .atOnce : events[id] == nil ? .never : .atOnce
@@ -109,11 +116,14 @@ struct OldNetwork: Sendable {
         for action in actions where action["kind"] != .text("favorite") {
             let name = action.words("remote_id")
             if let id = number(of: name, on: network) {
-                deeds.append(Event(date: date(of: id), id: id, name: name, kind: .published(action)))
+                deeds.append(
+                    Event(date: date(of: id), id: id, name: name, kind: .published(action)))
             } else if arrived.contains(action.words("state")) {
                 let date = action.date("sending_ms") + 1
                 deeds.append(
-                    Event(date: date, id: date.milliseconds << 16, name: "", kind: .published(action)))
+                    Event(
+                        date: date, id: date.milliseconds << 16, name: "", kind: .published(action))
+                )
             }
         }
         return (events.values + deeds).sorted { ($0.date, $0.id) < ($1.date, $1.id) }
@@ -126,11 +136,13 @@ struct OldNetwork: Sendable {
         utterance.notice = notice
         let mention = await sandbox.say([utterance]).first
         guard mention?.identity == event.name else {
-            throw TestSupportError("\(event.name) is called \(mention?.identity ?? "nothing") by the sandbox")
+            throw TestSupportError(
+                "\(event.name) is called \(mention?.identity ?? "nothing") by the sandbox")
         }
     }
 
-    private func publish(_ action: OldDatabase.Row, _ id: Int64, _ client: HTTPClient) async throws {
+    private func publish(_ action: OldDatabase.Row, _ id: Int64, _ client: HTTPClient) async throws
+    {
         var fields = [
             "status": action.words("text"), "visibility": action.words("visibility"),
         ]
@@ -158,7 +170,8 @@ struct OldNetwork: Sendable {
                 method: .post, url: sandbox.url + path, headers: headers,
                 body: Array(try JSONEncoder().encode(fields))))
         guard response.status == 200 else {
-            throw TestSupportError("\(path) got \(response.status): \(String(decoding: response.body, as: UTF8.self))")
+            throw TestSupportError(
+                "\(path) got \(response.status): \(String(decoding: response.body, as: UTF8.self))")
         }
         return try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any] ?? [:]
     }
@@ -167,7 +180,9 @@ struct OldNetwork: Sendable {
 
     /// A post of the human as the sandbox takes it: under its Mastodon name.
     private static func post(_ row: OldDatabase.Row, by people: SandboxPopulation) -> Post? {
-        func text(_ column: String) -> String? { if case .text(let text) = row[column] { text } else { nil } }
+        func text(_ column: String) -> String? {
+            if case .text(let text) = row[column] { text } else { nil }
+        }
         guard let network = text("network").flatMap(NetworkName.init(rawValue:)),
             let id = text("post_id").flatMap({ number(of: $0, on: network) })
         else { return nil }
@@ -182,8 +197,10 @@ struct OldNetwork: Sendable {
             id: SandboxIdentity.post(id, by: human, on: .mastodon),
             author: AccountID(network: .mastodon, value: human), text: text("text") ?? "",
             createdAt: row.date("created_ms"), replyTo: answered,
-            visibility: text("visibility").flatMap(Visibility.init(rawValue:)) ?? .public, language: text("language"),
-            hasMedia: row["has_media"] == .boolean(true), isSensitive: row["sensitive"] == .boolean(true))
+            visibility: text("visibility").flatMap(Visibility.init(rawValue:)) ?? .public,
+            language: text("language"),
+            hasMedia: row["has_media"] == .boolean(true),
+            isSensitive: row["sensitive"] == .boolean(true))
     }
 
     /// The sandbox's number of a post, which is in its name on Mastodon and is its name on X.
@@ -205,7 +222,8 @@ final class StageClock: @unchecked Sendable {
 
     func freeze(at date: Date) { lock.withLock { reading = { date } } }
 
-    /// Lets it go on from `date`, or from where it is if that is later, for a network's clock never goes back.
+    /// Lets it go on from `date`, or from where it is if that is later, for a network's clock never
+    /// goes back.
     ///
     /// - Returns: What a program has to know to have the same time.
     func start(at date: Date) -> Rehearsal.Settings {

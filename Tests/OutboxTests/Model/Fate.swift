@@ -72,7 +72,9 @@ final class Fate: @unchecked Sendable {
     /// The action that is worked on, to which trouble is put down.
     func attend(to subject: String?) { lock.withLock { self.subject = subject } }
 
-    func troubles(of subject: String) -> [Trouble: Int] { lock.withLock { bySubject[subject] ?? [:] } }
+    func troubles(of subject: String) -> [Trouble: Int] {
+        lock.withLock { bySubject[subject] ?? [:] }
+    }
 
     func count(_ change: @Sendable (inout Tally) -> Void) { lock.withLock { change(&tally) } }
 }

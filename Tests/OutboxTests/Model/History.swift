@@ -22,7 +22,8 @@ struct History {
         self.memory = memory
         fate = Fate(seed: seed)
         world = ModelWorld(
-            fate: fate, memory: memory, tellsTime: seed.isMultiple(of: 2), storage: storage, mirror: "\(memory) \(seed)"
+            fate: fate, memory: memory, tellsTime: seed.isMultiple(of: 2), storage: storage,
+            mirror: "\(memory) \(seed)"
         )
         isClockSet = fate.draw(5) == 0
     }
@@ -33,7 +34,9 @@ struct History {
         let office = Office(world)
         let setAt = isClockSet ? fate.draw(Self.looks) : -1
         for look in 0..<Self.looks {
-            if look == setAt { world.setClocks(by: [-3_600, -600, 300, 5_400, 86_400][fate.draw(5)]) }
+            if look == setAt {
+                world.setClocks(by: [-3_600, -600, 300, 5_400, 86_400][fate.draw(5)])
+            }
             world.advance(Double(1 + fate.draw(fate.draw(10) == 0 ? 300 : 60)))
             try await office.look()
         }
@@ -45,7 +48,9 @@ struct History {
     private func decide() async throws -> [String] {
         try await world.storage.agree(to: world.mirror)
         let leases = LeaseTable(storage: world.storage, mirror: world.mirror)
-        guard let lease = try await leases.take(owner: "planner", after: nil, now: 0) else { throw Killed() }
+        guard let lease = try await leases.take(owner: "planner", after: nil, now: 0) else {
+            throw Killed()
+        }
         let store = OutboxStore(storage: world.storage, mirror: world.mirror, lease: lease)
         let subjects = (0..<(2 + fate.draw(3))).map { "subject-\($0)" }
         for (number, subject) in subjects.enumerated() {
@@ -82,7 +87,9 @@ struct History {
             }
         }
         let tally = fate.tally
-        if tally.unconfirmed > doubts(tally.troubles) { problems.append("more unconfirmed than lost") }
+        if tally.unconfirmed > doubts(tally.troubles) {
+            problems.append("more unconfirmed than lost")
+        }
         fate.count { [repeated = world.network.repeated] in $0.repeated = repeated }
         return (problems.map { "\(memory) \(seed): \($0)" }, fate.tally)
     }
@@ -102,9 +109,12 @@ struct History {
         }
         guard count == 0 else { return "published, and not done" }
         if action.state == .expired {
-            return isClockSet || action.expires < world.now - 3_600 ? waited(action) : "expired too early"
+            return isClockSet || action.expires < world.now - 3_600
+                ? waited(action) : "expired too early"
         }
-        if action.reason == "rejected" { return troubles[.refusal] == nil ? "refused by nobody" : nil }
+        if action.reason == "rejected" {
+            return troubles[.refusal] == nil ? "refused by nobody" : nil
+        }
         guard action.isUnconfirmed else { return "failed for no known reason" }
         guard doubts(troubles) > 0 else { return "unconfirmed without reason" }
         return memory == .never ? nil : lost(action, troubles)
@@ -120,11 +130,13 @@ struct History {
     private func lost(_ action: Action, _ troubles: [Fate.Trouble: Int]) -> String? {
         let hadTime = action.expires.timeIntervalSince(action.due) > 7_200
         let wasHeld = troubles[.lookUpDown] != nil || troubles[.refusal] != nil
-        return hadTime && !wasHeld && !isClockSet && doubts(troubles) < 2 ? "lost: it could have been sent again" : nil
+        return hadTime && !wasHeld && !isClockSet && doubts(troubles) < 2
+            ? "lost: it could have been sent again" : nil
     }
 }
 
-/// Where the workers of a history sit: one holds the lease, and another takes it when that one dies or stands still.
+/// Where the workers of a history sit: one holds the lease, and another takes it when that one dies
+/// or stands still.
 private final class Office: @unchecked Sendable {
     // Sendable because its calls do not overlap; an intruder acts while the holder stands still.
     private let world: ModelWorld
@@ -149,7 +161,9 @@ private final class Office: @unchecked Sendable {
         for _ in 0..<500 {
             if worker == nil || worker?.isDead == true { try await hire() }
             guard let worker, let delivery else { return "nobody works" }
-            guard let next = try await delivery.nextAttention([.reply], now: worker.now) else { return nil }
+            guard let next = try await delivery.nextAttention([.reply], now: worker.now) else {
+                return nil
+            }
             world.advance(max(next.timeIntervalSince(worker.now), 1))
             try await work(limit: 3)
         }
@@ -176,8 +190,10 @@ private final class Office: @unchecked Sendable {
     private func work(limit: Int) async throws {
         guard let worker, let store, let delivery else { return }
         do {
-            for action in try await delivery.reconcile(now: { worker.now }) where action.state == .done {
-                let late = action.sending.map { action.updated.timeIntervalSince($0) > 599 } ?? false
+            for action in try await delivery.reconcile(now: { worker.now })
+            where action.state == .done {
+                let late =
+                    action.sending.map { action.updated.timeIntervalSince($0) > 599 } ?? false
                 if late { world.fate.count { $0.sighted += 1 } }
             }
             _ = try await store.expire(now: worker.now)

@@ -1,7 +1,8 @@
 import Foundation
 import Outbox
 
-/// A small, exact network: what it remembers of keys is all that distinguishes one kind from another.
+/// A small, exact network: what it remembers of keys is all that distinguishes one kind from
+/// another.
 final class ModelNetwork: @unchecked Sendable {
     enum Memory: String, CaseIterable, Sendable {
         /// The Mastodon family: the same key within an hour is the same post.
@@ -50,7 +51,9 @@ final class ModelNetwork: @unchecked Sendable {
 
     /// Takes a request that is carried out later.
     func receive(_ action: Action, actingAt time: Date) {
-        lock.withLock { underWay.append((time, Post(subject: action.subject, key: action.key, made: time))) }
+        lock.withLock {
+            underWay.append((time, Post(subject: action.subject, key: action.key, made: time)))
+        }
     }
 
     /// Carries out what is due.

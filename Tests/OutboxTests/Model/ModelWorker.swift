@@ -22,7 +22,8 @@ final class ModelWorld: @unchecked Sendable {
     private var intruder: (@Sendable () async throws -> Void)?
 
     init(
-        fate: Fate, memory: ModelNetwork.Memory, tellsTime: Bool, storage: any StorageEngine, mirror: String
+        fate: Fate, memory: ModelNetwork.Memory, tellsTime: Bool, storage: any StorageEngine,
+        mirror: String
     ) {
         self.fate = fate
         self.mirror = mirror
@@ -52,11 +53,15 @@ final class ModelWorld: @unchecked Sendable {
     func setClocks(by seconds: TimeInterval) { lock.withLock { jump += seconds } }
 
     /// What happens while a worker stands still; none while it happens.
-    func onPause(_ intruder: (@Sendable () async throws -> Void)?) { lock.withLock { self.intruder = intruder } }
+    func onPause(_ intruder: (@Sendable () async throws -> Void)?) {
+        lock.withLock { self.intruder = intruder }
+    }
 
     /// Lets another worker take over, now and then.
     func mayPause(_ percent: Int) async throws {
-        guard let intruder = lock.withLock({ intruder }), fate.strikes(.pause, percent) else { return }
+        guard let intruder = lock.withLock({ intruder }), fate.strikes(.pause, percent) else {
+            return
+        }
         onPause(nil)
         try await intruder()
     }
@@ -99,7 +104,8 @@ final class ModelWorker: @unchecked Sendable {
         let engine = ModelEngine(worker: self, engine: world.storage)
         let leases = LeaseTable(storage: world.storage, mirror: world.mirror)
         let record = try await leases.record()
-        guard let lease = try await leases.take(owner: UUID().uuidString, after: record, now: 0) else {
+        guard let lease = try await leases.take(owner: UUID().uuidString, after: record, now: 0)
+        else {
             throw Killed()
         }
         let store = OutboxStore(storage: engine, mirror: world.mirror, lease: lease)
@@ -143,7 +149,9 @@ private struct ModelEngine: StorageEngine {
         return value
     }
 
-    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await engine.scratch(of: mirror)
+    }
 
     func backup(to path: String) async throws { try await engine.backup(to: path) }
 
@@ -161,8 +169,8 @@ private struct ModelDeliverer: ImmediateDeliverer {
     func send(_ action: Action) async -> DeliveryOutcome {
         let (world, fate) = (worker.world, worker.world.fate)
         fate.attend(to: action.subject)
-        // Between the commit and the request a worker may stand still and be replaced; the request leaves all the same,
-        // which nothing can make up for where nothing is recognised.
+        // Between the commit and the request a worker may stand still and be replaced; the request
+        // leaves all the same, which nothing can make up for where nothing is recognised.
         let isForgetful = world.network.memory == .forgetful
         if !isForgetful { try? await world.mayPause(2) }
         guard !worker.isDead else { return .unknown(reason: "killed") }
@@ -179,7 +187,8 @@ private struct ModelDeliverer: ImmediateDeliverer {
         if fate.strikes(.lostRequest, 8) { return .unknown(reason: "timeout") }
         if fate.strikes(.lateAct, 8) {
             // What acts after the look-up acts twice on a server that has forgotten the key.
-            world.network.receive(action, actingAt: world.now + Double(10 + fate.draw(isForgetful ? 40 : 1_200)))
+            world.network.receive(
+                action, actingAt: world.now + Double(10 + fate.draw(isForgetful ? 40 : 1_200)))
             return .unknown(reason: "timeout")
         }
         world.network.receive(action, at: world.now)
@@ -188,7 +197,9 @@ private struct ModelDeliverer: ImmediateDeliverer {
         return .delivered(remoteID: action.subject, remoteAddress: nil)
     }
 
-    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
+        -> LookUpOutcome
+    {
         let (world, fate) = (worker.world, worker.world.fate)
         fate.attend(to: action.subject)
         guard !worker.isDead else { return .unavailable(reason: "killed", retryAfter: nil) }

@@ -6,14 +6,17 @@ import Testing
 
 /// Thousands of short histories with everything that can go wrong, on a small exact network.
 ///
-/// What is killed, cut and repeated is drawn from the number of the history, so one that fails fails again:
-/// `OUTBOX_HISTORIES=first..<last` lives only some of them.
+/// What is killed, cut and repeated is drawn from the number of the history, so one that fails
+/// fails again: `OUTBOX_HISTORIES=first..<last` lives only some of them.
 @Suite struct OutboxModelTests {
     private static let usual = 0..<150
 
     private static var range: Range<Int> {
-        let parts = ProcessInfo.processInfo.environment["OUTBOX_HISTORIES"]?.components(separatedBy: "..<") ?? []
-        guard parts.count == 2, let first = Int(parts[0]), let last = Int(parts[1]), first < last else { return usual }
+        let parts =
+            ProcessInfo.processInfo.environment["OUTBOX_HISTORIES"]?.components(separatedBy: "..<")
+            ?? []
+        guard parts.count == 2, let first = Int(parts[0]), let last = Int(parts[1]), first < last
+        else { return usual }
         return first..<last
     }
 
@@ -29,7 +32,9 @@ import Testing
             tally.add(part)
         }
         await storage.close()
-        #expect(problems.isEmpty, "\(problems.count) problems: \(problems.prefix(10).joined(separator: "\n"))")
+        #expect(
+            problems.isEmpty,
+            "\(problems.count) problems: \(problems.prefix(10).joined(separator: "\n"))")
         if Self.range == Self.usual { expectEverythingHappened(tally, memory) }
     }
 
@@ -45,7 +50,9 @@ import Testing
 
     /// A model that reaches nothing finds nothing.
     private func expectEverythingHappened(_ tally: Fate.Tally, _ memory: ModelNetwork.Memory) {
-        for trouble in Fate.Trouble.allCases { #expect(tally.troubles[trouble, default: 0] > 5, "\(trouble)") }
+        for trouble in Fate.Trouble.allCases {
+            #expect(tally.troubles[trouble, default: 0] > 5, "\(trouble)")
+        }
         for step in DeliveryStep.allCases where step != .resendStored || memory != .never {
             #expect(tally.crashes[step, default: 0] > 1, "\(step)")
         }

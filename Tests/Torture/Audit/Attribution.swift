@@ -18,9 +18,10 @@ struct NetworkThing: Equatable, Sendable {
 
 /// Which action each thing of the network, and each request that arrived, belongs to.
 ///
-/// An answer belongs to the action about the post that it answers, a favorite to that about the favorited post. A post
-/// of its own belongs to the action that stored its identity; if none did, to the one whose key it came under; if none
-/// has that, to one with the same text, the last that had begun to send it.
+/// An answer belongs to the action about the post that it answers, a favorite to that about the
+/// favorited post. A post of its own belongs to the action that stored its identity; if none did,
+/// to the one whose key it came under; if none has that, to one with the same text, the last that
+/// had begun to send it.
 struct Attribution: Sendable {
     /// By the action's id, in the order of time.
     private(set) var things: [String: [NetworkThing]] = [:]
@@ -85,12 +86,14 @@ private struct NetworkNames {
         let posts = ledger.deliveries.map { delivery in
             NetworkThing(
                 kind: delivery.replyTo == nil ? .post : .reply, identity: delivery.identity,
-                target: delivery.replyTo.map(identity), text: delivery.text, key: delivery.idempotencyKey,
+                target: delivery.replyTo.map(identity), text: delivery.text,
+                key: delivery.idempotencyKey,
                 date: delivery.date)
         }
         let favorites = ledger.favorites.map { favorite in
             NetworkThing(
-                kind: .favorite, identity: favorite.identity, target: favorite.identity, date: favorite.date)
+                kind: .favorite, identity: favorite.identity, target: favorite.identity,
+                date: favorite.date)
         }
         return (posts + favorites).sorted { $0.date < $1.date }
     }
@@ -98,7 +101,8 @@ private struct NetworkNames {
     /// What a request asks for, as if it were there.
     func thing(asked write: SandboxLedger.Write) -> NetworkThing {
         NetworkThing(
-            kind: ActionKind(write.kind), identity: "", target: write.target.map(identity), text: write.text,
+            kind: ActionKind(write.kind), identity: "", target: write.target.map(identity),
+            text: write.text,
             key: write.key, date: write.arrived)
     }
 }
@@ -135,7 +139,9 @@ private struct ActionIndex {
             guard action.kind != .favorite else { continue }
             if let remote = action.remoteID { byRemoteID[remote, default: []].append(action) }
             if let key = rules.key(of: action) { byKey[key] = action }
-            if action.kind == .post, let text = action.text { byText[text, default: []].append(action) }
+            if action.kind == .post, let text = action.text {
+                byText[text, default: []].append(action)
+            }
         }
     }
 
@@ -153,12 +159,16 @@ private struct ActionIndex {
         return key.flatMap { byTarget[Target(kind: kind, post: $0)] }
     }
 
-    /// The action that had begun to send this text last before it arrived; any with the text if none had.
+    /// The action that had begun to send this text last before it arrived; any with the text if
+    /// none had.
     private func sender(of thing: NetworkThing) -> Action? {
         let candidates = thing.text.flatMap { byText[$0] } ?? []
         let begun = candidates.filter { ($0.sending ?? .distantFuture) <= thing.date }
         return begun.max { ($0.sending ?? .distantPast) < ($1.sending ?? .distantPast) }
-            ?? candidates.min { abs($0.due.timeIntervalSince(thing.date)) < abs($1.due.timeIntervalSince(thing.date)) }
+            ?? candidates.min {
+                abs($0.due.timeIntervalSince(thing.date))
+                    < abs($1.due.timeIntervalSince(thing.date))
+            }
     }
 
     private static func tail(of identity: String) -> String {

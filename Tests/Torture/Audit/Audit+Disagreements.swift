@@ -6,14 +6,16 @@ import Sandbox
 /// What one ledger holds and no other accounts for.
 extension Audit {
     var disagreements: [AuditFinding] {
-        strays + unplannedSlots + actions.flatMap(objections) + actions.flatMap(objectionsToRequests)
+        strays + unplannedSlots + actions.flatMap(objections)
+            + actions.flatMap(objectionsToRequests)
             + objectionsOfNetwork + excess
     }
 
     private var strays: [AuditFinding] {
         attribution.strays.map {
             AuditFinding(
-                .unexplained, "\($0.kind.rawValue) \($0.identity)", "is on the network, and no action is about it")
+                .unexplained, "\($0.kind.rawValue) \($0.identity)",
+                "is on the network, and no action is about it")
         }
             + attribution.strayWrites.filter { $0.effect != .created }.map {
                 AuditFinding(.unexplained, $0.summary, "belongs to no action")
@@ -23,7 +25,9 @@ extension Audit {
     /// Rows that no plan announced.
     private var unplannedSlots: [AuditFinding] {
         let announced = input.plans.flatMap { plan in
-            (0..<(input.slots[plan.day] ?? 0)).map { Slot.Name(day: plan.day, number: $0 + 1).description }
+            (0..<(input.slots[plan.day] ?? 0)).map {
+                Slot.Name(day: plan.day, number: $0 + 1).description
+            }
         }
         let known = Set(announced)
         // A day that a person had drawn anew has numbers beyond those of its plan.
@@ -53,13 +57,18 @@ extension Audit {
 
     private func objection(toName action: Action) -> String? {
         let identities = things(of: action).map(\.identity)
-        guard let remote = action.remoteID, !identities.isEmpty, !identities.contains(remote) else { return nil }
+        guard let remote = action.remoteID, !identities.isEmpty, !identities.contains(remote) else {
+            return nil
+        }
         return "is recorded under another name than the network gave it"
     }
 
-    /// What is wrong with an action that failed for another reason than that it is not known what became of it.
+    /// What is wrong with an action that failed for another reason than that it is not known what
+    /// became of it.
     private func objection(toFailure action: Action) -> String? {
-        if wasRefusedOnPurpose(action) || action.target.map({ wasDenied($0.address) }) == true { return nil }
+        if wasRefusedOnPurpose(action) || action.target.map({ wasDenied($0.address) }) == true {
+            return nil
+        }
         let isRepetition = action.reason == Action.Reason.duplicate && isSaidElsewhere(action)
         return isRepetition && writes(of: action).contains(where: \.isRefusal)
             ? nil : "failed with \(action.reason ?? "no reason"), which nothing provoked"
@@ -70,11 +79,14 @@ extension Audit {
         ledger.deliveries.contains { $0.text == action.wording?.published }
     }
 
-    /// More given up than the run can explain: each needs a worker that died or a request that got no answer.
+    /// More given up than the run can explain: each needs a worker that died or a request that got
+    /// no answer.
     private var excess: [AuditFinding] {
         let number = actions.count(where: \.isUnconfirmed)
         // Where the network did not act either, it does not count the answer as cut.
-        let unanswered = ledger.writes.count { $0.effect == .notActed && $0.mayHaveActed || $0.leavesOpen }
+        let unanswered = ledger.writes.count {
+            $0.effect == .notActed && $0.mayHaveActed || $0.leavesOpen
+        }
         let causes = input.kills + input.cutAnswers + unanswered
         guard number > causes else { return [] }
         return [

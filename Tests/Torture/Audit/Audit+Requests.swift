@@ -28,10 +28,12 @@ extension Audit {
         write.arrived < action.due - input.skew && !isInTimeByWrongClock(write, for: action)
     }
 
-    /// Whether a request arrived after its action had expired, other than from a worker that had been stopped meanwhile.
+    /// Whether a request arrived after its action had expired, other than from a worker that had
+    /// been stopped meanwhile.
     private func isLate(_ write: SandboxLedger.Write, for action: Action) -> Bool {
         let end = action.expires + input.skew
-        guard isMoreThanPatience(from: end, to: write.arrived, action.kind), !isInTimeByWrongClock(write, for: action)
+        guard isMoreThanPatience(from: end, to: write.arrived, action.kind),
+            !isInTimeByWrongClock(write, for: action)
         else { return false }
         return !input.stoppedWorkers.contains {
             $0.stopped <= end + input.patience && $0.woken >= action.expires
@@ -52,26 +54,35 @@ extension Audit {
             }
     }
 
-    /// People who were told of something, and posts that were favorited, against the network's better knowledge.
+    /// People who were told of something, and posts that were favorited, against the network's
+    /// better knowledge.
     private var unwelcome: [AuditFinding] {
         let told = ledger.notifications.compactMap { notification in
             notification.objection.map {
-                ("notification by \(notification.postID)", notification.recipient, notification.date, $0)
+                (
+                    "notification by \(notification.postID)", notification.recipient,
+                    notification.date, $0
+                )
             }
         }
         let favorited = ledger.favorites.compactMap { favorite in
-            favorite.objection.map { ("favorite \(favorite.identity)", favorite.author, favorite.date, $0) }
-        }
-        return (told + favorited).filter { _, person, date, why in !isPardoned(why, person, at: date) }
-            .map { about, person, date, why in
-                AuditFinding(.unexplained, "\(about) at \(date.rfc3339)", "\(person): \(why)")
+            favorite.objection.map {
+                ("favorite \(favorite.identity)", favorite.author, favorite.date, $0)
             }
+        }
+        return (told + favorited).filter { _, person, date, why in
+            !isPardoned(why, person, at: date)
+        }
+        .map { about, person, date, why in
+            AuditFinding(.unexplained, "\(about) at \(date.rfc3339)", "\(person): \(why)")
+        }
     }
 
     /// Whether the worker could not know better.
     ///
-    /// The network's own caps are not those of the mirror, which are judged by ``tooManyAnswers``. And who asks the
-    /// bot to stop may hear of it once more until a worker has had the time to read that.
+    /// The network's own caps are not those of the mirror, which are judged by ``tooManyAnswers``.
+    /// And who asks the bot to stop may hear of it once more until a worker has had the time to
+    /// read that.
     private func isPardoned(_ why: String, _ person: String, at date: Date) -> Bool {
         if why.hasPrefix("too many answers") { return true }
         guard why == "account asked the bot to stop" else { return false }
@@ -81,7 +92,8 @@ extension Audit {
         }
     }
 
-    /// Answers on the network beyond the mirror's caps, by the day and the conversation for which they were meant.
+    /// Answers on the network beyond the mirror's caps, by the day and the conversation for which
+    /// they were meant.
     private var tooManyAnswers: [AuditFinding] {
         let answers = actions.filter { $0.kind == .reply && !things(of: $0).isEmpty }
         let byPerson = Dictionary(grouping: answers) { action in
@@ -89,11 +101,13 @@ extension Audit {
         }
         let byThread = Dictionary(grouping: answers) { $0.payload.reply?.thread ?? $0.subject }
         let crowds = [
-            ("answers to", byPerson, rules.repliesPerPerson), ("answers in", byThread, rules.repliesPerThread),
+            ("answers to", byPerson, rules.repliesPerPerson),
+            ("answers in", byThread, rules.repliesPerThread),
         ]
         return crowds.flatMap { what, groups, cap in
             groups.filter { $0.value.count > cap }.sorted { $0.key < $1.key }.map { name, group in
-                AuditFinding(.unexplained, "\(what) \(name)", "are \(group.count), and the cap is \(cap)")
+                AuditFinding(
+                    .unexplained, "\(what) \(name)", "are \(group.count), and the cap is \(cap)")
             }
         }
     }
@@ -107,20 +121,25 @@ extension Audit {
     }
 
     private var rejections: [AuditFinding] {
-        ledger.rejections.filter { !$0.isExpected && !isRepetition($0) && !isOfWrongClock($0) }.map { rejection in
+        ledger.rejections.filter { !$0.isExpected && !isRepetition($0) && !isOfWrongClock($0) }.map
+        { rejection in
             AuditFinding(
                 .unexplained, "\(rejection.method) \(rejection.path) at \(rejection.date.rfc3339)",
                 "was refused with \(rejection.status): \(rejection.reason)")
         }
     }
 
-    /// Whether a worker had signed with the time of a clock that was wrong, or that it did not know to be right again.
+    /// Whether a worker had signed with the time of a clock that was wrong, or that it did not know
+    /// to be right again.
     private func isOfWrongClock(_ rejection: SandboxLedger.Rejection) -> Bool {
         rejection.reason == SandboxLedger.Rejection.otherTime
-            && input.wrongClocks.contains { isNear($0, rejection.date) || isFirst(rejection, after: $0) }
+            && input.wrongClocks.contains {
+                isNear($0, rejection.date) || isFirst(rejection, after: $0)
+            }
     }
 
-    /// Whether a rejection is how a worker learned, with the first such read after a while, that its clock was set right.
+    /// Whether a rejection is how a worker learned, with the first such read after a while, that
+    /// its clock was set right.
     ///
     /// Each account learns it by itself, and is asked for nothing for some minutes.
     private func isFirst(_ rejection: SandboxLedger.Rejection, after wrong: WrongClock) -> Bool {
@@ -139,7 +158,8 @@ extension Audit {
     ///
     /// It sends the same bytes, so the server has seen the signature; the worker then signs anew.
     private func isRepetition(_ rejection: SandboxLedger.Rejection) -> Bool {
-        guard rejection.method == "GET", rejection.reason == SandboxLedger.Rejection.repeatedNonce else { return false }
+        guard rejection.method == "GET", rejection.reason == SandboxLedger.Rejection.repeatedNonce
+        else { return false }
         return failures.contains { failure in
             abs(failure.interval.start.timeIntervalSince(rejection.date)) <= input.patience
                 || failure.interval.contains(rejection.date)
@@ -151,7 +171,8 @@ extension SandboxLedger.Write {
     /// The request in a few words, none of them the bot's.
     var summary: String {
         let planned = fault.map { ", \($0)" } ?? ""
-        return "\(kind.rawValue) at \(arrived.rfc3339), \(effect.rawValue), \(status.map(String.init) ?? "no status")"
+        return
+            "\(kind.rawValue) at \(arrived.rfc3339), \(effect.rawValue), \(status.map(String.init) ?? "no status")"
             + (isAnswered ? "" : ", not answered") + planned.prefix(120)
     }
 }

@@ -5,15 +5,18 @@ import Sandbox
 
 /// Compares what the plans said, what the network received and what `actions` says.
 ///
-/// The network is believed before the mirror: an action is delivered when the network has exactly one thing of it. What
-/// is late or missing is the worker's fault only if it had the time: see ``WorkingTime``.
+/// The network is believed before the mirror: an action is delivered when the network has exactly
+/// one thing of it. What is late or missing is the worker's fault only if it had the time: see
+/// ``WorkingTime``.
 ///
 /// - Parameter input: The three ledgers, read after the last worker has ended.
 /// - Returns: The figures of the run and a line for everything that is wrong.
 func audit(_ input: AuditInput) -> AuditReport {
     let audit = Audit(input)
     let unheard = audit.unheard
-    let findings = audit.duplicates + audit.losses + unheard.findings + audit.disagreements + audit.overwritings
+    let findings =
+        audit.duplicates + audit.losses + unheard.findings + audit.disagreements
+        + audit.overwritings
     var report = audit.figures
     (report.mentions, report.unreached) = (unheard.judged, unheard.unreached)
     report.duplicates = findings.count { $0.kind == .duplicate }
@@ -40,7 +43,9 @@ struct Audit: Sendable {
 
     init(_ input: AuditInput) {
         self.input = input
-        mentions = Dictionary(input.ledger.mentions.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        mentions = Dictionary(
+            input.ledger.mentions.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first }
+        )
         attribution = Attribution(input.actions, input.ledger, input.rules)
         let wrong = input.wrongClocks.map { Disturbance(cause: .wrongClock, interval: $0.interval) }
         disturbances = input.disturbances + wrong
@@ -57,14 +62,18 @@ struct Audit: Sendable {
     fileprivate var figures: AuditReport {
         var report = AuditReport()
         report.actions = actions.count
-        report.delivered = actions.count { [.done, .undone].contains($0.state) && things(of: $0).count == 1 }
+        report.delivered = actions.count {
+            [.done, .undone].contains($0.state) && things(of: $0).count == 1
+        }
         report.unconfirmed = actions.count(where: \.isUnconfirmed)
         report.expired = actions.count { $0.state == .expired }
         report.skipped = actions.count { $0.state == .skipped }
         report.pending = actions.count(where: isOpen)
         // Not by the machine: a slow one must not fail a run that had enough to show.
         let faults = WorkingTime(disturbances.filter { $0.cause != .starvation })
-        report.unhindered = actions.count { $0.state != .skipped && $0.due < input.now && hadTime($0, in: faults) }
+        report.unhindered = actions.count {
+            $0.state != .skipped && $0.due < input.now && hadTime($0, in: faults)
+        }
         return report
     }
 
@@ -72,19 +81,24 @@ struct Audit: Sendable {
     private func isOpen(_ action: Action) -> Bool {
         switch action.state {
         case .claimed, .sending: true
-        case .planned: max(action.due, action.nextAttempt ?? .distantPast) <= input.now - input.patience
+        case .planned:
+            max(action.due, action.nextAttempt ?? .distantPast) <= input.now - input.patience
         default: false
         }
     }
 
     /// The mention that an action answers.
-    func mention(of action: Action) -> SandboxLedger.Mention? { action.target.flatMap { mentions[$0.post] } }
+    func mention(of action: Action) -> SandboxLedger.Mention? {
+        action.target.flatMap { mentions[$0.post] }
+    }
 
     /// What the network has of an action.
     func things(of action: Action) -> [NetworkThing] { attribution.things[action.id] ?? [] }
 
     /// What the bot took away again of an action.
-    func removals(of action: Action) -> [SandboxLedger.Removal] { attribution.removals[action.id] ?? [] }
+    func removals(of action: Action) -> [SandboxLedger.Removal] {
+        attribution.removals[action.id] ?? []
+    }
 
     /// The requests for an action that reached the network.
     func writes(of action: Action) -> [SandboxLedger.Write] { attribution.writes[action.id] ?? [] }
@@ -113,7 +127,8 @@ extension Audit {
         time.longestStretch(for: kind, from: start, to: end) >= input.patience
     }
 
-    /// Whether a worker had the time to send an action before it expired, whichever way its clock was wrong.
+    /// Whether a worker had the time to send an action before it expired, whichever way its clock
+    /// was wrong.
     ///
     /// - Parameters:
     ///   - action: What was to be sent.
@@ -134,18 +149,21 @@ extension Audit {
     ///   - other: Tells when a worker could do its work, if that is not ``time``.
     /// - Returns: False if there was no stretch long enough.
     func hadTime(
-        for action: Action, from start: Date, to end: Date, extra: TimeInterval = 0, in other: WorkingTime? = nil
+        for action: Action, from start: Date, to end: Date, extra: TimeInterval = 0,
+        in other: WorkingTime? = nil
     ) -> Bool {
         let last = min(end, input.now)
         let waits = waits(of: action, from: start, to: last)
-        let stretch = (other ?? time).longestStretch(for: action.kind, from: start, to: last, besides: waits)
+        let stretch = (other ?? time).longestStretch(
+            for: action.kind, from: start, to: last, besides: waits)
         return stretch >= input.patience + extra
     }
 
     /// The stretches in which an action may have waited after a failure of its own.
     ///
-    /// The row alone cannot excuse itself: there is a wait only if the network knows of the failure, or if something
-    /// was switched off. It is as long as the policy makes it after as many attempts as the action had at most.
+    /// The row alone cannot excuse itself: there is a wait only if the network knows of the
+    /// failure, or if something was switched off. It is as long as the policy makes it after as
+    /// many attempts as the action had at most.
     private func waits(of action: Action, from start: Date, to end: Date) -> [DateInterval] {
         let afterRequests = writes(of: action).map { write in
             guard !write.mayHaveActed else {
@@ -157,7 +175,8 @@ extension Audit {
         }
         let longest = RetryRule.action(.serverTrouble).longest * 2
         let near = failures.filter { failure in
-            failure.hinders(action.kind) && failure.interval.end + longest > start && failure.interval.start < end
+            failure.hinders(action.kind) && failure.interval.end + longest > start
+                && failure.interval.start < end
         }
         let afterFailures = near.map { failure in
             let next = RetryRule.action(.serverTrouble).next(
@@ -169,9 +188,11 @@ extension Audit {
 }
 
 extension SandboxLedger.Write {
-    /// Whether the mirror could not exclude, once the request was over, that the network had acted on it.
+    /// Whether the mirror could not exclude, once the request was over, that the network had acted
+    /// on it.
     ///
-    /// A refusal counts as heard unless it was cut on purpose: whoever hangs up after the last byte has heard it too.
+    /// A refusal counts as heard unless it was cut on purpose: whoever hangs up after the last byte
+    /// has heard it too.
     var mayHaveActed: Bool {
         switch (effect, fault) {
         case (.created, _), (.repeated, _): true
@@ -180,14 +201,17 @@ extension SandboxLedger.Write {
         }
     }
 
-    /// The answer was planned, and leaves open whether the network acted: an error of its own, or a page.
+    /// The answer was planned, and leaves open whether the network acted: an error of its own, or a
+    /// page.
     var leavesOpen: Bool {
         guard case .answer(let status, let type, _, _) = fault else { return false }
         return status >= 500 || type.hasPrefix("text/html")
     }
 
     /// The network said that it will never do this.
-    var isRefusal: Bool { !mayHaveActed && (400..<500).contains(status ?? 0) && ![408, 409, 429].contains(status) }
+    var isRefusal: Bool {
+        !mayHaveActed && (400..<500).contains(status ?? 0) && ![408, 409, 429].contains(status)
+    }
 
     /// Why the request did nothing, as the mirror sees it.
     fileprivate var cause: RetryRule.Cause {

@@ -5,8 +5,9 @@ import Sandbox
 
 /// The three ledgers of a run, and what happened to the run.
 ///
-/// The plan's ledger is `plans` and `slots`, the network's is `ledger`, the mirror's own is `actions`. Everything is read
-/// after the last worker has ended, and every instant is one of the mirror's clock.
+/// The plan's ledger is `plans` and `slots`, the network's is `ledger`, the mirror's own is
+/// `actions`. Everything is read after the last worker has ended, and every instant is one of the
+/// mirror's clock.
 struct AuditInput: Sendable {
     var rules: AuditRules
     /// Whose days the plans and the caps are.
@@ -34,9 +35,11 @@ struct AuditInput: Sendable {
     var person = PersonLedger()
     /// The reads that were told that a post is gone, which it was not, by path and query.
     var deniedChecks: [String] = []
-    /// Path and query of the reads that were refused for a moment; whatever waits for them may wait for hours.
+    /// Path and query of the reads that were refused for a moment; whatever waits for them may wait
+    /// for hours.
     var postponedChecks: [String] = []
-    /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
+    /// How long a worker that nothing disturbs may take for one thing, from noticing it to the
+    /// request.
     ///
     /// What had no longer stretch than this counts as hindered: it is not held against the worker.
     var patience: TimeInterval
@@ -47,7 +50,8 @@ struct AuditInput: Sendable {
 /// A stretch in which a worker could not do its work.
 struct Disturbance: Equatable, Sendable {
     enum Cause: String, CaseIterable, Codable, Sendable {
-        /// None ran, or the one that ran was stopped, did not have the lease yet, or had not started.
+        /// None ran, or the one that ran was stopped, did not have the lease yet, or had not
+        /// started.
         case noWorker = "no-worker"
         case noServer = "no-server"
         case noDatabase = "no-database"
@@ -57,10 +61,11 @@ struct Disturbance: Equatable, Sendable {
         case faults
         /// What people say could not be read; nothing waits for it but answers and favorites.
         case noFeed = "no-feed"
-        /// The worker's clock was set, and what was to be done had been, or was not to be done yet, for all it knew.
+        /// The worker's clock was set, and what was to be done had been, or was not to be done yet,
+        /// for all it knew.
         case wrongClock = "wrong-clock"
-        /// The machine had no processor for a worker, for the network or for a store, or its disk kept one waiting.
-        /// Explains what is late or missing, and nothing else.
+        /// The machine had no processor for a worker, for the network or for a store, or its disk
+        /// kept one waiting. Explains what is late or missing, and nothing else.
         case starvation
     }
 
@@ -78,16 +83,17 @@ struct Disturbance: Equatable, Sendable {
 
     /// Whether what a worker tried meanwhile may have failed.
     ///
-    /// One that did not run did not try. One that starved is late with everything; its requests take longer, and
-    /// have much more time than that. And what cannot be read is no action yet.
+    /// One that did not run did not try. One that starved is late with everything; its requests
+    /// take longer, and have much more time than that. And what cannot be read is no action yet.
     var letsFail: Bool { ![.noWorker, .starvation, .noFeed].contains(cause) }
 
     /// How much longer than itself it can be felt, in seconds.
     ///
-    /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one before, so it is at most
-    /// as long as all of them together, plus the first: a minute, spread by a quarter. No wait is longer than a
-    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that starved has as much to do
-    /// again as piled up meanwhile; after a long time it may have lost its lease, and needs about that minute too.
+    /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one
+    /// before, so it is at most as long as all of them together, plus the first: a minute, spread
+    /// by a quarter. No wait is longer than a quarter of an hour, spread likewise. A worker that
+    /// did not run did not try. One that starved has as much to do again as piled up meanwhile;
+    /// after a long time it may have lost its lease, and needs about that minute too.
     var aftermath: TimeInterval {
         switch cause {
         case .noWorker: 0

@@ -2,7 +2,8 @@ import Outbox
 
 /// What the audit found out.
 ///
-/// Every finding stands for one thing that went wrong, so that the four numbers are the numbers of findings.
+/// Every finding stands for one thing that went wrong, so that the four numbers are the numbers of
+/// findings.
 struct AuditReport: Codable, Equatable, Sendable {
     /// Rows of `actions`, whatever became of them.
     var actions = 0
@@ -16,8 +17,8 @@ struct AuditReport: Codable, Equatable, Sendable {
     var skipped = 0
     /// Actions whose time has come and that have no end yet.
     var pending = 0
-    /// Actions that were due and that nothing but perhaps a slow machine kept from being delivered in time; too few, and a
-    /// run shows little.
+    /// Actions that were due and that nothing but perhaps a slow machine kept from being delivered
+    /// in time; too few, and a run shows little.
     var unhindered = 0
     /// Mentions that a worker had the time to hear.
     var mentions = 0
@@ -39,7 +40,8 @@ struct AuditReport: Codable, Equatable, Sendable {
 /// Something that is wrong.
 struct AuditFinding: Equatable, Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
-        /// The bot made more than one thing for one action, or said the same twice where it must not.
+        /// The bot made more than one thing for one action, or said the same twice where it must
+        /// not.
         case duplicate
         /// Something that was to happen did not, and nothing explains it.
         case lost

@@ -7,17 +7,20 @@ import Sandbox
 /// What a network and the settings of a mirror let the audit expect.
 struct AuditRules: Sendable {
     var network: NetworkName
-    /// Whether the network knows a repeated request by its key, so that it is safe to make it again.
+    /// Whether the network knows a repeated request by its key, so that it is safe to make it
+    /// again.
     var recognisesRepeats: Bool
     /// The most requests for one action that may act; after so many it may be given up.
     var sends: Int
-    /// How long after a request its lost answer is looked up, in seconds: its deadline and a margin.
+    /// How long after a request its lost answer is looked up, in seconds: its deadline and a
+    /// margin.
     var lookUpWait: TimeInterval
     /// How long after the first request it may be made again, in seconds.
     var resendWindow: TimeInterval
     /// How long after the first request an unconfirmed action is looked for again, in seconds.
     var sightings: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
-    /// How long after a look that told nothing the next one is made, in seconds, and until when after the first request.
+    /// How long after a look that told nothing the next one is made, in seconds, and until when
+    /// after the first request.
     var sightingAgain: TimeInterval = 3_600
     var sightingEnd: TimeInterval = 48 * 3_600
     /// How far apart late posts leave, in seconds, and how many of them after one outage.
@@ -31,10 +34,12 @@ struct AuditRules: Sendable {
     var mentionAge: TimeInterval = 24 * 3_600
     /// After so many later ones a mention may not be shown any more; nil where all are.
     var mentionsShown: Int?
-    /// After how many days a text may come again at all: to the same person, or as a post when nothing else is left.
+    /// After how many days a text may come again at all: to the same person, or as a post when
+    /// nothing else is left.
     var repeatAfterDays = 7
 
-    /// What the README promises for a network whose server keeps to its documents, or for another one of its kind.
+    /// What the README promises for a network whose server keeps to its documents, or for another
+    /// one of its kind.
     init(_ network: NetworkName, _ software: MastodonHabits.Software = .mastodon) {
         self.network = network
         switch network {
@@ -42,7 +47,9 @@ struct AuditRules: Sendable {
             (recognisesRepeats, sends) = (software == .mastodon, 5)
             (lookUpWait, resendWindow) = (60 + 60, 50 * 60)
             // Among them are notifications of other kinds.
-            mentionsShown = MastodonHabits.habits(of: software).listsAtMost[.notifications].map { $0 * 9 / 10 }
+            mentionsShown = MastodonHabits.habits(of: software).listsAtMost[.notifications].map {
+                $0 * 9 / 10
+            }
         case .x:
             (recognisesRepeats, sends) = (false, 1)
             (lookUpWait, resendWindow) = (30 + 60, 0)

@@ -3,8 +3,9 @@ import Outbox
 
 /// When a worker could do its work.
 ///
-/// Whether something late or missing is the worker's fault is decided by one question: was there a stretch, while it
-/// could have been done, in which nothing disturbed a worker for longer than it needs?
+/// Whether something late or missing is the worker's fault is decided by one question: was there a
+/// stretch, while it could have been done, in which nothing disturbed a worker for longer than it
+/// needs?
 struct WorkingTime: Sendable {
     /// Disjoint, in the order of time.
     private let hindered: [ActionKind: [DateInterval]]
@@ -14,12 +15,15 @@ struct WorkingTime: Sendable {
         for kind in ActionKind.allCases {
             hindered[kind] = Self.merged(
                 disturbances.filter { $0.hinders(kind) }
-                    .map { DateInterval(start: $0.interval.start, end: $0.interval.end + $0.aftermath) })
+                    .map {
+                        DateInterval(start: $0.interval.start, end: $0.interval.end + $0.aftermath)
+                    })
         }
         self.hindered = hindered
     }
 
-    /// The longest undisturbed stretch between two instants, in seconds; 0 if the second is not after the first.
+    /// The longest undisturbed stretch between two instants, in seconds; 0 if the second is not
+    /// after the first.
     ///
     /// - Parameters:
     ///   - kind: What was to be done.
@@ -40,8 +44,11 @@ struct WorkingTime: Sendable {
         return max(longest, end.timeIntervalSince(free), 0)
     }
 
-    /// Those of disjoint intervals in the order of time that end after an instant: a long run has some ten thousand.
-    private static func part(of intervals: [DateInterval], after date: Date) -> ArraySlice<DateInterval> {
+    /// Those of disjoint intervals in the order of time that end after an instant: a long run has
+    /// some ten thousand.
+    private static func part(of intervals: [DateInterval], after date: Date) -> ArraySlice<
+        DateInterval
+    > {
         var (first, last) = (intervals.startIndex, intervals.endIndex)
         while first < last {
             let middle = (first + last) / 2
@@ -62,7 +69,8 @@ extension [DateInterval] {
     mutating func append(merging interval: DateInterval) {
         var merged = interval
         while let last, merged.start <= last.end {
-            merged = DateInterval(start: Swift.min(last.start, merged.start), end: Swift.max(last.end, merged.end))
+            merged = DateInterval(
+                start: Swift.min(last.start, merged.start), end: Swift.max(last.end, merged.end))
             removeLast()
         }
         append(merged)

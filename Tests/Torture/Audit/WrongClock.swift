@@ -8,7 +8,9 @@ struct WrongClock: Equatable, Sendable {
     var interval: DateInterval
 
     /// What the wrong clock showed first and last.
-    var shown: DateInterval { DateInterval(start: interval.start + seconds, end: interval.end + seconds) }
+    var shown: DateInterval {
+        DateInterval(start: interval.start + seconds, end: interval.end + seconds)
+    }
 
     var isAhead: Bool { seconds > 0 }
 }

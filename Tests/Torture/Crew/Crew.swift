@@ -4,9 +4,11 @@ import Posts
 import Sandbox
 import TestSupport
 
-/// The workers of a run, which die, are held, come and go as its events say, and are started again meanwhile.
+/// The workers of a run, which die, are held, come and go as its events say, and are started again
+/// meanwhile.
 ///
-/// Not to be used by two tasks at once, but for what happens to the stores, which goes on beside the workers.
+/// Not to be used by two tasks at once, but for what happens to the stores, which goes on beside
+/// the workers.
 final class Crew {
     private static let glance = 0.05
     /// The fewest and the most workers.
@@ -48,7 +50,8 @@ final class Crew {
     private(set) var losses: [Date] = []
     private(set) var stopped: [StoppedWorker] = []
     private(set) var phases: [CrewAudit.Phase] = []
-    /// The mirrors that can say nothing, because their login is refused or nobody agreed, and since when.
+    /// The mirrors that can say nothing, because their login is refused or nobody agreed, and since
+    /// when.
     private(set) var refused: [String: Date]
     private var phaseStart = Date()
     /// What ended last by itself.
@@ -69,9 +72,12 @@ final class Crew {
         outages = Outages()
         unable = UnableWorkers(on: stage)
         refused = Dictionary(
-            uniqueKeysWithValues: stage.mirrors.filter { !$0.isAgreed }.map { ($0.name, Stage.origin) })
+            uniqueKeysWithValues: stage.mirrors.filter { !$0.isAgreed }.map {
+                ($0.name, Stage.origin)
+            })
         generator = SampleGenerator(seed: stage.settings.seed ^ 0x63_7265_77)
-        points = Deck(EpisodeSchedule.points(on: .mastodon).map(\.name), seed: stage.settings.seed ^ 6)
+        points = Deck(
+            EpisodeSchedule.points(on: .mastodon).map(\.name), seed: stage.settings.seed ^ 6)
         leaseSeconds = stage.settings.leaseSeconds
         program = stage.settings.firstProgram
     }
@@ -110,7 +116,8 @@ final class Crew {
         workers = []
         phases.append(
             CrewAudit.Phase(
-                interval: DateInterval(start: phaseStart, end: Date()), lease: leaseSeconds ?? CrewSettings.usualLease))
+                interval: DateInterval(start: phaseStart, end: Date()),
+                lease: leaseSeconds ?? CrewSettings.usualLease))
     }
 
     /// Waits for what still happens to the stores.
@@ -179,7 +186,8 @@ final class Crew {
         }
     }
 
-    /// Notes when nothing could be written while something happened to the database, whoever let the writes wait.
+    /// Notes when nothing could be written while something happened to the database, whoever let
+    /// the writes wait.
     private static func watchingWrites(
         _ stage: CrewStage, _ outages: Outages, during happening: () async throws -> Void
     ) async throws {
@@ -190,12 +198,15 @@ final class Crew {
         for stretch in await trial.value {
             await outages.note(stretch)
             stage.timeline.note(
-                .noDatabase, DateInterval(start: stage.instant(at: stretch.start), end: stage.instant(at: stretch.end)))
+                .noDatabase,
+                DateInterval(
+                    start: stage.instant(at: stretch.start), end: stage.instant(at: stretch.end)))
         }
         try result.get()
     }
 
-    /// What happens to the stores; it ends well, and is not cancelled with the run: what has begun is done.
+    /// What happens to the stores; it ends well, and is not cancelled with the run: what has begun
+    /// is done.
     private static func befall(_ event: CrewEvent, _ stage: CrewStage, _ outages: Outages) async {
         let (servers, start) = (stage.servers, Date())
         let slots = (0..<5).map { number in
@@ -210,7 +221,9 @@ final class Crew {
                     try await servers.formation.restore()
                 }
             case .switchOver:
-                try await watchingWrites(stage, outages) { try await servers.formation.switchOver() }
+                try await watchingWrites(stage, outages) {
+                    try await servers.formation.switchOver()
+                }
             case .restartPooler:
                 let stretch = stage.timeline.begin(.noDatabase)
                 try await servers.poolers[event.place % servers.poolers.count].restart()
@@ -251,7 +264,8 @@ final class Crew {
                 of: program, hasFault: fault != nil))
     }
 
-    /// What a new process does to itself; nothing in a phase in earnest, where each death has its time.
+    /// What a new process does to itself; nothing in a phase in earnest, where each death has its
+    /// time.
     private func fault() -> String? {
         guard leaseSeconds != nil, stage.settings.only.isEmpty else { return nil }
         let (draw, passing) = (generator.uniform(), generator.number(below: 8) + 1)
@@ -284,7 +298,8 @@ final class Crew {
         guard process.isHeld, let pause = process.goOn() else { return }
         stopped.append(
             StoppedWorker(
-                point: "somewhere", stopped: stage.instant(at: pause.start), woken: stage.instant(at: pause.end)))
+                point: "somewhere", stopped: stage.instant(at: pause.start),
+                woken: stage.instant(at: pause.end)))
     }
 
     /// Asks workers to end, and waits until they have.
@@ -298,17 +313,23 @@ final class Crew {
         }
         let end = Date() + Self.graceful
         for process in processes {
-            _ = await process.process.wait(seconds: max(0.01, end.timeIntervalSinceNow)) { $0 != .running }
+            _ = await process.process.wait(seconds: max(0.01, end.timeIntervalSinceNow)) {
+                $0 != .running
+            }
             // It may come to a point at which it stops itself.
             if process.process.state == .stopped { process.process.send(SIGCONT) }
-            var state = await process.process.wait(seconds: max(0.5, end.timeIntervalSinceNow), until: \.hasEnded)
-            if !state.hasEnded, stage.timeline.starvation(since: asked) > stage.settings.factor * Self.graceful / 4 {
+            var state = await process.process.wait(
+                seconds: max(0.5, end.timeIntervalSinceNow), until: \.hasEnded)
+            if !state.hasEnded,
+                stage.timeline.starvation(since: asked) > stage.settings.factor * Self.graceful / 4
+            {
                 state = await process.process.wait(seconds: Self.graceStarving, until: \.hasEnded)
             }
             if state.hasEnded {
                 endings.append(process)
             } else {
-                findings.append("\(process.process.name) did not end within \(Self.graceful) s of SIGTERM")
+                findings.append(
+                    "\(process.process.name) did not end within \(Self.graceful) s of SIGTERM")
                 process.process.send(SIGKILL)
                 _ = await process.process.wait(seconds: 10, until: \.hasEnded)
             }
@@ -382,14 +403,17 @@ final class Crew {
         case .exited(69) where isAfterOutage, .exited(75) where isAfterOutage:
             counts["gave-up", default: 0] += 1
         case .exited(75) where isOutdated(process, at: end): counts["gave-way", default: 0] += 1
-        case .exited(78) where isOutdated(process, at: process.started): counts["came-late", default: 0] += 1
+        case .exited(78) where isOutdated(process, at: process.started):
+            counts["came-late", default: 0] += 1
         case .exited(let code): findings.append("\(process.process.name) ended with \(code)")
-        case .killed(let signal): findings.append("\(process.process.name) died by signal \(signal)")
+        case .killed(let signal):
+            findings.append("\(process.process.name) died by signal \(signal)")
         case .running, .stopped: return
         }
     }
 
-    /// Whether a process is one of the older program, and its database was migrated before some instant.
+    /// Whether a process is one of the older program, and its database was migrated before some
+    /// instant.
     private func isOutdated(_ process: CrewProcess, at date: Date) -> Bool {
         guard let migrated, process.program != stage.settings.program else { return false }
         return migrated <= date
@@ -443,7 +467,9 @@ final class Crew {
             _ = await process.wait(seconds: 10, until: \.hasEnded)
             counts["kill-migration", default: 0] += 1
         }
-        let processes = try (1...upgrade.migrations).map { try stage.startMigration(name: "migrate-\($0)") }
+        let processes = try (1...upgrade.migrations).map {
+            try stage.startMigration(name: "migrate-\($0)")
+        }
         for process in processes {
             let end = Date() + Self.migrationLimit
             while !process.state.hasEnded, Date() < end { try await pass(seconds: Self.glance) }

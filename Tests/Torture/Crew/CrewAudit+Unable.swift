@@ -1,7 +1,8 @@
 import Foundation
 import Posts
 
-/// What the audit says of workers that cannot do their share, and of the looks that they must not cost.
+/// What the audit says of workers that cannot do their share, and of the looks that they must not
+/// cost.
 extension CrewAudit {
     /// A process that cannot do the work of mirrors, from its start to its end.
     struct UnableLife: Equatable, Sendable {
@@ -27,15 +28,18 @@ extension CrewAudit {
         var lives: [CrewDisability: Int] = [:]
         /// How many leases those without network took.
         var holds = 0
-        /// The longest time for which one of them held a mirror although an able worker was there, in seconds.
+        /// The longest time for which one of them held a mirror although an able worker was there,
+        /// in seconds.
         var longestHold: Double?
     }
 
     /// Seconds that a mirror may wait for a look besides its poll and the length of a lease.
     ///
-    /// In them the lease is taken and the mirror starts. With leases of 30 seconds the sum is the poll and 40 seconds.
+    /// In them the lease is taken and the mirror starts. With leases of 30 seconds the sum is the
+    /// poll and 40 seconds.
     private static let lookGrace = 10.0
-    /// The beats in which a worker without network notes that it is unable, ends the work and gives the leases back.
+    /// The beats in which a worker without network notes that it is unable, ends the work and gives
+    /// the leases back.
     private static let beatsToHandBack = 3.0
     /// For how long after an outage of the database a worker may give up, in seconds.
     private static let outageMemory = 90.0
@@ -71,7 +75,9 @@ extension CrewAudit {
             // One that was asked to end had no time to find out.
             if life.disability == .wrongKey, life.isAsked { return nil }
             let expected = life.disability == .wrongKey ? Self.isMisconfigured : 0
-            if life.ending == .exited(expected), life.disability == .wrongKey || life.isAsked { return nil }
+            if life.ending == .exited(expected), life.disability == .wrongKey || life.isAsked {
+                return nil
+            }
             let isAfterOutage = outages.contains {
                 $0.start <= life.interval.end && life.interval.start <= $0.end + Self.outageMemory
             }
@@ -86,7 +92,8 @@ extension CrewAudit {
         }
     }
 
-    /// Mirrors that a worker without network kept, or took again, although an able worker was there.
+    /// Mirrors that a worker without network kept, or took again, although an able worker was
+    /// there.
     var kept: [String] {
         let firsts = firstHolds
         let able = ableStretches
@@ -101,25 +108,31 @@ extension CrewAudit {
             }
             if let first = firsts[hold.process], isTakenAgain(hold, after: first, allowed, able) {
                 findings.append(
-                    "\(hold.mirror) was taken by \(hold.process), which had found that it reaches no network")
+                    "\(hold.mirror) was taken by \(hold.process), which had found that it reaches no network"
+                )
             }
             return findings
         } + reached
     }
 
-    /// Workers without network that held mirrors and were refused no connection: the run would not show what it says.
+    /// Workers without network that held mirrors and were refused no connection: the run would not
+    /// show what it says.
     private var reached: [String] {
         let holders = Set(unableHolds.map(\.process))
-        return lives(with: .noNetwork).values.filter { $0.refusals == 0 && holders.contains($0.process) }
-            .map { "\($0.process) held mirrors, and none of its connections was refused" }.sorted()
+        return lives(with: .noNetwork).values.filter {
+            $0.refusals == 0 && holders.contains($0.process)
+        }
+        .map { "\($0.process) held mirrors, and none of its connections was refused" }.sorted()
     }
 
     /// Mirrors at which nobody looked for too long.
     var unseen: [String] {
         let usual = usualPeriod
-        return unseenStretches(longerThan: { $0.lease + Self.lookGrace + usual }).map { mirror, stretch in
+        return unseenStretches(longerThan: { $0.lease + Self.lookGrace + usual }).map {
+            mirror, stretch in
             let allowed = phase(at: stretch.start).lease + Self.lookGrace + usual
-            return "\(mirror) was not looked at for \(Self.text(stretch.duration)) from \(stretch.start.rfc3339) on "
+            return
+                "\(mirror) was not looked at for \(Self.text(stretch.duration)) from \(stretch.start.rfc3339) on "
                 + "although an able worker was there, and \(Self.text(allowed)) is the most"
         }
     }
@@ -133,8 +146,8 @@ extension CrewAudit {
             holds: holds.count, longestHold: holds.flatMap(\.free).map(\.duration).max())
     }
 
-    /// The longest time for which nobody looked at some mirror although an able worker was there, in seconds, by the
-    /// length of leases.
+    /// The longest time for which nobody looked at some mirror although an able worker was there,
+    /// in seconds, by the length of leases.
     var longestUnseen: [Double: Double] {
         var longest: [Double: Double] = [:]
         for (_, stretch) in unseenStretches(longerThan: { _ in usualPeriod }) {
@@ -185,13 +198,15 @@ extension CrewAudit {
 
     /// How long a worker without network may hold a mirror, in seconds.
     ///
-    /// It is unable once three requests have failed and none was answered for 15 seconds of the networks' clock; the
-    /// time between two polls is longer than that, and than the tries for a third request where it has one mirror.
+    /// It is unable once three requests have failed and none was answered for 15 seconds of the
+    /// networks' clock; the time between two polls is longer than that, and than the tries for a
+    /// third request where it has one mirror.
     private func unableAllowance(at date: Date) -> Double {
         lookPeriod + Self.beatsToHandBack * phase(at: date).beat + CrewSettings.grace
     }
 
-    /// Whether a worker took a mirror long after it must have known that it is unable, while an able one was there.
+    /// Whether a worker took a mirror long after it must have known that it is unable, while an
+    /// able one was there.
     private func isTakenAgain(
         _ hold: UnableHold, after first: Date, _ allowed: Double, _ able: [DateInterval]
     ) -> Bool {
@@ -216,13 +231,15 @@ extension CrewAudit {
         return max(lookPeriod, periods.isEmpty ? 0 : periods[periods.count / 2])
     }
 
-    /// The stretches in which nobody looked at a mirror although one able worker was there the whole time.
+    /// The stretches in which nobody looked at a mirror although one able worker was there the
+    /// whole time.
     ///
-    /// One loss of the mirror's worker, or one worker without network that takes the mirror, is part of what may happen
-    /// between two looks. A second one before the next look begins the wait anew.
+    /// One loss of the mirror's worker, or one worker without network that takes the mirror, is
+    /// part of what may happen between two looks. A second one before the next look begins the wait
+    /// anew.
     ///
-    /// - Parameter limit: How long a stretch that begins in a phase is more than, besides the time in which the machine let
-    ///   somebody wait.
+    /// - Parameter limit: How long a stretch that begins in a phase is more than, besides the time
+    ///   in which the machine let somebody wait.
     private func unseenStretches(
         longerThan limit: (Phase) -> Double
     ) -> [(mirror: String, stretch: DateInterval)] {
@@ -238,11 +255,14 @@ extension CrewAudit {
             return zip(all, all.dropFirst() + [end]).flatMap { look, next in
                 let between = lost.filter { look <= $0 && $0 < next }
                 let starts = [look] + between.dropFirst()
-                return zip(starts, starts.dropFirst() + [next]).compactMap { start, stop -> DateInterval? in
+                return zip(starts, starts.dropFirst() + [next]).compactMap {
+                    start, stop -> DateInterval? in
                     guard stop.timeIntervalSince(start) > least else { return nil }
                     let whole = DateInterval(start: start, end: stop)
                     return workers.compactMap { $0.intersection(with: whole) }
-                        .filter { $0.duration > limit(phase(at: $0.start)) + overlap($0, starvation) }
+                        .filter {
+                            $0.duration > limit(phase(at: $0.start)) + overlap($0, starvation)
+                        }
                         .max { $0.duration < $1.duration }
                 }
             }.map { (mirror, $0) }
@@ -257,7 +277,8 @@ extension CrewAudit {
         return Dictionary(losses, uniquingKeysWith: +)
     }
 
-    /// When a mirror lost the worker of a lease, which it had not released; and when an unable one took it.
+    /// When a mirror lost the worker of a lease, which it had not released; and when an unable one
+    /// took it.
     private static func losses(
         in hold: LeaseHistory.Hold, of losses: [String: [Date]], unable: Set<String>
     ) -> [Date] {

@@ -1,7 +1,8 @@
 import Foundation
 import Posts
 
-/// What a run of a crew is judged by besides the ledgers of its mirrors: leases, and who was looked after how often.
+/// What a run of a crew is judged by besides the ledgers of its mirrors: leases, and who was looked
+/// after how often.
 ///
 /// Every instant is one of the system's clock, for leases live in real time.
 struct CrewAudit: Sendable {
@@ -75,11 +76,15 @@ struct CrewAudit: Sendable {
     private var sluggish: [String] {
         phases.compactMap { phase in
             let beats = history.beats.values.flatMap { beats in
-                zip(beats, beats.dropFirst()).filter { phase.interval.contains($0) && phase.interval.contains($1) }
-                    .map { $1.timeIntervalSince($0) }
+                zip(beats, beats.dropFirst()).filter {
+                    phase.interval.contains($0) && phase.interval.contains($1)
+                }
+                .map { $1.timeIntervalSince($0) }
             }.sorted()
-            guard !beats.isEmpty, case let usual = beats[beats.count / 2], usual > 2 * phase.beat else { return nil }
-            return "workers beat every \(Self.text(usual)), as they do not with leases of \(Self.text(phase.lease))"
+            guard !beats.isEmpty, case let usual = beats[beats.count / 2], usual > 2 * phase.beat
+            else { return nil }
+            return
+                "workers beat every \(Self.text(usual)), as they do not with leases of \(Self.text(phase.lease))"
         }
     }
 
@@ -87,7 +92,8 @@ struct CrewAudit: Sendable {
     private var driven: [String] {
         mirrors.compactMap { mirror in
             guard let rate = rate(of: mirror), rate * lookPeriod > 2 else { return nil }
-            return "\(mirror) was looked after every \(Self.text(1 / rate)) instead of every \(Self.text(lookPeriod))"
+            return
+                "\(mirror) was looked after every \(Self.text(1 / rate)) instead of every \(Self.text(lookPeriod))"
         }
     }
 
@@ -95,12 +101,15 @@ struct CrewAudit: Sendable {
     private var stolen: [String] {
         history.holds.sorted { $0.key < $1.key }.flatMap { mirror, holds in
             holds.compactMap { hold -> String? in
-                guard let other = hold.predecessor, let beat = history.lastBeat(of: other, before: hold.start) else {
+                guard let other = hold.predecessor,
+                    let beat = history.lastBeat(of: other, before: hold.start)
+                else {
                     return nil
                 }
                 let silent = hold.start.timeIntervalSince(beat)
                 guard silent < phase(at: hold.start).lease - 0.1 else { return nil }
-                return "\(mirror) was taken from a worker that had beaten \(Self.text(silent)) before"
+                return
+                    "\(mirror) was taken from a worker that had beaten \(Self.text(silent)) before"
             }
         }
     }
@@ -110,9 +119,11 @@ struct CrewAudit: Sendable {
         mirrors.flatMap { mirror in
             orphanages(of: mirror).compactMap { stretch -> String? in
                 let phase = phase(at: stretch.start)
-                let allowed = phase.lease + CrewSettings.grace + Self.tolerance + overlap(stretch, starvation)
+                let allowed =
+                    phase.lease + CrewSettings.grace + Self.tolerance + overlap(stretch, starvation)
                 guard stretch.duration > allowed else { return nil }
-                return "\(mirror) had no worker for \(Self.text(stretch.duration)) from \(stretch.start.rfc3339) on "
+                return
+                    "\(mirror) had no worker for \(Self.text(stretch.duration)) from \(stretch.start.rfc3339) on "
                     + "although one was there, and \(Self.text(phase.lease + CrewSettings.grace)) is the most"
             }
         }
@@ -125,10 +136,13 @@ struct CrewAudit: Sendable {
         guard let median = known.isEmpty ? nil : known[known.count / 2] else { return [] }
         let rare = rates.compactMap { mirror, rate -> String? in
             guard let rate, rate < median / 2 else { return nil }
-            return "\(mirror) was looked after \(Self.share(rate / median)) as often as most while it had a worker"
+            return
+                "\(mirror) was looked after \(Self.share(rate / median)) as often as most while it had a worker"
         }
         let silent = mirrors.compactMap { mirror -> String? in
-            guard let longest = longestNeglect(of: mirror), longest > 10 + 10 * lookPeriod else { return nil }
+            guard let longest = longestNeglect(of: mirror), longest > 10 + 10 * lookPeriod else {
+                return nil
+            }
             return "nobody looked after \(mirror) for \(Self.text(longest)) while it had a worker"
         }
         return rare + silent
@@ -136,7 +150,8 @@ struct CrewAudit: Sendable {
 
     // MARK: Figures
 
-    /// The longest time for which some mirror had no worker although one was there, in seconds, by the length of leases.
+    /// The longest time for which some mirror had no worker although one was there, in seconds, by
+    /// the length of leases.
     var longestOrphanage: [Double: Double] {
         var longest: [Double: Double] = [:]
         for mirror in mirrors {
@@ -151,11 +166,13 @@ struct CrewAudit: Sendable {
     /// How often mirrors were taken from workers that had not released them.
     var takeovers: Int { history.holds.values.joined().count { $0.predecessor != nil } }
 
-    /// The lowest and the highest share of the looks for mentions, by the time that each mirror had a worker, compared
-    /// with the middle one.
+    /// The lowest and the highest share of the looks for mentions, by the time that each mirror had
+    /// a worker, compared with the middle one.
     var shares: (least: Double, most: Double)? {
         let rates = mirrors.compactMap { rate(of: $0) }.sorted()
-        guard let first = rates.first, let last = rates.last, rates[rates.count / 2] > 0 else { return nil }
+        guard let first = rates.first, let last = rates.last, rates[rates.count / 2] > 0 else {
+            return nil
+        }
         return (first / rates[rates.count / 2], last / rates[rates.count / 2])
     }
 
@@ -170,16 +187,20 @@ struct CrewAudit: Sendable {
         let owned = history.owned(mirror, beatingEvery: silence, until: end)
         return phases.flatMap { phase -> [DateInterval] in
             let gaps = Self.gaps(in: owned, within: phase.interval).map { gap -> DateInterval in
-                let loss = losses.last { $0 >= gap.start && $0 <= min(gap.end, gap.start + Self.silence * phase.beat) }
+                let loss = losses.last {
+                    $0 >= gap.start && $0 <= min(gap.end, gap.start + Self.silence * phase.beat)
+                }
                 return DateInterval(start: loss ?? gap.start, end: gap.end)
             }
             let free = unhindered(for: mirror)
-            return gaps.flatMap { gap in free.compactMap { $0.intersection(with: gap) } }.filter { $0.duration > 0 }
+            return gaps.flatMap { gap in free.compactMap { $0.intersection(with: gap) } }.filter {
+                $0.duration > 0
+            }
         }
     }
 
-    /// The stretches in which a worker was there for a mirror that nothing hindered, each of one worker; nil for all
-    /// mirrors.
+    /// The stretches in which a worker was there for a mirror that nothing hindered, each of one
+    /// worker; nil for all mirrors.
     func unhindered(for mirror: String?) -> [DateInterval] {
         lives.filter { life in mirror.map(life.works) ?? true }.flatMap { life in
             Self.gaps(
@@ -192,19 +213,23 @@ struct CrewAudit: Sendable {
         outages.map { DateInterval(start: $0.start, end: $0.end + Self.aftermath) }
     }
 
-    /// The stretches in which a mirror had a worker that nothing hindered, each without its beginning.
+    /// The stretches in which a mirror had a worker that nothing hindered, each without its
+    /// beginning.
     private func tended(_ mirror: String) -> [DateInterval] {
         let owned = history.owned(
             mirror, beatingEvery: silence, until: end, except: Set(unableLives.map(\.process)))
         let held = lives.filter { $0.works(for: mirror) }.flatMap(\.pauses)
-        return owned.flatMap { Self.gaps(in: (hindrances + starvation + held).sortedAndMerged, within: $0) }
-            .compactMap { stretch in
-                let start = stretch.start + lookPeriod
-                return start < stretch.end ? DateInterval(start: start, end: stretch.end) : nil
-            }
+        return owned.flatMap {
+            Self.gaps(in: (hindrances + starvation + held).sortedAndMerged, within: $0)
+        }
+        .compactMap { stretch in
+            let start = stretch.start + lookPeriod
+            return start < stretch.end ? DateInterval(start: start, end: stretch.end) : nil
+        }
     }
 
-    /// Looks for a mirror's mentions in a second in which it had a worker; nil if it hardly had one.
+    /// Looks for a mirror's mentions in a second in which it had a worker; nil if it hardly had
+    /// one.
     private func rate(of mirror: String) -> Double? {
         let tended = tended(mirror)
         let seconds = tended.reduce(0) { $0 + $1.duration }

@@ -5,7 +5,8 @@ import Foundation
 struct CrewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "crew",
-        abstract: "Kill workers that share many mirrors, and fail over everything that they store in.",
+        abstract:
+            "Kill workers that share many mirrors, and fail over everything that they store in.",
         discussion: """
             Starts Postgres with a synchronous standby under pg_auto_failover behind two poolers, a Redis Cluster of \
             six, a network for each mirror, and workers that share the mirrors. Workers die, are held for less and \
@@ -33,7 +34,9 @@ struct CrewCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Kills, 1 to 100000.", valueName: "number"))
     var kills = 300
 
-    @Option(help: ArgumentHelp("How many of them with leases as long as in earnest.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "How many of them with leases as long as in earnest.", valueName: "number"))
     var killsInEarnest = 6
 
     @Option(help: ArgumentHelp("Another seed makes other events.", valueName: "number"))
@@ -42,7 +45,9 @@ struct CrewCommand: AsyncParsableCommand {
     @Option(help: "all for `run --all`, or single for a process for each mirror and worker.")
     var mode = CrewMode.all
 
-    @Option(help: ArgumentHelp("The program; the one built beside this one if left out.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The program; the one built beside this one if left out.", valueName: "path"))
     var binary: String?
 
     @Option(
@@ -51,7 +56,9 @@ struct CrewCommand: AsyncParsableCommand {
             valueName: "path"))
     var upgradeFrom: String?
 
-    @Option(help: ArgumentHelp("Upgrades, 1 to 1000, each with mirrors of its own.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Upgrades, 1 to 1000, each with mirrors of its own.", valueName: "number"))
     var upgrades = 20
 
     @Option(
@@ -87,9 +94,11 @@ struct CrewCommand: AsyncParsableCommand {
         }
         guard (1...100_000).contains(kills), (0...kills).contains(killsInEarnest) else {
             throw ValidationError(
-                "--kills is \(kills), --kills-in-earnest is \(killsInEarnest); expected 1 to 100000, and 0 to that")
+                "--kills is \(kills), --kills-in-earnest is \(killsInEarnest); expected 1 to 100000, and 0 to that"
+            )
         }
-        guard (1...1_000).contains(upgrades), upgradeFrom == nil || upgrades * mirrors <= 60_000 else {
+        guard (1...1_000).contains(upgrades), upgradeFrom == nil || upgrades * mirrors <= 60_000
+        else {
             throw ValidationError("--upgrades is \(upgrades); expected a number from 1 to 1000")
         }
         if let upgradeFrom, !FileManager.default.isExecutableFile(atPath: upgradeFrom) {
@@ -99,14 +108,17 @@ struct CrewCommand: AsyncParsableCommand {
             throw ValidationError("--factor is \(factor ?? 1); expected a number from 1 to 300")
         }
         guard (0.5...30).contains(leaseSeconds) else {
-            throw ValidationError("--lease-seconds is \(leaseSeconds); expected a number from 0.5 to 30")
+            throw ValidationError(
+                "--lease-seconds is \(leaseSeconds); expected a number from 0.5 to 30")
         }
     }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         var settings = CrewSettings()
-        (settings.mode, settings.mirrors, settings.workers, settings.seed) = (mode, mirrors, workers, seed)
+        (settings.mode, settings.mirrors, settings.workers, settings.seed) = (
+            mode, mirrors, workers, seed
+        )
         (settings.kills, settings.killsInEarnest) = (kills, killsInEarnest)
         settings.program = try binary ?? WorkerProgram.path()
         settings.factor = factor ?? CrewSettings.factor(for: mirrors)
@@ -119,7 +131,9 @@ struct CrewCommand: AsyncParsableCommand {
             settings.mentionsPerDay = Self.mentionsWhileUpgrading
         }
         let report = try await Interruption.cancelling { [settings] in
-            guard settings.oldProgram != nil else { return try await CrewRun(settings: settings, say: Self.say).run() }
+            guard settings.oldProgram != nil else {
+                return try await CrewRun(settings: settings, say: Self.say).run()
+            }
             return try await UpgradeRun(settings: settings, say: Self.say).run()
         }
         for line in report.complaints + report.audit.findings { Self.say(line) }

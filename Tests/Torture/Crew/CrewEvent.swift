@@ -79,7 +79,9 @@ struct CrewSchedule {
     ///   - only: The kinds that happen besides kills; empty for all.
     init(seed: UInt64, mode: CrewMode, only: Set<CrewEvent.Kind> = []) {
         self.seed = seed
-        let kinds = CrewEvent.Kind.allCases.filter { $0 == .kill || only.isEmpty || only.contains($0) }
+        let kinds = CrewEvent.Kind.allCases.filter {
+            $0 == .kill || only.isEmpty || only.contains($0)
+        }
         deck = Deck(kinds.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed)
         refusesLogin = mode == .all && kinds.contains(.refuseLogin)
     }
@@ -87,11 +89,13 @@ struct CrewSchedule {
     /// The next event.
     mutating func next() -> CrewEvent {
         number += 1
-        // Each has a generator of its own, so that one more choice in one does not change the others.
+        // Each has a generator of its own, so that one more choice in one does not change the
+        // others.
         var generator = SampleGenerator(seed: seed &+ UInt64(number) &* 0x9E6C_63D0_876A_68EF)
         let isRefusal = refusesLogin && number == Self.refusalPlace
         return CrewEvent(
-            kind: isRefusal ? .refuseLogin : deck.draw() ?? .kill, after: generator.number(in: Self.pause),
+            kind: isRefusal ? .refuseLogin : deck.draw() ?? .kill,
+            after: generator.number(in: Self.pause),
             place: generator.number(below: 1_000_000), share: generator.uniform())
     }
 }

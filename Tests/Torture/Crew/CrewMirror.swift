@@ -26,11 +26,13 @@ struct CrewMirror: Sendable {
     ///   - now: The clock.
     /// - Throws: ``TestSupportError`` or `SandboxError` if it cannot be opened.
     static func open(
-        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, cut: NetworkCut, isAgreed: Bool,
+        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, cut: NetworkCut,
+        isAgreed: Bool,
         now: @escaping @Sendable () -> Date
     ) async throws -> CrewMirror {
         var configuration = SandboxWorld.Configuration.busy(
-            seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days, timeZone: Stage.zone,
+            seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days,
+            timeZone: Stage.zone,
             network: .mastodon, people: people, mentionsPerDay: settings.mentionsPerDay)
         (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) =
             (Stage.repliesAtMost, Stage.repliesAtMost)
@@ -39,7 +41,8 @@ struct CrewMirror: Sendable {
         let sandbox = try await Sandbox.start(
             world: SandboxWorld(configuration: configuration), rateLimits: .unlimited, now: now)
         let relay = try HostRelay(
-            on: "127.1.\(number / 250).\(number % 250 + 1)", to: sandbox.port, replacing: SamplePeople.host,
+            on: "127.1.\(number / 250).\(number % 250 + 1)", to: sandbox.port,
+            replacing: SamplePeople.host,
             with: host(number), cut: cut)
         return CrewMirror(name: name(number), sandbox: sandbox, relay: relay, isAgreed: isAgreed)
     }
@@ -89,7 +92,8 @@ struct CrewMirror: Sendable {
 
     /// Lets the bot's token be refused from now on.
     func refuseLogin() {
-        sandbox.faults.failNext(.error(status: 401, message: "The access token is invalid"), count: .max)
+        sandbox.faults.failNext(
+            .error(status: 401, message: "The access token is invalid"), count: .max)
     }
 
     func stop() async {

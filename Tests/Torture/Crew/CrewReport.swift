@@ -12,10 +12,11 @@ struct CrewReport: Sendable {
     var counts = 0
     /// How often mirrors were taken from workers that had not released them.
     var takeovers = 0
-    /// The longest time for which some mirror had no worker although one was there, in seconds, by the length of leases.
+    /// The longest time for which some mirror had no worker although one was there, in seconds, by
+    /// the length of leases.
     var longestOrphanage: [Double: Double] = [:]
-    /// The longest time for which nobody looked at some mirror although an able worker was there, in seconds, by the
-    /// length of leases.
+    /// The longest time for which nobody looked at some mirror although an able worker was there,
+    /// in seconds, by the length of leases.
     var longestUnseen: [Double: Double] = [:]
     /// What the workers did that cannot do their share.
     var unable = CrewAudit.UnableFigures()
@@ -40,19 +41,26 @@ struct CrewReport: Sendable {
     /// A run in which hardly anything happened cannot have found anything.
     mutating func complainOfEmptiness() {
         if TortureReport.isTooLittle(delivered: audit.delivered, kills: kills) {
-            complaints.append("only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little")
+            complaints.append(
+                "only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little"
+            )
         }
         if 10 * audit.unhindered < kills {
             complaints.append(
-                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost")
+                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost"
+            )
         }
         if takeovers == 0 { complaints.append("no mirror was taken from a worker that died") }
-        if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
+        if audit.pending > 0 {
+            complaints.append("\(audit.pending) actions were still open in the end")
+        }
         guard kills >= Self.enoughForAll else { return }
         complainOfUnableWorkers()
         guard settings.only.isEmpty, settings.oldProgram == nil else { return }
         for kind in CrewEvent.Kind.allCases where kind != .refuseLogin || settings.mode == .all {
-            if events[kind.rawValue] == nil { complaints.append("there was no \(kind.rawValue) in \(kills) kills") }
+            if events[kind.rawValue] == nil {
+                complaints.append("there was no \(kind.rawValue) in \(kills) kills")
+            }
         }
     }
 
@@ -63,7 +71,8 @@ struct CrewReport: Sendable {
         for disability in settings.disabilities {
             let lives = unable.lives[disability, default: 0]
             guard lives < Self.unableLivesAtLeast else { continue }
-            complaints.append("there were \(lives) workers with \(disability.rawValue): that shows too little")
+            complaints.append(
+                "there were \(lives) workers with \(disability.rawValue): that shows too little")
         }
         if settings.disabilities.contains(.noNetwork), unable.holds == 0 {
             complaints.append("no worker without network took a mirror: that shows nothing")
@@ -113,10 +122,12 @@ struct CrewReport: Sendable {
         var longestOutage: Double
         /// In seconds: with short leases, and with those in earnest.
         var longestUnowned, longestUnownedInEarnest, leastShare, mostShare: Double?
-        /// The same for mirrors at which nobody looked, and for mirrors that a worker without network held.
+        /// The same for mirrors at which nobody looked, and for mirrors that a worker without
+        /// network held.
         var longestUnseen, longestUnseenInEarnest, longestUnableHold: Double?
         var wrongKeys, noNetworks, unableHolds: Int
-        var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions, unreached: Int
+        var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions,
+            unreached: Int
         var duplicates, lost, unheard, unexplained, overwritten, complaints: Int
         var events: [String: Int]
 
@@ -130,7 +141,8 @@ struct CrewReport: Sendable {
             starvedSeconds = Self.rounded(report.starvedSeconds)
             longestOutage = Self.rounded(report.longestOutage)
             longestUnowned = report.longestOrphanage[settings.leaseSeconds].map(Self.rounded)
-            longestUnownedInEarnest = report.longestOrphanage[CrewSettings.usualLease].map(Self.rounded)
+            longestUnownedInEarnest = report.longestOrphanage[CrewSettings.usualLease].map(
+                Self.rounded)
             longestUnseen = report.longestUnseen[settings.leaseSeconds].map(Self.rounded)
             longestUnseenInEarnest = report.longestUnseen[CrewSettings.usualLease].map(Self.rounded)
             longestUnableHold = report.unable.longestHold.map(Self.rounded)

@@ -4,7 +4,8 @@ import Outbox
 import Sandbox
 import TestSupport
 
-/// A run of the crash harness for a crew: workers that share many mirrors, until enough of them were killed.
+/// A run of the crash harness for a crew: workers that share many mirrors, until enough of them
+/// were killed.
 struct CrewRun: Sendable {
     let settings: CrewSettings
     /// Told how far it has come, for people who wait.
@@ -81,12 +82,14 @@ struct CrewRun: Sendable {
             }
             guard crew.kills >= told + Self.progressEvery else { continue }
             told = crew.kills
-            say("\(told) of \(settings.kills) kills; the mirrors' clock shows \(stage.clock.now.formatted(.iso8601))")
+            say(
+                "\(told) of \(settings.kills) kills; the mirrors' clock shows \(stage.clock.now.formatted(.iso8601))"
+            )
         }
     }
 
-    /// Lets workers die one at a time, each so long before the next that all its mirrors are taken meanwhile; slots move
-    /// under those that live on.
+    /// Lets workers die one at a time, each so long before the next that all its mirrors are taken
+    /// meanwhile; slots move under those that live on.
     private func killInEarnest(_ crew: Crew) async throws {
         var generator = SampleGenerator(seed: settings.seed ^ 0x6561_726E)
         try await crew.pass(seconds: Self.beginning)
@@ -94,19 +97,25 @@ struct CrewRun: Sendable {
             for kind in [CrewEvent.Kind.kill, .moveSlots] {
                 try await crew.happen(
                     CrewEvent(
-                        kind: kind, after: 1 + generator.uniform(), place: generator.number(below: 1_000_000), share: 0)
+                        kind: kind, after: 1 + generator.uniform(),
+                        place: generator.number(below: 1_000_000), share: 0)
                 )
             }
             try await crew.pass(seconds: CrewSettings.usualLease + 2 * CrewSettings.grace)
         }
     }
 
-    /// Whether so little has been delivered so far that only a quiet time makes the kills say something.
+    /// Whether so little has been delivered so far that only a quiet time makes the kills say
+    /// something.
     private func isBehind(_ crew: Crew, _ stage: CrewStage) async -> Bool {
         var delivered = 0
         for mirror in stage.mirrors where mirror.isAgreed {
-            delivered += await mirror.sandbox.ledger.writes.count { $0.effect == .created && $0.isAnswered }
-            if !TortureReport.isTooLittle(delivered: delivered, kills: crew.kills + Self.margin) { return false }
+            delivered += await mirror.sandbox.ledger.writes.count {
+                $0.effect == .created && $0.isAnswered
+            }
+            if !TortureReport.isTooLittle(delivered: delivered, kills: crew.kills + Self.margin) {
+                return false
+            }
         }
         return true
     }
@@ -122,8 +131,10 @@ struct CrewRun: Sendable {
         let audit = CrewAudit(
             history: history, phases: crew.phases, lives: crew.lives,
             unableLives: crew.unable.lives, losses: crew.losses.sorted(),
-            outages: await crew.databaseOutages, starvation: starvation.map { stage.systemInterval($0.interval) },
-            looks: Dictionary(uniqueKeysWithValues: stage.mirrors.map { ($0.name, $0.relay.looks) }),
+            outages: await crew.databaseOutages,
+            starvation: starvation.map { stage.systemInterval($0.interval) },
+            looks: Dictionary(
+                uniqueKeysWithValues: stage.mirrors.map { ($0.name, $0.relay.looks) }),
             excused: Set(crew.refused.keys), lookPeriod: stage.lookPeriod)
         report.complaints += await crew.complaints + crew.findings + crew.unable.findings
         report.complaints += audit.findings
@@ -133,7 +144,9 @@ struct CrewRun: Sendable {
         report.longestUnseen = audit.longestUnseen
         report.longestOutage = audit.outages.map(\.duration).max() ?? 0
         let compared = try await end.compareCounts()
-        (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)
+        (report.counts, report.complaints) = (
+            compared.counts, report.complaints + compared.complaints
+        )
         report.audit = try await end.compareLedgers(history, silence: audit.silence)
         (report.kills, report.events) = (crew.kills, crew.counts)
         report.starvedSeconds = starvation.reduce(0) { $0 + $1.interval.duration } / settings.factor

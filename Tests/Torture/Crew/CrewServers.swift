@@ -2,10 +2,12 @@ import Foundation
 import Storage
 import TestSupport
 
-/// What a crew of workers stores in: a formation of Postgres behind two poolers, and a Redis Cluster.
+/// What a crew of workers stores in: a formation of Postgres behind two poolers, and a Redis
+/// Cluster.
 ///
-/// Both poolers follow the server that takes changes, as the poolers of an operator do: a pooler in front of each server
-/// would take connections for a server that is gone, and let them wait. The workers know both.
+/// Both poolers follow the server that takes changes, as the poolers of an operator do: a pooler in
+/// front of each server would take connections for a server that is gone, and let them wait. The
+/// workers know both.
 final class CrewServers: Sendable {
     /// The database of all mirrors.
     static let database = "mirrors"
@@ -33,7 +35,8 @@ final class CrewServers: Sendable {
             var poolers: [FollowingPooler] = []
             for _ in 0..<2 {
                 poolers.append(
-                    try await FollowingPooler.start(database: database, server: node.port, sessions: sessions))
+                    try await FollowingPooler.start(
+                        database: database, server: node.port, sessions: sessions))
             }
             return CrewServers(formation, poolers, try await counts, node.port)
         } catch {
@@ -43,13 +46,16 @@ final class CrewServers: Sendable {
     }
 
     private init(
-        _ formation: PostgresFormation, _ poolers: [FollowingPooler], _ cluster: RedisCluster, _ port: UInt16
+        _ formation: PostgresFormation, _ poolers: [FollowingPooler], _ cluster: RedisCluster,
+        _ port: UInt16
     ) {
         (self.formation, self.poolers, self.cluster) = (formation, poolers, cluster)
         following = Task {
             var known = port
             while await Pause.wait(seconds: Self.glance) {
-                guard let node = try? await formation.writableNode(), node.port != known else { continue }
+                guard let node = try? await formation.writableNode(), node.port != known else {
+                    continue
+                }
                 var areThere = true
                 for pooler in poolers {
                     do { try await pooler.follow(node.port) } catch { areThere = false }
@@ -79,12 +85,15 @@ final class CrewServers: Sendable {
 
     /// Runs a statement on the database of the mirrors, outside the code under test.
     @discardableResult
-    func run(_ sql: String) async throws -> String { try await formation.run(sql, database: Self.database) }
+    func run(_ sql: String) async throws -> String {
+        try await formation.run(sql, database: Self.database)
+    }
 
     /// Opens the database and closes it afterwards.
     ///
     /// - Throws: The store's error, and what `body` throws.
-    func withStorage<Value>(_ body: (any StorageEngine) async throws -> Value) async throws -> Value {
+    func withStorage<Value>(_ body: (any StorageEngine) async throws -> Value) async throws -> Value
+    {
         try await Storage.open(.postgres(url: databaseURL)).closing(after: body)
     }
 
@@ -108,7 +117,8 @@ final class CrewServers: Sendable {
         for attempt in 1... {
             // The poolers keep connections, and a database with any cannot be copied.
             try await formation.run(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(original)'")
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(original)'"
+            )
             do {
                 try await formation.run("CREATE DATABASE \(copy) TEMPLATE \(original)")
                 return
@@ -120,8 +130,8 @@ final class CrewServers: Sendable {
 
     // MARK: What is noted of leases
 
-    /// Lets the database note every change of a lease and every beat of a worker from now on, with the name of the
-    /// session that made it.
+    /// Lets the database note every change of a lease and every beat of a worker from now on, with
+    /// the name of the session that made it.
     func noteLeases() async throws {
         try await run(
             """
@@ -155,7 +165,8 @@ final class CrewServers: Sendable {
     /// What was noted of leases and workers so far.
     func leaseEntries() async throws -> [LeaseEntry] {
         let rows = try await withStorage { storage in
-            try await storage.query("SELECT at_ms, before, after, process FROM torture.leases ORDER BY number")
+            try await storage.query(
+                "SELECT at_ms, before, after, process FROM torture.leases ORDER BY number")
         }
         let decoder = JSONDecoder()
         func decoded(_ text: String?) throws -> LeaseEntry.Row? {
@@ -176,7 +187,8 @@ final class CrewServers: Sendable {
 
     /// Writes again and again, the way the workers do, until it is cancelled.
     ///
-    /// - Returns: The stretches of more than a second in which no write was committed, in the order of time.
+    /// - Returns: The stretches of more than a second in which no write was committed, in the order
+    ///   of time.
     func stretchesWithoutWrites() async -> [DateInterval] {
         var (stretches, last) = ([DateInterval](), Date())
         func noteStretch() {
@@ -195,7 +207,8 @@ final class CrewServers: Sendable {
         return stretches
     }
 
-    /// Lets a master of the cluster die and its replica be elected, and brings the master back as its replica.
+    /// Lets a master of the cluster die and its replica be elected, and brings the master back as
+    /// its replica.
     func killMaster(of slot: Int) async throws {
         let master = try await cluster.master(of: slot)
         await master.kill()

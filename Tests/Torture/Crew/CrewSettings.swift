@@ -35,7 +35,8 @@ struct CrewSettings: Sendable {
     var mentionsPerDay = 60.0
     /// How many times as fast the clocks of the networks and the workers run.
     var factor = 12.0
-    /// For how many real seconds a worker must not beat before another one takes its mirrors, in most of the run.
+    /// For how many real seconds a worker must not beat before another one takes its mirrors, in
+    /// most of the run.
     var leaseSeconds = 5.0
     /// What alone happens besides kills; empty for everything.
     var only: Set<CrewEvent.Kind> = []
@@ -46,8 +47,8 @@ struct CrewSettings: Sendable {
 
     /// The unable workers of the run.
     ///
-    /// A process of one mirror keeps it, able or not, and its logins are in its environment; an older program may know
-    /// no such rule.
+    /// A process of one mirror keeps it, able or not, and its logins are in its environment; an
+    /// older program may know no such rule.
     var disabilities: [CrewDisability] {
         guard hasUnableWorkers, mode == .all, oldProgram == nil, only.isEmpty else { return [] }
         return CrewDisability.allCases

@@ -7,15 +7,17 @@ import Sandbox
 import Storage
 import TestSupport
 
-/// The end of a run: workers that nothing disturbs, and the comparison of what everybody says about each mirror.
+/// The end of a run: workers that nothing disturbs, and the comparison of what everybody says about
+/// each mirror.
 struct CrewSettlement {
     let stage: CrewStage
     let crew: Crew
 
-    /// How long the last workers work at least, so that they see everything that happened, in minutes of the clock.
+    /// How long the last workers work at least, so that they see everything that happened, in
+    /// minutes of the clock.
     private static let leastMinutes = 20.0
-    /// After how many minutes of the clock something is wrong if there is still something to do; those in which the
-    /// machine lets somebody wait do not count.
+    /// After how many minutes of the clock something is wrong if there is still something to do;
+    /// those in which the machine lets somebody wait do not count.
     private static let mostMinutes = 300.0
     /// How many mirrors are asked at a time.
     private static let width = 4
@@ -26,10 +28,12 @@ struct CrewSettlement {
     func settle() async throws -> [String] {
         let start = stage.clock.now
         var open = 0
-        // The least that was left of each mirror, and when it became so little: with so many, somebody is always being
-        // answered.
+        // The least that was left of each mirror, and when it became so little: with so many,
+        // somebody is always being answered.
         var least: [String: (mentions: Int, since: Date)] = [:]
-        while stage.clock.now < start + Self.mostMinutes * 60 + stage.timeline.starvation(since: start) {
+        while stage.clock.now < start + Self.mostMinutes * 60
+            + stage.timeline.starvation(since: start)
+        {
             try await crew.pass(seconds: 3)
             let unheard: [String: Int]
             (open, unheard) = try await unsettled()
@@ -43,8 +47,8 @@ struct CrewSettlement {
         return ["\(open) actions are not settled in the end"]
     }
 
-    /// The actions about which a worker would have done something long ago, and how many mentions of each mirror have no
-    /// row, as some never will.
+    /// The actions about which a worker would have done something long ago, and how many mentions
+    /// of each mirror have no row, as some never will.
     private func unsettled() async throws -> (actions: Int, mentions: [String: Int]) {
         let now = stage.clock.now
         let late = (now - 60).milliseconds
@@ -85,7 +89,8 @@ struct CrewSettlement {
             let found = try await stored.read(from: try await cluster.master(of: stored.slot))
             try await stored.delete(on: try await cluster.master(of: stored.slot))
             // Whoever finds no counts makes them anew.
-            let unseen = Example(id: PostID(network: .mastodon, value: "unseen"), author: nil, text: "unseen")
+            let unseen = Example(
+                id: PostID(network: .mastodon, value: "unseen"), author: nil, text: "unseen")
             _ = try await stage.withMirror(mirror) { try await $0.favorites().classify([unseen]) }
             let expected = try await stored.read(from: try await cluster.master(of: stored.slot))
             counts += found.count
@@ -93,7 +98,8 @@ struct CrewSettlement {
             guard !found.isEmpty, found != expected else { continue }
             let wrong = Set(found).symmetricDifference(expected).sorted().prefix(6)
             complaints.append(
-                "\(mirror.name): the counts in Redis are not what the examples say: " + wrong.joined(separator: "; "))
+                "\(mirror.name): the counts in Redis are not what the examples say: "
+                    + wrong.joined(separator: "; "))
         }
         return (counts, complaints)
     }
@@ -114,7 +120,8 @@ struct CrewSettlement {
                 sum.add(try await report(ofUnagreed: mirror))
                 continue
             }
-            let input = try await ledgers(of: mirror, feeds[mirror.name] ?? [], history, silence, end)
+            let input = try await ledgers(
+                of: mirror, feeds[mirror.name] ?? [], history, silence, end)
             var report = audit(input)
             if !report.findings.isEmpty {
                 _ = try stage.folder.write(Transcript(input).text, to: "ledgers-\(mirror.name).txt")
@@ -122,24 +129,30 @@ struct CrewSettlement {
             report.findings = report.findings.map { "\(mirror.name): \($0)" }
             // Its actions wait, as it does, until a person has helped it.
             if crew.refused[mirror.name] != nil { report.pending = 0 }
-            if report.pending > 0 { report.findings.append("\(mirror.name): \(report.pending) actions are open") }
+            if report.pending > 0 {
+                report.findings.append("\(mirror.name): \(report.pending) actions are open")
+            }
             sum.add(report)
         }
         return sum
     }
 
-    /// What a mirror said though nobody agreed to it; or that it had nothing to say, and shows nothing.
+    /// What a mirror said though nobody agreed to it; or that it had nothing to say, and shows
+    /// nothing.
     private func report(ofUnagreed mirror: CrewMirror) async throws -> AuditReport {
         var report = AuditReport()
         report.unexplained = await mirror.sandbox.ledger.writes.count { $0.effect == .created }
         if report.unexplained > 0 {
-            report.findings.append("\(mirror.name): \(report.unexplained) things were said though nobody agreed")
+            report.findings.append(
+                "\(mirror.name): \(report.unexplained) things were said though nobody agreed")
         }
         let rows = try await stage.servers.withStorage { storage in
-            try await storage.query("SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror.name)")
+            try await storage.query(
+                "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror.name)")
         }
         if try rows[0].int("number") == 0 {
-            report.findings.append("\(mirror.name): it planned nothing, so that nothing shows that it is silent")
+            report.findings.append(
+                "\(mirror.name): it planned nothing, so that nothing shows that it is silent")
         }
         return report
     }
@@ -149,8 +162,12 @@ struct CrewSettlement {
         try await withThrowingTaskGroup(of: (String, [Hearing.Feed]).self) { group in
             var feeds: [String: [Hearing.Feed]] = [:]
             for (place, mirror) in stage.mirrors.enumerated() {
-                if place >= width, let (name, found) = try await group.next() { feeds[name] = found }
-                group.addTask { (mirror.name, try Hearing.feeds(in: try await stage.status(of: mirror))) }
+                if place >= width, let (name, found) = try await group.next() {
+                    feeds[name] = found
+                }
+                group.addTask {
+                    (mirror.name, try Hearing.feeds(in: try await stage.status(of: mirror)))
+                }
             }
             for try await (name, found) in group { feeds[name] = found }
             return feeds
@@ -158,14 +175,18 @@ struct CrewSettlement {
     }
 
     private func ledgers(
-        of mirror: CrewMirror, _ feeds: [Hearing.Feed], _ history: LeaseHistory, _ silence: Double, _ end: Date
+        of mirror: CrewMirror, _ feeds: [Hearing.Feed], _ history: LeaseHistory, _ silence: Double,
+        _ end: Date
     ) async throws -> AuditInput {
         var rules = AuditRules(.mastodon)
-        (rules.repliesPerPerson, rules.repliesPerThread) = (Stage.repliesAtMost, Stage.repliesAtMost)
+        (rules.repliesPerPerson, rules.repliesPerThread) = (
+            Stage.repliesAtMost, Stage.repliesAtMost
+        )
         let ledger = await mirror.sandbox.ledger
         var input = try await stage.servers.withStorage { storage in
             try await AuditInput.read(
-                mirror.name, in: storage, since: Stage.origin, zone: Stage.zone, feeds: feeds, rules: rules,
+                mirror.name, in: storage, since: Stage.origin, zone: Stage.zone, feeds: feeds,
+                rules: rules,
                 ledger: ledger, now: stage.instant(at: end), patience: stage.patience)
         }
         input.kills = crew.kills
@@ -177,12 +198,15 @@ struct CrewSettlement {
         let alone = CrewAudit.gaps(in: owned, within: whole).map { gap in
             Disturbance(
                 cause: .noWorker,
-                interval: DateInterval(start: stage.instant(at: gap.start), end: stage.instant(at: gap.end)))
+                interval: DateInterval(
+                    start: stage.instant(at: gap.start), end: stage.instant(at: gap.end)))
         }
         input.disturbances = stage.timeline.disturbances + alone
         if let since = crew.refused[mirror.name] {
             input.disturbances.append(
-                Disturbance(cause: .faults, interval: DateInterval(start: since, end: max(since, input.now))))
+                Disturbance(
+                    cause: .faults, interval: DateInterval(start: since, end: max(since, input.now))
+                ))
         }
         return input
     }
@@ -197,7 +221,8 @@ extension AuditReport {
 
     private static var figures: [WritableKeyPath<AuditReport, Int>] {
         [
-            \.actions, \.delivered, \.unconfirmed, \.expired, \.skipped, \.pending, \.unhindered, \.mentions,
+            \.actions, \.delivered, \.unconfirmed, \.expired, \.skipped, \.pending, \.unhindered,
+            \.mentions,
             \.unreached, \.duplicates, \.lost, \.unheard, \.unexplained, \.overwritten,
         ]
     }

@@ -6,7 +6,8 @@ import Sandbox
 import Storage
 import TestSupport
 
-/// Everything around a crew of workers: the networks, the stores, the clock, and mirrors that have learned their past.
+/// Everything around a crew of workers: the networks, the stores, the clock, and mirrors that have
+/// learned their past.
 final class CrewStage: Sendable {
     /// The mirror that learns the past, which is copied for all.
     private static let teacher = "teacher"
@@ -31,10 +32,13 @@ final class CrewStage: Sendable {
     let started: Date
     private let environment: [String: String]
 
-    /// Starts the servers and networks, and gives every mirror its past, its settings and its logins.
+    /// Starts the servers and networks, and gives every mirror its past, its settings and its
+    /// logins.
     ///
     /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
-    static func set(_ settings: CrewSettings, say: @Sendable (String) -> Void) async throws -> CrewStage {
+    static func set(_ settings: CrewSettings, say: @Sendable (String) -> Void) async throws
+        -> CrewStage
+    {
         let folder = try RunFolder()
         do {
             let servers = try await prepare(settings, folder, say: say)
@@ -45,7 +49,8 @@ final class CrewStage: Sendable {
         }
     }
 
-    /// Starts the servers, and has the first program make the tables and learn the past of one mirror.
+    /// Starts the servers, and has the first program make the tables and learn the past of one
+    /// mirror.
     ///
     /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
     static func prepare(
@@ -55,7 +60,8 @@ final class CrewStage: Sendable {
         let servers = try await CrewServers.start()
         do {
             say("learning, and giving \(settings.mirrors) mirrors the same past …")
-            try await learn(settings, folder, basics(folder, settings).merging(servers.variables) { $1 })
+            try await learn(
+                settings, folder, basics(folder, settings).merging(servers.variables) { $1 })
             return servers
         } catch {
             await servers.stop()
@@ -63,17 +69,20 @@ final class CrewStage: Sendable {
         }
     }
 
-    /// Gives mirrors of these numbers the past that was learned, and their networks, settings and logins.
+    /// Gives mirrors of these numbers the past that was learned, and their networks, settings and
+    /// logins.
     ///
     /// - Parameter servers: As ``prepare(_:_:say:)`` made them.
     /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
     static func set(
-        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, numbers: ClosedRange<Int>
+        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers,
+        numbers: ClosedRange<Int>
     ) async throws -> CrewStage {
         let environment = basics(folder, settings).merging(servers.variables) { $1 }
         try await servers.run(copying(numbers))
         let started = Date(milliseconds: Date().milliseconds)
-        let clock = AcceleratedClock(origin: Stage.origin, started: started, factor: settings.factor)
+        let clock = AcceleratedClock(
+            origin: Stage.origin, started: started, factor: settings.factor)
         let seconds = Double(settings.kills) * secondsPerKill + secondsBesides
         var mirrors: [CrewMirror] = []
         let past = Self.past.posts()
@@ -82,7 +91,8 @@ final class CrewStage: Sendable {
             mirrors.append(
                 try await CrewMirror.open(
                     number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
-                    cut: cut, isAgreed: number != settings.unagreed(of: numbers), now: { clock.now }))
+                    cut: cut, isAgreed: number != settings.unagreed(of: numbers), now: { clock.now }
+                ))
         }
         let stage = CrewStage(
             settings, folder, servers, mirrors, numbers, cut, clock, started, environment)
@@ -92,11 +102,14 @@ final class CrewStage: Sendable {
     }
 
     private init(
-        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, _ mirrors: [CrewMirror],
+        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers,
+        _ mirrors: [CrewMirror],
         _ numbers: ClosedRange<Int>, _ cut: NetworkCut, _ clock: AcceleratedClock, _ started: Date,
         _ environment: [String: String]
     ) {
-        (self.settings, self.folder, self.servers, self.mirrors) = (settings, folder, servers, mirrors)
+        (self.settings, self.folder, self.servers, self.mirrors) = (
+            settings, folder, servers, mirrors
+        )
         (self.clock, self.started, self.environment) = (clock, started, environment)
         self.numbers = numbers
         self.cut = cut
@@ -107,7 +120,9 @@ final class CrewStage: Sendable {
     }
 
     /// What the networks' clock shows at an instant of the system's.
-    func instant(at date: Date) -> Date { Stage.origin + date.timeIntervalSince(started) * settings.factor }
+    func instant(at date: Date) -> Date {
+        Stage.origin + date.timeIntervalSince(started) * settings.factor
+    }
 
     /// A stretch of the networks' clock by the system's.
     func systemInterval(_ stretch: DateInterval) -> DateInterval {
@@ -116,7 +131,8 @@ final class CrewStage: Sendable {
             duration: stretch.duration / settings.factor)
     }
 
-    /// What a worker of many mirrors needs for one thing when nothing disturbs it, in seconds of the networks' clock.
+    /// What a worker of many mirrors needs for one thing when nothing disturbs it, in seconds of
+    /// the networks' clock.
     var patience: TimeInterval { 60 + 4 * settings.factor }
 
     // MARK: Processes
@@ -135,7 +151,9 @@ final class CrewStage: Sendable {
         switch settings.mode {
         case .all: [CrewLaunch(words: ["run", "--all"])]
         case .single:
-            mirrors.map { CrewLaunch(mirror: $0.name, words: ["run"], variables: variables(of: $0)) }
+            mirrors.map {
+                CrewLaunch(mirror: $0.name, words: ["run"], variables: variables(of: $0))
+            }
         }
     }
 
@@ -153,7 +171,8 @@ final class CrewStage: Sendable {
     ) throws -> WorkerProcess {
         var rehearsal = self.rehearsal
         (rehearsal.leaseSeconds, rehearsal.fault) = (leaseSeconds, fault)
-        // libpq names the sessions of the process by it, so that the database knows who changed a lease.
+        // libpq names the sessions of the process by it, so that the database knows who changed a
+        // lease.
         let own = launch.variables.merging(["PGAPPNAME": name]) { $1 }
         return try WorkerProcess(
             name: name, words: [program] + launch.words,
@@ -182,7 +201,8 @@ final class CrewStage: Sendable {
             logPath: folder.log("status-\(mirror.name)"))
         let state = await process.wait(seconds: 120, until: \.hasEnded)
         guard state == .exited(0) else {
-            throw TestSupportError("could not ask for the status of \(mirror.name): \(process.output.suffix(2_000))")
+            throw TestSupportError(
+                "could not ask for the status of \(mirror.name): \(process.output.suffix(2_000))")
         }
         return process.output
     }
@@ -192,7 +212,9 @@ final class CrewStage: Sendable {
     }
 
     private func variables(of mirror: CrewMirror) -> [String: String] {
-        SandboxRole.allCases.reduce(into: Self.mirrorSettings.merging(["MIRROR": mirror.name]) { $1 }) {
+        SandboxRole.allCases.reduce(
+            into: Self.mirrorSettings.merging(["MIRROR": mirror.name]) { $1 }
+        ) {
             $0.merge(mirror.login(of: $1)) { $1 }
         }
     }
@@ -200,9 +222,12 @@ final class CrewStage: Sendable {
     /// A mirror's data, opened in this process.
     ///
     /// - Throws: The store's error.
-    func withMirror<Value>(_ mirror: CrewMirror, _ body: (HumanMirror) async throws -> Value) async throws -> Value {
+    func withMirror<Value>(_ mirror: CrewMirror, _ body: (HumanMirror) async throws -> Value)
+        async throws -> Value
+    {
         let variables = environment.merging(variables(of: mirror)) { $1 }
-        return try await HumanMirror.open(try Stage.configuration(variables), making: .nothing).closing(after: body)
+        return try await HumanMirror.open(try Stage.configuration(variables), making: .nothing)
+            .closing(after: body)
     }
 
     /// Ends everything but the servers.
@@ -224,8 +249,10 @@ final class CrewStage: Sendable {
 
     /// Set for each mirror.
     private static let mirrorSettings = [
-        "TIME_ZONE": Stage.zone.identifier, "POLL_SECONDS": "60", "MAX_PER_DAY": "100", "FAVORITES_PER_DAY": "100",
-        "REPLIES_PER_PERSON": "\(Stage.repliesAtMost)", "REPLIES_PER_THREAD": "\(Stage.repliesAtMost)",
+        "TIME_ZONE": Stage.zone.identifier, "POLL_SECONDS": "60", "MAX_PER_DAY": "100",
+        "FAVORITES_PER_DAY": "100",
+        "REPLIES_PER_PERSON": "\(Stage.repliesAtMost)",
+        "REPLIES_PER_THREAD": "\(Stage.repliesAtMost)",
         "FAVORITE_RATE_THRESHOLD": "1",
         // No post of the sandbox's human is for few.
         "TRUST_HUMAN_SERVER": "yes",
@@ -257,10 +284,14 @@ final class CrewStage: Sendable {
         let posts = try folder.write(past.postLines(), to: "posts.jsonl")
         let examples = try folder.write(past.exampleLines(), to: "examples.jsonl")
         let commands = [
-            ["migrate"], ["train", "scheduler", "--from", posts], ["train", "classifier", "--from", examples],
+            ["migrate"], ["train", "scheduler", "--from", posts],
+            ["train", "classifier", "--from", examples],
         ]
         let rehearsal = Rehearsal.Settings(origin: Stage.origin - 3_600, started: Date(), factor: 1)
-        let own = ["MIRROR": teacher, "TIME_ZONE": Stage.zone.identifier, "NETWORK": NetworkName.mastodon.rawValue]
+        let own = [
+            "MIRROR": teacher, "TIME_ZONE": Stage.zone.identifier,
+            "NETWORK": NetworkName.mastodon.rawValue,
+        ]
         for command in commands {
             try await run(
                 command, program: settings.firstProgram, folder,
@@ -290,13 +321,16 @@ final class CrewStage: Sendable {
         _ command: [String], program: String, _ folder: RunFolder, _ environment: [String: String]
     ) async throws {
         let process = try WorkerProcess(
-            name: command[0], words: [program] + command, environment: environment, logPath: folder.log("learning"))
+            name: command[0], words: [program] + command, environment: environment,
+            logPath: folder.log("learning"))
         guard await process.wait(seconds: 300, until: \.hasEnded) == .exited(0) else {
-            throw TestSupportError("could not \(command.joined(separator: " ")): \(process.output.suffix(4_000))")
+            throw TestSupportError(
+                "could not \(command.joined(separator: " ")): \(process.output.suffix(4_000))")
         }
     }
 
-    /// The statements that give mirrors of these numbers all rows of the teacher, with the host of each, and remove the teacher.
+    /// The statements that give mirrors of these numbers all rows of the teacher, with the host of
+    /// each, and remove the teacher.
     ///
     /// They know no table: every table with a column `mirror` is copied.
     private static func copying(_ numbers: ClosedRange<Int>) -> String {
@@ -327,7 +361,8 @@ final class CrewStage: Sendable {
             """
     }
 
-    /// Gives the rows of every mirror the host again by which its sandbox calls itself, so that they can be compared.
+    /// Gives the rows of every mirror the host again by which its sandbox calls itself, so that
+    /// they can be compared.
     func takeBackHosts() async throws {
         let names = numbers.map { "('\(CrewMirror.name($0))', '\(CrewMirror.host($0))')" }
         try await servers.run(

@@ -7,9 +7,11 @@ import TestSupport
 /// How one upgrade happens: when the database is migrated, and how the workers are replaced.
 struct CrewUpgrade: Equatable, Sendable {
     enum Order: String, CaseIterable, Codable, Sendable {
-        /// The database is migrated while the old workers run; then all of them end, and the new ones start.
+        /// The database is migrated while the old workers run; then all of them end, and the new
+        /// ones start.
         case together
-        /// The database is migrated while the old workers run; new ones start, and the old end one after the other.
+        /// The database is migrated while the old workers run; new ones start, and the old end one
+        /// after the other.
         case rolling
         /// The old workers end first.
         case ended
@@ -49,7 +51,8 @@ struct CrewUpgrade: Equatable, Sendable {
     }
 }
 
-/// A run of upgrades under load: each with mirrors of its own, and with a database that an older program has made.
+/// A run of upgrades under load: each with mirrors of its own, and with a database that an older
+/// program has made.
 struct UpgradeRun: Sendable {
     let settings: CrewSettings
     /// Told of each upgrade, for people who wait.
@@ -111,7 +114,9 @@ struct UpgradeRun: Sendable {
         }
     }
 
-    private func upgrade(_ plan: CrewUpgrade, _ crew: Crew, _ stage: CrewStage) async throws -> CrewReport {
+    private func upgrade(_ plan: CrewUpgrade, _ crew: Crew, _ stage: CrewStage) async throws
+        -> CrewReport
+    {
         var report = CrewReport(settings)
         let start = ContinuousClock.now
         try await crew.begin(settings.workers, leaseSeconds: settings.leaseSeconds)
@@ -132,13 +137,17 @@ struct UpgradeRun: Sendable {
         return report
     }
 
-    /// Waits until every mirror works: only those go on after the upgrade without a word of their human's.
+    /// Waits until every mirror works: only those go on after the upgrade without a word of their
+    /// human's.
     private func waitForWork(_ crew: Crew, _ stage: CrewStage) async throws {
         let end = Date() + Self.patience
         while Date() < end {
             try await crew.pass(seconds: 1)
-            let begun = try await stage.servers.run("SELECT COUNT(*) FROM mirrors WHERE activated_ms IS NOT NULL")
-            if begun.trimmingCharacters(in: .whitespacesAndNewlines) == "\(stage.mirrors.count)" { return }
+            let begun = try await stage.servers.run(
+                "SELECT COUNT(*) FROM mirrors WHERE activated_ms IS NOT NULL")
+            if begun.trimmingCharacters(in: .whitespacesAndNewlines) == "\(stage.mirrors.count)" {
+                return
+            }
         }
         throw TestSupportError("not every mirror began to work: \(crew.lastWords)")
     }

@@ -19,7 +19,9 @@ final class CrewProcess {
     var isAsked = false
 
     init(_ launch: CrewLaunch, _ process: WorkerProcess, of program: String, hasFault: Bool) {
-        (self.launch, self.process, self.program, self.hasFault) = (launch, process, program, hasFault)
+        (self.launch, self.process, self.program, self.hasFault) = (
+            launch, process, program, hasFault
+        )
     }
 
     var isHeld: Bool { stopped != nil }
@@ -48,7 +50,8 @@ final class CrewProcess {
         let end = max(started, ended ?? Date())
         let held = stopped.map { [DateInterval(start: $0, end: max($0, end))] } ?? []
         return CrewAudit.Life(
-            mirror: launch.mirror, interval: DateInterval(start: started, end: end), pauses: pauses + held,
+            mirror: launch.mirror, interval: DateInterval(start: started, end: end),
+            pauses: pauses + held,
             process: process.name)
     }
 }

@@ -3,14 +3,16 @@ import TestSupport
 
 /// A loopback address behind which the server of a sandbox has another host name.
 ///
-/// Every sandbox calls its server and its bot by the same names, and a database holds a bot once. The relay gives each
-/// sandbox a host of its own: what travels has one name replaced by another of the same length, so that no length that
-/// was announced changes. It also notes when the bot's mentions are asked for, and refuses a process without network.
+/// Every sandbox calls its server and its bot by the same names, and a database holds a bot once.
+/// The relay gives each sandbox a host of its own: what travels has one name replaced by another of
+/// the same length, so that no length that was announced changes. It also notes when the bot's
+/// mentions are asked for, and refuses a process without network.
 ///
-/// One thread serves all its connections and waits for nobody: a worker that is held and reads nothing keeps no other
-/// waiting.
+/// One thread serves all its connections and waits for nobody: a worker that is held and reads
+/// nothing keeps no other waiting.
 final class HostRelay: @unchecked Sendable {
-    // Unchecked because `asked` is only touched under `lock`, and everything else but `listener` by the one thread.
+    // Unchecked because `asked` is only touched under `lock`, and everything else but `listener` by
+    // the one thread.
 
     /// `http://`, the address and the port.
     let url: String
@@ -65,7 +67,9 @@ final class HostRelay: @unchecked Sendable {
         let client: RelayEnd
         let server: RelayEnd
 
-        init(_ client: RelayEnd, _ server: RelayEnd) { (self.client, self.server) = (client, server) }
+        init(_ client: RelayEnd, _ server: RelayEnd) {
+            (self.client, self.server) = (client, server)
+        }
     }
 
     private func serve() {
@@ -88,10 +92,14 @@ final class HostRelay: @unchecked Sendable {
             for (place, link) in links.enumerated() {
                 let (first, second) = (polled[2 * place + 1].revents, polled[2 * place + 2].revents)
                 if first != 0 { pass(from: link.client, to: link.server, first, isRequest: true) }
-                if second != 0 { pass(from: link.server, to: link.client, second, isRequest: false) }
+                if second != 0 {
+                    pass(from: link.server, to: link.client, second, isRequest: false)
+                }
             }
             links.removeAll { link in
-                guard link.client.isOver || link.server.isOver && link.client.hasEverything else { return false }
+                guard link.client.isOver || link.server.isOver && link.client.hasEverything else {
+                    return false
+                }
                 link.client.close()
                 link.server.close()
                 return true
@@ -137,14 +145,17 @@ final class HostRelay: @unchecked Sendable {
     }
 }
 
-/// One end of a link of a relay: its socket, what waits to be sent to it, and the names in what comes from it.
+/// One end of a link of a relay: its socket, what waits to be sent to it, and the names in what
+/// comes from it.
 private final class RelayEnd {
     private let socket: Int32
     private var waiting = Data()
     var renaming: HostRenaming
     private(set) var isOver = false
 
-    init(_ socket: Int32, _ renaming: HostRenaming) { (self.socket, self.renaming) = (socket, renaming) }
+    init(_ socket: Int32, _ renaming: HostRenaming) {
+        (self.socket, self.renaming) = (socket, renaming)
+    }
 
     var isHolding: Bool { renaming.isHolding }
     /// Nothing waits to be sent to it.
@@ -173,7 +184,9 @@ private final class RelayEnd {
 
     func drain() {
         while !waiting.isEmpty {
-            let count = waiting.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = waiting.withUnsafeBytes {
+                send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else {
                 if errno != EAGAIN && errno != EINTR { isOver = true }
                 return
@@ -205,7 +218,8 @@ struct HostRenaming {
             start = found.upperBound
         }
         let longest = min(from.count - 1, all.endIndex - start)
-        let kept = (0...longest).reversed().first { all.suffix($0).elementsEqual(from.prefix($0)) } ?? 0
+        let kept =
+            (0...longest).reversed().first { all.suffix($0).elementsEqual(from.prefix($0)) } ?? 0
         held = Data(all.suffix(kept))
         return Data(all.dropLast(kept))
     }

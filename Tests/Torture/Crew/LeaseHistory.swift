@@ -2,7 +2,8 @@ import Foundation
 
 /// A change of a row of `leases` or `workers`, as a trigger noted it.
 struct LeaseEntry: Equatable, Sendable {
-    /// The columns that matter of either table, by the names that they have in either form of the schema.
+    /// The columns that matter of either table, by the names that they have in either form of the
+    /// schema.
     struct Row: Decodable, Equatable, Sendable {
         var mirror: String?
         var holder: String?
@@ -15,7 +16,8 @@ struct LeaseEntry: Equatable, Sendable {
         }
 
         init(
-            mirror: String? = nil, holder: String? = nil, fence: Int64? = nil, isReleased: Bool = false,
+            mirror: String? = nil, holder: String? = nil, fence: Int64? = nil,
+            isReleased: Bool = false,
             beat: Int64? = nil
         ) {
             (self.mirror, self.holder, self.fence) = (mirror, holder, fence)
@@ -84,12 +86,16 @@ struct LeaseHistory: Sendable {
 
     private mutating func change(of mirror: String, _ entry: LeaseEntry) {
         let last = (holds[mirror]?.count ?? 0) - 1
-        guard let after = entry.after, let holder = after.holder, !after.isReleased, let fence = after.fence else {
+        guard let after = entry.after, let holder = after.holder, !after.isReleased,
+            let fence = after.fence
+        else {
             if last >= 0, holds[mirror]?[last].end == nil { holds[mirror]?[last].end = entry.date }
             return
         }
         noteBeat(holder, entry.date)
-        guard entry.before.map({ $0.isReleased || $0.fence != fence || $0.holder != holder }) ?? true else { return }
+        guard
+            entry.before.map({ $0.isReleased || $0.fence != fence || $0.holder != holder }) ?? true
+        else { return }
         let before = entry.before.flatMap { $0.isReleased || $0.holder == holder ? nil : $0.holder }
         if last >= 0, holds[mirror]?[last].end == nil { holds[mirror]?[last].end = entry.date }
         holds[mirror, default: []].append(
@@ -103,9 +109,12 @@ struct LeaseHistory: Sendable {
     }
 
     /// The last sign of life of a worker before an instant.
-    func lastBeat(of worker: String, before date: Date) -> Date? { beats[worker]?.last { $0 < date } }
+    func lastBeat(of worker: String, before date: Date) -> Date? {
+        beats[worker]?.last { $0 < date }
+    }
 
-    /// The stretches in which a worker beat at least once in so many seconds, from its first beat to its last.
+    /// The stretches in which a worker beat at least once in so many seconds, from its first beat
+    /// to its last.
     func lives(of worker: String, beatingEvery seconds: TimeInterval) -> [DateInterval] {
         (beats[worker] ?? []).reduce(into: []) { lives, beat in
             if let last = lives.last, beat.timeIntervalSince(last.end) <= seconds {
@@ -121,7 +130,8 @@ struct LeaseHistory: Sendable {
     /// - Parameters:
     ///   - mirror: Which.
     ///   - seconds: How long a worker that lives is silent at most.
-    ///   - end: The end of the run: who holds a mirror then lived until then if the last beat is that near.
+    ///   - end: The end of the run: who holds a mirror then lived until then if the last beat is
+    ///     that near.
     ///   - others: The processes whose leases do not count.
     /// - Returns: Disjoint, in the order of time.
     func owned(
@@ -132,8 +142,10 @@ struct LeaseHistory: Sendable {
         for hold in holds[mirror] ?? [] where hold.process.map(others.contains) != true {
             let last = hold.end ?? end
             for life in lives(of: hold.holder, beatingEvery: seconds) {
-                // A worker that releases its mirror or lives on was there between its last beat and then.
-                let lifeEnd = last.timeIntervalSince(life.end) <= seconds && hold.end == nil ? last : life.end
+                // A worker that releases its mirror or lives on was there between its last beat and
+                // then.
+                let lifeEnd =
+                    last.timeIntervalSince(life.end) <= seconds && hold.end == nil ? last : life.end
                 let start = max(hold.start, life.start)
                 let stop = min(last, lifeEnd)
                 if start < stop { owned.append(DateInterval(start: start, end: stop)) }

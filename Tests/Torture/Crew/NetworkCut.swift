@@ -4,8 +4,9 @@ import TestSupport
 
 /// Tells the relays of a stage which process reaches no network, and which connections are its own.
 ///
-/// The kernel knows the socket at the other end of a loopback connection, and whether a process has it. The process
-/// itself is the program as it is built, its database and its Redis are reachable, and only the networks are not.
+/// The kernel knows the socket at the other end of a loopback connection, and whether a process has
+/// it. The process itself is the program as it is built, its database and its Redis are reachable,
+/// and only the networks are not.
 final class NetworkCut: Sendable {
     private struct State {
         var process: pid_t?
@@ -128,12 +129,15 @@ private final class SocketTable: Sendable {
     }
 
     private static func address(
-        of socket: Int32, _ read: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        of socket: Int32,
+        _ read: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> sockaddr_in? {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { read(socket, $0, &length) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                read(socket, $0, &length) == 0
+            }
         }
         return isKnown ? address : nil
     }

@@ -1,21 +1,24 @@
 import Foundation
 import Sandbox
 
-/// The workers beside a crew that cannot do their share: one of each ``CrewDisability``, started again and again.
+/// The workers beside a crew that cannot do their share: one of each ``CrewDisability``, started
+/// again and again.
 ///
-/// One with another key ends by itself. One without network is ended once it had time to take mirrors, to hand them
-/// back, to rest and to ask a server.
+/// One with another key ends by itself. One without network is ended once it had time to take
+/// mirrors, to hand them back, to rest and to ask a server.
 ///
 /// Not to be used by two tasks at once.
 final class UnableWorkers {
-    /// How long a worker without network rests before it asks a server, and all else that it does, in seconds of the
-    /// networks' clock.
+    /// How long a worker without network rests before it asks a server, and all else that it does,
+    /// in seconds of the networks' clock.
     private static let (rest, work) = (300.0, 60.0)
-    /// The most real seconds for both: a slow clock leaves no time for the rest, and a run is to have several of them.
+    /// The most real seconds for both: a slow clock leaves no time for the rest, and a run is to
+    /// have several of them.
     private static let longest = 45.0
     /// How long a worker with another key may take to end, in real seconds.
     private static let ending = 60.0
-    /// How long one that is asked to end may take, and how much longer where the machine lets it wait.
+    /// How long one that is asked to end may take, and how much longer where the machine lets it
+    /// wait.
     private static let (graceful, graceStarving) = (10.0, 60.0)
     /// Real seconds between the end of one and the start of the next, and before the first.
     private static let pause = 4.0...20.0
@@ -80,7 +83,9 @@ final class UnableWorkers {
     func lookAfter(leaseSeconds: Double?) throws {
         for disability in stage.settings.disabilities {
             watch(disability)
-            guard running[disability] == nil, let time = next?[disability], time <= Date() else { continue }
+            guard running[disability] == nil, let time = next?[disability], time <= Date() else {
+                continue
+            }
             try start(disability, leaseSeconds)
         }
     }
@@ -130,12 +135,15 @@ final class UnableWorkers {
     }
 
     private func patience(since asked: Date) -> Double {
-        let starved = stage.timeline.starvation(since: stage.instant(at: asked)) / stage.settings.factor
+        let starved =
+            stage.timeline.starvation(since: stage.instant(at: asked)) / stage.settings.factor
         return starved > Self.graceful / 4 ? Self.graceful + Self.graceStarving : Self.graceful
     }
 
     /// - Parameter state: How it ended; nil if it had to be killed.
-    private func bury(_ worker: Running, _ disability: CrewDisability, _ state: WorkerProcess.State?) {
+    private func bury(
+        _ worker: Running, _ disability: CrewDisability, _ state: WorkerProcess.State?
+    ) {
         let process = worker.process
         running[disability] = nil
         next?[disability] = nextStart()
@@ -144,7 +152,8 @@ final class UnableWorkers {
         switch state {
         case .exited(let code): ending = .exited(code)
         // It had not begun to listen to signals.
-        case .killed(SIGTERM) where worker.asked != nil && process.output.isEmpty: ending = .exited(0)
+        case .killed(SIGTERM) where worker.asked != nil && process.output.isEmpty:
+            ending = .exited(0)
         default: break
         }
         lives.append(

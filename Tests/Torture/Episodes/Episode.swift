@@ -12,7 +12,8 @@ final class Episode {
     private static let graceful = 10.0
     /// How much longer where the machine let it starve for more than a quarter of that.
     private static let graceStarving = 60.0
-    /// How long a worker is left alone after something was wrong for an hour: long enough to be late by its own fault.
+    /// How long a worker is left alone after something was wrong for an hour: long enough to be
+    /// late by its own fault.
     private static let recovery = 12.0
 
     let plan: EpisodePlan
@@ -75,7 +76,9 @@ final class Episode {
     private func killAt(_ point: FaultPoint, _ passing: Int) async throws {
         let worker = try start(fault: "kill@\(point.name)#\(passing)")
         // It comes to this point only when it is asked to end.
-        if point.name == "lease.released", await lives(worker, for: 1.2) { worker.worker.send(SIGTERM) }
+        if point.name == "lease.released", await lives(worker, for: 1.2) {
+            worker.worker.send(SIGTERM)
+        }
         let state = await look(seconds: patience, at: worker) { $0.hasEnded }
         if state == .killed(signal: SIGKILL) {
             outcome.kills += 1
@@ -128,9 +131,11 @@ final class Episode {
         for hand in [one, other] where !hand.worker.state.hasEnded { await kill(hand) }
     }
 
-    /// The first request that publishes something is refused for now, before the first worker can make it.
+    /// The first request that publishes something is refused for now, before the first worker can
+    /// make it.
     private func refuseOneWrite(_ director: FaultDirector) async {
-        await director.happen(TimedNetworkFault(fault: .tooMany(saysWhen: false), after: 0, hitsWritesOnly: true))
+        await director.happen(
+            TimedNetworkFault(fault: .tooMany(saysWhen: false), after: 0, hitsWritesOnly: true))
     }
 
     // MARK: Workers
@@ -141,7 +146,8 @@ final class Episode {
         let hand = Hand(
             try stage.worker(
                 "worker-\(name)", skew: skew, fault: fault,
-                clockFile: crew.isEmpty && plan.clockJump != nil ? stage.folder.clock(ofEpisode: plan.number) : nil,
+                clockFile: crew.isEmpty && plan.clockJump != nil
+                    ? stage.folder.clock(ofEpisode: plan.number) : nil,
                 lacks: crew.isEmpty ? plan.lack : nil))
         crew.append(hand)
         return hand
@@ -149,13 +155,16 @@ final class Episode {
 
     /// Whether a worker is still there after a time; if not, its end is judged.
     private func lives(_ hand: Hand, for seconds: Double) async -> Bool {
-        guard await look(seconds: seconds, at: hand, until: { $0.hasEnded }).hasEnded else { return true }
+        guard await look(seconds: seconds, at: hand, until: { $0.hasEnded }).hasEnded else {
+            return true
+        }
         judge(hand, wasAsked: false)
         return false
     }
 
     /// Whether a worker has stopped itself; if it does not come to it, it is killed.
-    private func isStopped(_ hand: Hand, at point: String, orElseKilled: Bool = true) async -> Bool {
+    private func isStopped(_ hand: Hand, at point: String, orElseKilled: Bool = true) async -> Bool
+    {
         let state = await look(seconds: patience, at: hand) { $0 != .running }
         if state == .stopped {
             outcome.reached.append(point)
@@ -171,7 +180,8 @@ final class Episode {
     }
 
     private func wake(_ hand: Hand, stoppedAt point: String, since stopped: Date) {
-        outcome.stopped.append(StoppedWorker(point: point, stopped: stopped, woken: stage.clock.now))
+        outcome.stopped.append(
+            StoppedWorker(point: point, stopped: stopped, woken: stage.clock.now))
         hand.wakings = hand.worker.beginnings
         hand.worker.send(SIGCONT)
     }
@@ -179,14 +189,20 @@ final class Episode {
     private func kill(_ hand: Hand) async {
         hand.worker.send(SIGKILL)
         let state = await look(seconds: 10, at: hand) { $0.hasEnded }
-        if state == .killed(signal: SIGKILL) { outcome.kills += 1 } else { judge(hand, wasAsked: false) }
+        if state == .killed(signal: SIGKILL) {
+            outcome.kills += 1
+        } else {
+            judge(hand, wasAsked: false)
+        }
     }
 
     private func terminate(_ hand: Hand) async {
         let asked = stage.clock.now
         hand.worker.send(SIGTERM)
         var state = await look(seconds: Self.graceful, at: hand) { $0.hasEnded }
-        if !state.hasEnded, stage.timeline.starvation(since: asked) > stage.settings.factor * Self.graceful / 4 {
+        if !state.hasEnded,
+            stage.timeline.starvation(since: asked) > stage.settings.factor * Self.graceful / 4
+        {
             state = await look(seconds: Self.graceStarving, at: hand) { $0.hasEnded }
         }
         guard state.hasEnded else {
@@ -233,6 +249,7 @@ final class Episode {
     }
 
     private func find(_ hand: Hand, _ what: String) {
-        outcome.findings.append("episode \(plan.number) (\(plan.shape)): \(hand.worker.name) \(what)")
+        outcome.findings.append(
+            "episode \(plan.number) (\(plan.shape)): \(hand.worker.name) \(what)")
     }
 }

@@ -4,13 +4,14 @@ import Mirroring
 
 /// What happens in one episode, drawn before it begins.
 ///
-/// Times are real seconds, for a lease and a connection live in real time; the clocks of the network and the workers run
-/// faster.
+/// Times are real seconds, for a lease and a connection live in real time; the clocks of the
+/// network and the workers run faster.
 struct EpisodePlan: Equatable, Sendable {
     /// Counted from 1.
     var number: Int
     var shape: EpisodeShape
-    /// By how many seconds of their own the clocks of the first and the second worker are ahead of the network's.
+    /// By how many seconds of their own the clocks of the first and the second worker are ahead of
+    /// the network's.
     var skews = [0.0, 0]
     var networkFaults: [TimedNetworkFault] = []
     var storeFault: TimedStoreFault?
@@ -25,11 +26,18 @@ struct EpisodePlan: Equatable, Sendable {
 
     /// Whether a worker is to die while it plans its day, which it does only once.
     var interruptsPlanning: Bool {
-        if case .killedAt(let point, _) = shape { EpisodeSchedule.planPoints.contains(point) } else { false }
+        if case .killedAt(let point, _) = shape {
+            EpisodeSchedule.planPoints.contains(point)
+        } else {
+            false
+        }
     }
 
-    /// Whether a worker may end by itself because its token, or a signature with a wrong date, was refused.
-    var refusesToken: Bool { clockJump?.kind == .dayAhead || networkFaults.contains { $0.fault == .unauthorized } }
+    /// Whether a worker may end by itself because its token, or a signature with a wrong date, was
+    /// refused.
+    var refusesToken: Bool {
+        clockJump?.kind == .dayAhead || networkFaults.contains { $0.fault == .unauthorized }
+    }
 }
 
 /// The sorts of episodes.
@@ -69,14 +77,16 @@ enum EpisodeShape: Equatable, Sendable {
     case killedAt(FaultPoint, passing: Int)
     /// One worker that is asked to end.
     case terminated(after: Double)
-    /// A second worker begins while the first works; the first is killed or asked to end, the second is killed.
+    /// A second worker begins while the first works; the first is killed or asked to end, the
+    /// second is killed.
     case overlapped(first: Double, isKilled: Bool, second: Double)
-    /// A worker stops at a fault point; another takes its lease and works for a time; the first wakes up and goes on for
-    /// a time; both are killed.
+    /// A worker stops at a fault point; another takes its lease and works for a time; the first
+    /// wakes up and goes on for a time; both are killed.
     case frozen(FaultPoint, passing: Int, meanwhile: Double, after: Double)
-    /// What only the fence saves: a worker is stopped with a refusal in its hands, another sends the same action again
-    /// and is stopped with the answer, and the first one wakes up first.
+    /// What only the fence saves: a worker is stopped with a refusal in its hands, another sends
+    /// the same action again and is stopped with the answer, and the first one wakes up first.
     case fenced
-    /// One worker lives for a time, then for so many seconds more with something wrong, and is killed some time after.
+    /// One worker lives for a time, then for so many seconds more with something wrong, and is
+    /// killed some time after.
     case endured(LongFault, after: Double, seconds: Double)
 }

@@ -6,8 +6,8 @@ import Sandbox
 
 /// The episodes of a run, one after the other, all from its seed.
 ///
-/// Each episode has a generator of its own, so that one more choice in one kind of episode does not change the others. The
-/// fault points take turns, in another order every round.
+/// Each episode has a generator of its own, so that one more choice in one kind of episode does not
+/// change the others. The fault points take turns, in another order every round.
 struct EpisodeSchedule {
     /// How far a worker's clock may be from the network's, in seconds of its own.
     static let longestSkew = 120.0
@@ -16,7 +16,8 @@ struct EpisodeSchedule {
     private static let quietInARow = 4
     /// After how many drawn episodes something is wrong for an hour again.
     private static let enduredEvery = 50
-    /// A day that was lost leaves no posts to lose for a day of the mirror's clock, so it is lost rarely, and late.
+    /// A day that was lost leaves no posts to lose for a day of the mirror's clock, so it is lost
+    /// rarely, and late.
     private static let dayAheadEvery = 600
     private static let dayAheadPlaces = 101...124
     /// In how many of the drawn episodes people say something besides what the script has them say.
@@ -45,16 +46,19 @@ struct EpisodeSchedule {
     ///   - filter: What the run is confined to.
     ///   - hasPerson: Whether somebody wants things taken back meanwhile.
     init(
-        network: NetworkName, keepsKeys: Bool = true, store: TortureStore, seed: UInt64, hour: Double = 30,
+        network: NetworkName, keepsKeys: Bool = true, store: TortureStore, seed: UInt64,
+        hour: Double = 30,
         filter: EpisodeFilter = EpisodeFilter(), hasPerson: Bool = false
     ) {
         (self.network, self.seed, self.hour, self.filter) = (network, seed, hour, filter)
         faults = FaultChoice(filter: filter, store: store, keepsKeys: keepsKeys, seed: seed)
         longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
         points = Deck(
-            filter.points.isEmpty ? Self.points(on: network, hasPerson: hasPerson) : filter.points, seed: seed)
+            filter.points.isEmpty ? Self.points(on: network, hasPerson: hasPerson) : filter.points,
+            seed: seed)
         let outcries = filter.outcries.isEmpty ? Outcry.Kind.all(on: network) : filter.outcries
-        self.outcries = Deck(outcries.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 5)
+        self.outcries = Deck(
+            outcries.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 5)
         var generator = SampleGenerator(seed: seed ^ 4)
         dayAheadPlace = generator.number(in: Self.dayAheadPlaces)
     }
@@ -82,7 +86,8 @@ struct EpisodeSchedule {
 
     /// What people say in the episode that was drawn last.
     private mutating func outcries(_ kind: EpisodeKind) -> [Outcry] {
-        var generator = SampleGenerator(seed: seed ^ 0x6F75_7463_7279 &+ UInt64(drawn) &* 0x9E6C_63D0_876A_68EF)
+        var generator = SampleGenerator(
+            seed: seed ^ 0x6F75_7463_7279 &+ UInt64(drawn) &* 0x9E6C_63D0_876A_68EF)
         func outcry(_ kind: Outcry.Kind, _ after: Double) -> Outcry {
             Outcry(kind: kind, after: after, seed: generator.next())
         }
@@ -91,7 +96,9 @@ struct EpisodeSchedule {
             return [outcry(kind, kind.isFirst ? 0 : generator.number(in: 0.3...1))]
         }
         // The first worker cannot read what is said while it starts.
-        if drawn <= Self.planPoints.count { return [outcry(.burstWhileUnavailable, drawn == 1 ? 0.9 : 0.2)] }
+        if drawn <= Self.planPoints.count {
+            return [outcry(.burstWhileUnavailable, drawn == 1 ? 0.9 : 0.2)]
+        }
         switch kind {
         case .calm, .fenced, .dayAhead: return []
         case .endured: return [outcry(.burst, 1.5 + hour / 2)]
@@ -102,7 +109,9 @@ struct EpisodeSchedule {
     }
 
     /// What goes wrong with the store, the clock and the dictionary.
-    private mutating func addTroubles(to plan: inout EpisodePlan, _ generator: inout SampleGenerator) {
+    private mutating func addTroubles(
+        to plan: inout EpisodePlan, _ generator: inout SampleGenerator
+    ) {
         if generator.chance(0.25) { plan.storeFault = faults.storeFault(&generator) }
         // The first day is planned at its own time.
         guard drawn > Self.planPoints.count else { return }
@@ -110,10 +119,12 @@ struct EpisodeSchedule {
         if generator.chance(0.05) { plan.lack = .dictionary }
     }
 
-    /// An episode in between in which nothing goes wrong; after several of them, or where it would be in the way, the
-    /// next that the seed decides.
+    /// An episode in between in which nothing goes wrong; after several of them, or where it would
+    /// be in the way, the next that the seed decides.
     mutating func nextQuiet() -> EpisodePlan {
-        guard filter.isEmpty, drawn >= Self.planPoints.count, quiet < Self.quietInARow else { return next() }
+        guard filter.isEmpty, drawn >= Self.planPoints.count, quiet < Self.quietInARow else {
+            return next()
+        }
         (number, quiet) = (number + 1, quiet + 1)
         return EpisodePlan(number: number, shape: .terminated(after: Self.calmSeconds.lowerBound))
     }
@@ -125,11 +136,15 @@ struct EpisodeSchedule {
             if drawn % Self.dayAheadEvery == dayAheadPlace { return .dayAhead }
             if drawn % Self.enduredEvery == Self.enduredEvery / 2 { return .endured }
         }
-        let kinds = filter.kinds.isEmpty ? EpisodeKind.allCases.map { ($0, $0.weight) } : filter.kinds.map { ($0, 1) }
+        let kinds =
+            filter.kinds.isEmpty
+            ? EpisodeKind.allCases.map { ($0, $0.weight) } : filter.kinds.map { ($0, 1) }
         return generator.choice(kinds, otherwise: .killed)
     }
 
-    private mutating func shape(of kind: EpisodeKind, _ generator: inout SampleGenerator) -> EpisodeShape {
+    private mutating func shape(of kind: EpisodeKind, _ generator: inout SampleGenerator)
+        -> EpisodeShape
+    {
         // A run's first day has no plan yet: the one time that is certain to pass these points.
         if filter.isEmpty, drawn <= Self.planPoints.count {
             return .killedAt(Self.planPoints[drawn - 1], passing: 1)
@@ -139,7 +154,8 @@ struct EpisodeSchedule {
         case .calm: return .killed(after: generator.number(in: Self.calmSeconds))
         case .dayAhead: return .killed(after: generator.number(in: 3.0...4.5))
         case .endured:
-            return .endured(longFaults.draw() ?? .errors, after: generator.number(in: 1...1.5), seconds: hour)
+            return .endured(
+                longFaults.draw() ?? .errors, after: generator.number(in: 1...1.5), seconds: hour)
         case .terminated: return .terminated(after: Self.life(&generator))
         case .fenced: return .fenced
         case .killedAt:
@@ -153,12 +169,14 @@ struct EpisodeSchedule {
             let points = filter.points.isEmpty ? Self.freezing(on: network) : filter.points
             let point = generator.element(of: points) ?? points[0]
             return .frozen(
-                point, passing: Self.passing(of: point, &generator), meanwhile: generator.number(in: 0.9...2.5),
+                point, passing: Self.passing(of: point, &generator),
+                meanwhile: generator.number(in: 0.9...2.5),
                 after: generator.number(in: 0.2...1))
         }
     }
 
-    /// Mostly long enough to have the lease and to work, sometimes so short that it has not even begun.
+    /// Mostly long enough to have the lease and to work, sometimes so short that it has not even
+    /// begun.
     private static func life(_ generator: inout SampleGenerator) -> Double {
         generator.chance(0.2) ? generator.number(in: 0.02...0.9) : generator.number(in: 0.9...2.2)
     }
@@ -175,7 +193,8 @@ struct EpisodeSchedule {
     /// Where being held for some time may do harm.
     private static func freezing(on network: NetworkName) -> [FaultPoint] {
         points(on: network).filter { point in
-            point.name.hasPrefix("delivery.") || ["mention.decided", "cursor.stored"].contains(point.name)
+            point.name.hasPrefix("delivery.")
+                || ["mention.decided", "cursor.stored"].contains(point.name)
         }
     }
 

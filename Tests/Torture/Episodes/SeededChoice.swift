@@ -13,7 +13,9 @@ extension SampleGenerator {
     }
 
     /// One of the values, each as likely as its weight says.
-    mutating func choice<Value>(_ weighted: [(value: Value, weight: Double)], otherwise: Value) -> Value {
+    mutating func choice<Value>(_ weighted: [(value: Value, weight: Double)], otherwise: Value)
+        -> Value
+    {
         var rest = uniform() * weighted.reduce(0) { $0 + $1.weight }
         for (value, weight) in weighted {
             rest -= weight
@@ -25,7 +27,9 @@ extension SampleGenerator {
     /// The elements in another order.
     mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
         var shuffled = elements
-        for index in shuffled.indices.reversed() { shuffled.swapAt(index, number(below: index + 1)) }
+        for index in shuffled.indices.reversed() {
+            shuffled.swapAt(index, number(below: index + 1))
+        }
         return shuffled
     }
 }

@@ -12,7 +12,8 @@ actor ClockDirector {
 
     init(clock: AcceleratedClock, folder: RunFolder) { (self.clock, self.folder) = (clock, folder) }
 
-    /// Sets the clock of an episode's first worker; if it is to be set right again, that is done when this returns.
+    /// Sets the clock of an episode's first worker; if it is to be set right again, that is done
+    /// when this returns.
     func happen(_ jump: ClockJump, inEpisode episode: Int) async {
         let setting = ClockSetting(path: folder.clock(ofEpisode: episode))
         let start = clock.now
@@ -26,7 +27,8 @@ actor ClockDirector {
     func mend() {
         guard let (jump, setting, start) = current else { return }
         try? setting.set(to: 0)
-        stretches.append(WrongClock(seconds: jump.seconds, interval: DateInterval(start: start, end: clock.now)))
+        stretches.append(
+            WrongClock(seconds: jump.seconds, interval: DateInterval(start: start, end: clock.now)))
         current = nil
     }
 }

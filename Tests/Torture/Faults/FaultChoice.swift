@@ -4,7 +4,8 @@ import Sandbox
 
 /// Draws what goes wrong in an episode.
 ///
-/// The kinds take turns, so that none is left out of a run; their figures and their times are the episode's own choice.
+/// The kinds take turns, so that none is left out of a run; their figures and their times are the
+/// episode's own choice.
 struct FaultChoice {
     private let filter: EpisodeFilter
     private var network: Deck<NetworkFault.Kind>
@@ -12,20 +13,22 @@ struct FaultChoice {
     /// How late a server acts at most on a request that was cut, in seconds.
     private let latest: Int
 
-    /// - Parameter keepsKeys: Whether the server recognises a request that is made again. Where it does
-    ///   not, nothing is promised if it acts after the look for the first one.
+    /// - Parameter keepsKeys: Whether the server recognises a request that is made again. Where it
+    ///   does not, nothing is promised if it acts after the look for the first one.
     init(filter: EpisodeFilter, store: TortureStore, keepsKeys: Bool, seed: UInt64) {
         self.filter = filter
         latest = keepsKeys ? 600 : 60
         network = Deck(
-            NetworkFault.Kind.allCases.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 1)
+            NetworkFault.Kind.allCases.flatMap { kind in Array(repeating: kind, count: kind.turns)
+            }, seed: seed ^ 1)
         self.store = Deck(StoreFault.Kind.all(on: store), seed: seed ^ 2)
     }
 
     /// Everything that happens in a run of many episodes, by name.
     static func kinds(on store: TortureStore) -> Set<String> {
         Set(
-            NetworkFault.Kind.allCases.map(\.rawValue) + StoreFault.Kind.all(on: store).map(\.rawValue)
+            NetworkFault.Kind.allCases.map(\.rawValue)
+                + StoreFault.Kind.all(on: store).map(\.rawValue)
                 + LongFault.all(on: store).map(\.rawValue) + ClockJump.Kind.allCases.map(\.rawValue)
                 + Lack.allCases.map(\.rawValue))
     }
@@ -73,12 +76,15 @@ struct FaultChoice {
     }
 
     /// What must go wrong at the network for a worker to come to a point.
-    private func companions(of shape: EpisodeShape, _ generator: inout SampleGenerator) -> [TimedNetworkFault] {
+    private func companions(of shape: EpisodeShape, _ generator: inout SampleGenerator)
+        -> [TimedNetworkFault]
+    {
         let kinds: [NetworkFault.Kind]
         switch shape {
         case .killedAt(let point, _), .frozen(let point, _, _, _):
             switch point.name {
-            case "delivery.looked-up": kinds = [.dropAnswer, .dropRequest, .resetAnswer, .truncateAnswer]
+            case "delivery.looked-up":
+                kinds = [.dropAnswer, .dropRequest, .resetAnswer, .truncateAnswer]
             case "delivery.resend-stored": kinds = [.dropRequest, .resetRequest]
             default: return []
             }
@@ -91,7 +97,9 @@ struct FaultChoice {
         }
     }
 
-    private func fault(_ kind: NetworkFault.Kind, _ generator: inout SampleGenerator) -> NetworkFault {
+    private func fault(_ kind: NetworkFault.Kind, _ generator: inout SampleGenerator)
+        -> NetworkFault
+    {
         switch kind {
         case .dropRequest: .dropRequest
         case .dropAnswer: .dropAnswer
@@ -109,7 +117,8 @@ struct FaultChoice {
         case .vanish: .vanish(seconds: generator.number(in: 0.1...1.5))
         case .refusedChecks:
             .refusedChecks(
-                deaf: generator.number(in: 1...3), times: generator.number(in: 2...30), way: generator.number(in: 0...2)
+                deaf: generator.number(in: 1...3), times: generator.number(in: 2...30),
+                way: generator.number(in: 0...2)
             )
         }
     }

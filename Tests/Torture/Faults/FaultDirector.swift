@@ -43,11 +43,13 @@ actor FaultDirector {
     init(stage: Stage) {
         (network, sandbox, timeline) = (stage.settings.network, stage.sandbox, stage.timeline)
         tally = FaultTally()
-        stores = StoreDirector(servers: stage.servers, timeline: timeline, disk: stage.disk, tally: tally)
+        stores = StoreDirector(
+            servers: stage.servers, timeline: timeline, disk: stage.disk, tally: tally)
         clocks = ClockDirector(clock: stage.clock, folder: stage.folder)
     }
 
-    /// How often each kind of fault befell somebody: those that were planned and that no request met do not count.
+    /// How often each kind of fault befell somebody: those that were planned and that no request
+    /// met do not count.
     nonisolated var befallen: [String: Int] { tally.counts }
 
     /// The checks before a request that were told that the post is gone, by path and query.
@@ -67,7 +69,9 @@ actor FaultDirector {
         for fault in plan.networkFaults where fault.after <= 0 { await happen(fault) }
         await withTaskGroup(of: Void.self) { group in
             for fault in plan.networkFaults where fault.after > 0 {
-                group.addTask { if await Pause.wait(seconds: fault.after) { await self.happen(fault) } }
+                group.addTask {
+                    if await Pause.wait(seconds: fault.after) { await self.happen(fault) }
+                }
             }
             if let fault = plan.storeFault {
                 group.addTask {
@@ -83,7 +87,11 @@ actor FaultDirector {
                 }
             }
             if case .endured(let fault, let after, let seconds) = plan.shape {
-                group.addTask { if await Pause.wait(seconds: after) { await self.happen(fault, seconds: seconds) } }
+                group.addTask {
+                    if await Pause.wait(seconds: after) {
+                        await self.happen(fault, seconds: seconds)
+                    }
+                }
             }
             for outcry in plan.outcries {
                 group.addTask {
@@ -101,7 +109,8 @@ actor FaultDirector {
         }
     }
 
-    /// Lets the next requests succeed, and what was gone for some episodes come back once they are over.
+    /// Lets the next requests succeed, and what was gone for some episodes come back once they are
+    /// over.
     func mend(after episode: Int) async {
         look()
         sandbox.faults.clearPlanned()
@@ -138,8 +147,8 @@ actor FaultDirector {
             whenMet: { [tally] _ in tally.count(timed.fault.kind) })
     }
 
-    /// Lets another pass than the one of the mentions hear them, the answers to what it sends be lost, and then every check
-    /// before a request fail.
+    /// Lets another pass than the one of the mentions hear them, the answers to what it sends be
+    /// lost, and then every check before a request fail.
     private func refuseChecks(deaf: Int, times: Int, way: Int) {
         deafen(times: deaf)
         let kind = NetworkFault.Kind.refusedChecks
@@ -159,7 +168,8 @@ actor FaultDirector {
             }
         }
         faults.failNext(
-            .dropAnswer, count: NetworkFault.lostBesideChecks, method: "POST", path: Self.writePath(on: network),
+            .dropAnswer, count: NetworkFault.lostBesideChecks, method: "POST",
+            path: Self.writePath(on: network),
             whenMet: refuse)
         switched.planned += NetworkFault.lostBesideChecks + times
         switched.hinders = true
@@ -184,12 +194,14 @@ actor FaultDirector {
         }
     }
 
-    /// Begins a stretch of hindrance once a request has met a fault, and ends it once all faults are used up.
+    /// Begins a stretch of hindrance once a request has met a fault, and ends it once all faults
+    /// are used up.
     private func look() {
         let met = applied - switched.before
         guard switched.hinders, met > 0 else { return }
         if switched.stretch == nil { switched.stretch = timeline.begin(.faults) }
-        guard let stretch = switched.stretch, met >= switched.planned, !switched.lastsToTheEnd else { return }
+        guard let stretch = switched.stretch, met >= switched.planned, !switched.lastsToTheEnd
+        else { return }
         timeline.end(stretch, lasting: switched.aftermath)
         switched = Switched(before: applied)
     }
@@ -233,14 +245,16 @@ extension FaultDirector {
     /// Whoever reads mentions is told to come later, until the episode is over.
     private func deafen(times: Int = .max) {
         if deafStretch == nil { deafStretch = timeline.begin(.noFeed) }
-        refuseMentions(.error(status: 503, message: "Service unavailable"), count: times, having: [])
+        refuseMentions(
+            .error(status: 503, message: "Service unavailable"), count: times, having: [])
     }
 
     private func refuseMentions(_ fault: SandboxFault, count: Int, having parameters: Set<String>) {
         let path =
             switch network {
             case .mastodon: "/api/v1/notifications"
-            case .x: "/2/users/\(sandbox.world.population.people[SandboxPopulation.bot].id(on: .x).value)/mentions"
+            case .x:
+                "/2/users/\(sandbox.world.population.people[SandboxPopulation.bot].id(on: .x).value)/mentions"
             default: "/xrpc/app.bsky.notification.listNotifications"
             }
         sandbox.faults.failNext(
@@ -260,8 +274,8 @@ extension FaultDirector {
 
 /// What the network does with its own means.
 extension FaultDirector {
-    /// How long a worker rests after too many requests, in seconds: a minute and a quarter at least, and where X does not
-    /// say when its window of a quarter of an hour ends, all of it.
+    /// How long a worker rests after too many requests, in seconds: a minute and a quarter at
+    /// least, and where X does not say when its window of a quarter of an hour ends, all of it.
     private static func wait(saysWhen: Bool, on network: NetworkName) -> TimeInterval {
         network == .x && !saysWhen ? 960 : 80
     }

@@ -20,5 +20,7 @@ final class FaultTally: @unchecked Sendable {
     /// The kinds that have happened, and how often.
     var counts: [String: Int] { lock.withLock { numbers } }
 
-    func count(_ kind: some RawRepresentable<String>) { lock.withLock { numbers[kind.rawValue, default: 0] += 1 } }
+    func count(_ kind: some RawRepresentable<String>) {
+        lock.withLock { numbers[kind.rawValue, default: 0] += 1 }
+    }
 }

@@ -24,8 +24,9 @@ enum NetworkFault: Equatable, Hashable, Sendable {
     case unauthorized
     /// The whole server is gone for so many real seconds.
     case vanish(seconds: Double)
-    /// Mentions cannot be read so many times at first, and the answers to some writes are lost. From the first lost answer
-    /// on, so many reads of single posts, which a worker makes before it sends, are refused in one of several ways.
+    /// Mentions cannot be read so many times at first, and the answers to some writes are lost.
+    /// From the first lost answer on, so many reads of single posts, which a worker makes before it
+    /// sends, are refused in one of several ways.
     case refusedChecks(deaf: Int, times: Int, way: Int)
 
     /// The number of answers to writes that are lost beside refused checks.
@@ -95,7 +96,8 @@ extension NetworkFault {
 
     var hindrance: Hindrance {
         switch self {
-        case .dropRequest, .dropAnswer, .resetRequest, .resetAnswer, .truncateAnswer, .actLate, .page(200), .vanish:
+        case .dropRequest, .dropAnswer, .resetRequest, .resetAnswer, .truncateAnswer, .actLate,
+            .page(200), .vanish:
             .none
         case .page, .tooMany, .unavailable, .unauthorized, .refusedChecks: .whileItLasts
         case .drip, .endlessAnswer, .hang: .toTheEnd

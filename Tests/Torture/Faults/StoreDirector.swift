@@ -29,13 +29,17 @@ actor StoreDirector {
                 disk.limit(to: nil)
             }
         case .restartPostgres:
-            await during(.noDatabase) { await Self.insist { [servers] in try await servers.postgres?.restart() } }
+            await during(.noDatabase) {
+                await Self.insist { [servers] in try await servers.postgres?.restart() }
+            }
         case .crashPostgres:
             await during(.noDatabase) {
                 await Self.insist { [servers] in try await servers.postgres?.restart(.immediate) }
             }
         case .terminateBackends:
-            await during(.noDatabase) { await Self.insist { [servers] in try await servers.terminateConnections() } }
+            await during(.noDatabase) {
+                await Self.insist { [servers] in try await servers.terminateConnections() }
+            }
         case .readOnly(let seconds):
             await during(.noDatabase) {
                 await Self.insist { [servers] in try await servers.setReadOnly(true) }
@@ -60,7 +64,9 @@ actor StoreDirector {
         case .restartRedis: await change(.noCounts) { try await $0.restartRedis() }
         case .flushRedis: await during(.noCounts) { await servers.tellRedis(["FLUSHALL"]) }
         case .dropRedisClients:
-            await during(.noCounts) { await servers.tellRedis(["CLIENT", "KILL", "TYPE", "normal"]) }
+            await during(.noCounts) {
+                await servers.tellRedis(["CLIENT", "KILL", "TYPE", "normal"])
+            }
         case .replaceMaster: await change(.noCounts) { try await $0.replaceMaster() }
         // Nobody is hindered by that.
         case .moveSlot: await change(nil) { try await $0.moveSlot() }
@@ -68,9 +74,11 @@ actor StoreDirector {
         }
     }
 
-    /// Lets something happen that ends well, and is not cancelled with the episode: what has begun is done.
+    /// Lets something happen that ends well, and is not cancelled with the episode: what has begun
+    /// is done.
     private func change(
-        _ cause: Disturbance.Cause?, _ body: @escaping @Sendable (TortureServers) async throws -> Void
+        _ cause: Disturbance.Cause?,
+        _ body: @escaping @Sendable (TortureServers) async throws -> Void
     ) async {
         let number = cause.map { timeline.begin($0) }
         await Task { [servers] in await Self.insist(times: 3) { try await body(servers) } }.value
@@ -92,7 +100,8 @@ actor StoreDirector {
         await during(.noDatabase) {
             await Self.insist { [servers] in try await servers.setTrouble(code, share: share) }
             await Pause.wait(seconds: seconds)
-            await Task { [servers] in await Self.insist { try await servers.setTrouble(nil) } }.value
+            await Task { [servers] in await Self.insist { try await servers.setTrouble(nil) } }
+                .value
         }
     }
 
@@ -124,7 +133,9 @@ actor StoreDirector {
     /// Tries again until it works, for a server that has just been hurt may refuse for a while.
     private static func insist(times: Int = 100, _ body: @Sendable () async throws -> Void) async {
         for _ in 0..<times {
-            do { return try await body() } catch { _ = await Task { await Pause.wait(seconds: 0.05) }.value }
+            do { return try await body() } catch {
+                _ = await Task { await Pause.wait(seconds: 0.05) }.value
+            }
         }
     }
 }

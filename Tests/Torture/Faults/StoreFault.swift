@@ -65,10 +65,13 @@ extension StoreFault {
         /// Whether a worker may be unable to start, or give up, because of it.
         var endsWorkers: Bool {
             switch self {
-            case .lockFile, .fillDisk, .restartPostgres, .crashPostgres, .terminateBackends, .readOnly, .fillPostgres,
+            case .lockFile, .fillDisk, .restartPostgres, .crashPostgres, .terminateBackends,
+                .readOnly, .fillPostgres,
                 .failSerialization, .failOver:
                 true
-            case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis, .replaceMaster, .moveSlot: false
+            case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis, .replaceMaster,
+                .moveSlot:
+                false
             }
         }
     }

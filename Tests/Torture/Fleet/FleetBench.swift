@@ -28,7 +28,9 @@ struct FleetBench: Sendable {
         return report
     }
 
-    private func town(_ mirrors: Int, origin: Date = Date(), _ pace: TownPlan.Pace = .still) -> TownPlan {
+    private func town(_ mirrors: Int, origin: Date = Date(), _ pace: TownPlan.Pace = .still)
+        -> TownPlan
+    {
         TownPlan(seed: plan.seed, mirrors: mirrors, hosts: plan.hosts, origin: origin, pace: pace)
     }
 
@@ -65,12 +67,15 @@ struct FleetBench: Sendable {
         try stage.start()
         let again = try await stage.waitForPolls(seconds: Self.startSeconds)
         say("polled after \(Self.text(again)); measuring for \(plan.seconds) s …")
-        // One round of every feed that is read often, so that the start is over. An idle connection of Postgres tells its
-        // commits after ten seconds.
-        try await ContinuousClock().sleep(for: .seconds(max(Self.statisticsSeconds, min(plan.poll * 2, plan.seconds))))
+        // One round of every feed that is read often, so that the start is over. An idle connection
+        // of Postgres tells its commits after ten seconds.
+        try await ContinuousClock().sleep(
+            for: .seconds(max(Self.statisticsSeconds, min(plan.poll * 2, plan.seconds))))
         stage.town.mark()
         stage.town.record(atMost: 50_000)
-        let (usage, counted, begin) = (try stage.usage(), try await stage.database.counted(), ContinuousClock.now)
+        let (usage, counted, begin) = (
+            try stage.usage(), try await stage.database.counted(), ContinuousClock.now
+        )
         try await ContinuousClock().sleep(for: .seconds(plan.seconds))
         let seconds = Self.seconds(begin.duration(to: .now))
         let (figures, after) = (stage.town.figures, try stage.usage())
@@ -79,8 +84,10 @@ struct FleetBench: Sendable {
         let end = try await stage.stop()
         return Idle(
             firstStart: first, start: again, end: end, usage: after,
-            processor: (after.processor - usage.processor) / seconds, requests: Double(figures.requests) / seconds,
-            commits: Double(asked.commits) / seconds, statements: Double(asked.statements) / seconds,
+            processor: (after.processor - usage.processor) / seconds,
+            requests: Double(figures.requests) / seconds,
+            commits: Double(asked.commits) / seconds,
+            statements: Double(asked.statements) / seconds,
             connections: figures.connections, starved: mirrors - figures.polled,
             longestPollGap: figures.longestPollGap, recorded: recorded)
     }
@@ -93,45 +100,58 @@ struct FleetBench: Sendable {
             let title = "\(plan.mirrors) idle mirrors"
             report.rows += [
                 FleetRow(
-                    name: "idle_memory", title: "\(title): resident memory", value: idle.usage.resident, unit: "MiB",
+                    name: "idle_memory", title: "\(title): resident memory",
+                    value: idle.usage.resident, unit: "MiB",
                     limit: Self.mebibytesAllowed),
                 FleetRow(
-                    name: "idle_private", title: "\(title): private memory", value: idle.usage.own, unit: "MiB"),
-                FleetRow(name: "idle_requests", title: "\(title): requests", value: idle.requests, unit: "/s"),
+                    name: "idle_private", title: "\(title): private memory", value: idle.usage.own,
+                    unit: "MiB"),
                 FleetRow(
-                    name: "idle_connections", title: "\(title): connections", value: Double(idle.connections),
+                    name: "idle_requests", title: "\(title): requests", value: idle.requests,
+                    unit: "/s"),
+                FleetRow(
+                    name: "idle_connections", title: "\(title): connections",
+                    value: Double(idle.connections),
                     unit: ""),
                 FleetRow(
-                    name: "idle_processor", title: "\(title): processor", value: idle.processor * 100, unit: "%"),
+                    name: "idle_processor", title: "\(title): processor",
+                    value: idle.processor * 100, unit: "%"),
                 FleetRow(
                     name: "idle_ratio", title: "\(title): processor, a C loop over libcurl = 1",
                     value: idle.processor / loop, unit: "", limit: 2.5),
                 FleetRow(
-                    name: "idle_commits", title: "\(title): commits", value: idle.commits, unit: "/s", limit: 5),
+                    name: "idle_commits", title: "\(title): commits", value: idle.commits,
+                    unit: "/s", limit: 5),
                 FleetRow(
-                    name: "idle_statements", title: "\(title): statements", value: idle.statements, unit: "/s",
+                    name: "idle_statements", title: "\(title): statements", value: idle.statements,
+                    unit: "/s",
                     limit: 50),
                 FleetRow(
-                    name: "idle_poll_gap", title: "\(title): longest time between two polls of a mirror",
+                    name: "idle_poll_gap",
+                    title: "\(title): longest time between two polls of a mirror",
                     value: idle.longestPollGap, unit: "s"),
                 FleetRow(
-                    name: "idle_starved", title: "\(title): mirrors that were not polled", value: Double(idle.starved),
+                    name: "idle_starved", title: "\(title): mirrors that were not polled",
+                    value: Double(idle.starved),
                     unit: "", limit: plan.seconds > plan.poll ? 0 : nil),
                 FleetRow(
                     name: "first_start", title: "\(title): first start to all polled once",
                     value: Self.seconds(idle.firstStart), unit: "s"),
                 FleetRow(
-                    name: "start", title: "\(title): start to all polled once", value: Self.seconds(idle.start),
+                    name: "start", title: "\(title): start to all polled once",
+                    value: Self.seconds(idle.start),
                     unit: "s", limit: 120),
                 FleetRow(
-                    name: "end", title: "\(title): SIGTERM to the end", value: Self.seconds(idle.end), unit: "s",
+                    name: "end", title: "\(title): SIGTERM to the end",
+                    value: Self.seconds(idle.end), unit: "s",
                     limit: FleetStage.endSeconds),
             ]
             try await judge("idle", title, stage, &report)
         }
     }
 
-    /// Makes the same requests with the C program and returns its processor time, in seconds a second.
+    /// Makes the same requests with the C program and returns its processor time, in seconds a
+    /// second.
     private func loop(_ idle: Idle, on stage: FleetStage) async throws -> Double {
         guard !idle.recorded.isEmpty, idle.requests > 0 else {
             throw TestSupportError("could not compare processor times: the workers made no request")
@@ -140,12 +160,15 @@ struct FleetBench: Sendable {
         // By the second the hosts come in turn, as they do from the workers.
         var generator = SampleGenerator(seed: plan.seed)
         var requests = idle.recorded
-        for index in requests.indices.reversed() { requests.swapAt(index, generator.number(below: index + 1)) }
+        for index in requests.indices.reversed() {
+            requests.swapAt(index, generator.number(below: index + 1))
+        }
         let lines = requests.map { "\(stage.town.url(ofHost: $0.host))\($0.target)\t\($0.token)\n" }
         let path = try stage.folder.write(lines.joined(), to: "requests.tsv")
         let program = Bundle.main.bundleURL.appendingPathComponent("CurlLoop").path
         guard FileManager.default.isExecutableFile(atPath: program) else {
-            throw TestSupportError("could not find \(program): run `swift build --product CurlLoop` first")
+            throw TestSupportError(
+                "could not find \(program): run `swift build --product CurlLoop` first")
         }
         let output = try await ChildProcess.run([
             program, path, "\(idle.requests)", "\(plan.seconds)", "\(max(1, idle.connections))",
@@ -182,17 +205,23 @@ struct FleetBench: Sendable {
         for figure in figures {
             // What one more mirror costs, so that the process itself does not count.
             let base = figure.value(measured[0].idle)
-            let costs = measured.dropFirst().map { (figure.value($0.idle) - base) / Double($0.mirrors - 1) }
+            let costs = measured.dropFirst().map {
+                (figure.value($0.idle) - base) / Double($0.mirrors - 1)
+            }
             for (size, cost) in zip(measured.dropFirst(), costs) {
                 report.rows.append(
                     FleetRow(
                         name: "cost_\(figure.name)_\(size.mirrors)",
-                        title: "one more of \(size.mirrors) mirrors: \(figure.title)", value: cost, unit: figure.unit))
+                        title: "one more of \(size.mirrors) mirrors: \(figure.title)", value: cost,
+                        unit: figure.unit))
             }
-            guard let first = costs.first, let last = costs.last, costs.count > 1, first > 0 else { continue }
+            guard let first = costs.first, let last = costs.last, costs.count > 1, first > 0 else {
+                continue
+            }
             report.rows.append(
                 FleetRow(
-                    name: "growth_\(figure.name)", title: "\(figure.title) a mirror, largest fleet to smallest",
+                    name: "growth_\(figure.name)",
+                    title: "\(figure.title) a mirror, largest fleet to smallest",
                     value: last / first, unit: "", limit: 1.2))
         }
     }
@@ -201,7 +230,8 @@ struct FleetBench: Sendable {
 
     private func one(_ report: inout FleetReport) async throws {
         func measure(_ program: String?) async throws -> Idle {
-            let stage = try await FleetStage.set(plan, town: town(1), program: program, launch: .each)
+            let stage = try await FleetStage.set(
+                plan, town: town(1), program: program, launch: .each)
             return try await closing(stage) { try await idle(on: stage) }
         }
         let before = try await plan.before.asyncMap { try await measure($0) }
@@ -209,7 +239,8 @@ struct FleetBench: Sendable {
         func row(_ name: String, _ title: String, _ unit: String, _ value: (Idle) -> Double) {
             report.rows.append(
                 FleetRow(
-                    name: "one_\(name)", title: "one mirror: \(title)", value: value(now), unit: unit,
+                    name: "one_\(name)", title: "one mirror: \(title)", value: value(now),
+                    unit: unit,
                     limit: before.map { value($0) * Self.tolerance }))
         }
         row("memory", "private memory", "MiB") { $0.usage.own }
@@ -249,7 +280,8 @@ struct FleetBench: Sendable {
             report.rows += oracle.timeRows(plans: try await plans(after: day, on: stage))
             report.rows += [
                 FleetRow(
-                    name: "day_requests", title: "day: requests", value: Double(figures.requests), unit: ""),
+                    name: "day_requests", title: "day: requests", value: Double(figures.requests),
+                    unit: ""),
                 FleetRow(
                     name: "day_poll_gap", title: "day: longest time between two polls of a mirror",
                     value: figures.longestPollGap, unit: "s"),
@@ -260,7 +292,8 @@ struct FleetBench: Sendable {
 
     private func progress(_ stage: FleetStage) -> String {
         let (figures, ledger) = (stage.town.figures, stage.town.ledger)
-        return "\(stage.clock.now.rfc3339): \(figures.requests) requests, \(figures.polled) mirrors polled, "
+        return
+            "\(stage.clock.now.rfc3339): \(figures.requests) requests, \(figures.polled) mirrors polled, "
             + "\(ledger.deliveries.count) posts and answers, \(ledger.incidents.count) incidents"
     }
 
@@ -271,7 +304,8 @@ struct FleetBench: Sendable {
         let next = day.advanced(by: 1)
         let midnight = TownPlan.midnight(ofDay: next.ordinal)
         guard stage.clock.now > midnight + FleetOracle.planTolerance else { return (0, []) }
-        let rows = try await stage.database.rows("SELECT made_ms FROM plans WHERE local_day = '\(next)'")
+        let rows = try await stage.database.rows(
+            "SELECT made_ms FROM plans WHERE local_day = '\(next)'")
         let made = rows.compactMap { $0.first.flatMap { Int64($0) } }.map { milliseconds in
             Date(milliseconds: milliseconds).timeIntervalSince(midnight)
         }
@@ -280,13 +314,17 @@ struct FleetBench: Sendable {
 
     // MARK: All measures
 
-    private func judge(_ name: String, _ title: String, _ stage: FleetStage, _ report: inout FleetReport) async throws {
+    private func judge(
+        _ name: String, _ title: String, _ stage: FleetStage, _ report: inout FleetReport
+    ) async throws {
         let oracle = try await FleetOracle.read(stage, end: stage.clock.now, poll: plan.poll)
         report.rows += oracle.rows(name, title)
         report.complaints += oracle.complaints
     }
 
-    private func closing<Value>(_ stage: FleetStage, _ body: () async throws -> Value) async throws -> Value {
+    private func closing<Value>(_ stage: FleetStage, _ body: () async throws -> Value) async throws
+        -> Value
+    {
         do {
             let value = try await body()
             await stage.strike()
@@ -307,7 +345,9 @@ struct FleetBench: Sendable {
 }
 
 extension Optional {
-    fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
+    fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows
+        -> Value?
+    {
         if let self { try await transform(self) } else { nil }
     }
 }

@@ -11,7 +11,8 @@ final class FleetClock: @unchecked Sendable {
     private let lock = NSLock()
     private var running: (clock: AcceleratedClock, started: Date)?
 
-    /// - Parameter origin: What the clock shows when it starts; without a factor the system's clock counts.
+    /// - Parameter origin: What the clock shows when it starts; without a factor the system's clock
+    ///   counts.
     init(origin: Date, factor: Double) {
         (self.origin, self.factor) = (origin, factor)
     }
@@ -36,9 +37,11 @@ final class FleetClock: @unchecked Sendable {
         return Rehearsal.Settings(origin: origin, started: started, factor: factor).variables
     }
 
-    /// The settings of a process that runs before the clock starts: an hour earlier, at the pace of the system's clock.
+    /// The settings of a process that runs before the clock starts: an hour earlier, at the pace of
+    /// the system's clock.
     var earlier: [String: String] {
-        factor > 1 ? Rehearsal.Settings(origin: origin - 3_600, started: Date(), factor: 1).variables : [:]
+        factor > 1
+            ? Rehearsal.Settings(origin: origin - 3_600, started: Date(), factor: 1).variables : [:]
     }
 
     /// Waits until the clock shows an instant, at most five seconds past it.

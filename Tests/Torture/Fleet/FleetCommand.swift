@@ -29,7 +29,9 @@ struct FleetCommand: AsyncParsableCommand {
         transform: Self.measures)
     var measures: Set<FleetMeasure>?
 
-    @Option(help: ArgumentHelp("Mirrors of the measure `sizes`, separated by commas.", valueName: "numbers"))
+    @Option(
+        help: ArgumentHelp(
+            "Mirrors of the measure `sizes`, separated by commas.", valueName: "numbers"))
     var sizes = "100,1000,10000"
 
     @Option(help: ArgumentHelp("Mirrors of the measure `day`.", valueName: "number"))
@@ -38,10 +40,14 @@ struct FleetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Workers of the measure `day`.", valueName: "number"))
     var dayWorkers = 3
 
-    @Option(help: ArgumentHelp("Hours of the mirrors' clock that the measure `day` lasts.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Hours of the mirrors' clock that the measure `day` lasts.", valueName: "number"))
     var hours = 27.0
 
-    @Option(help: ArgumentHelp("How many times as fast the clocks of `day` run, 1 to 300.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "How many times as fast the clocks of `day` run, 1 to 300.", valueName: "number"))
     var factor = 300.0
 
     @Option(help: ArgumentHelp("POLL_SECONDS of every mirror.", valueName: "number"))
@@ -50,17 +56,25 @@ struct FleetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another seed makes other people.", valueName: "number"))
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("The program; the one built beside this one if left out.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The program; the one built beside this one if left out.", valueName: "path"))
     var binary: String?
 
     @Option(
-        help: ArgumentHelp("A program to compare the measure `one` with, such as the last release.", valueName: "path"))
+        help: ArgumentHelp(
+            "A program to compare the measure `one` with, such as the last release.",
+            valueName: "path"))
     var before: String?
 
-    @Option(help: ArgumentHelp("What a worker of many mirrors is started with.", valueName: "words"))
+    @Option(
+        help: ArgumentHelp("What a worker of many mirrors is started with.", valueName: "words"))
     var command = "run --all"
 
-    @Flag(help: "Start a worker for each mirror, by its environment, in place of workers of many mirrors.")
+    @Flag(
+        help:
+            "Start a worker for each mirror, by its environment, in place of workers of many mirrors."
+    )
     var each = false
 
     @Flag(help: "Tiny sizes, a minute or two in all; no goal is judged.")
@@ -76,7 +90,9 @@ struct FleetCommand: AsyncParsableCommand {
         guard (1...300).contains(factor) else {
             throw ValidationError("--factor is \(factor); expected a number from 1 to 300")
         }
-        guard mirrors > 0, dayMirrors > 0, dayWorkers > 0, seconds > 0, hosts > 0, hours > 0, poll > 0 else {
+        guard mirrors > 0, dayMirrors > 0, dayWorkers > 0, seconds > 0, hosts > 0, hours > 0,
+            poll > 0
+        else {
             throw ValidationError("sizes and times must be above 0")
         }
         guard !Self.numbers(sizes).isEmpty else {
@@ -101,7 +117,9 @@ struct FleetCommand: AsyncParsableCommand {
             plan.measures = measures ?? (smoke ? [.idle, .day] : Set(FleetMeasure.allCases))
             (plan.mirrors, plan.hosts, plan.seconds, plan.poll) = (mirrors, hosts, seconds, poll)
             plan.sizes = Self.numbers(sizes)
-            (plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = (dayMirrors, dayWorkers, hours, factor)
+            (plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = (
+                dayMirrors, dayWorkers, hours, factor
+            )
             plan.launch = each ? .each : .all(command.split(separator: " ").map(String.init))
             (plan.keepsFolders, plan.judgesGoals) = (keep, !smoke)
             if smoke {
@@ -121,7 +139,8 @@ struct FleetCommand: AsyncParsableCommand {
         Set(
             try list.split(separator: ",").map { name in
                 guard let measure = FleetMeasure(rawValue: String(name)) else {
-                    throw ValidationError("\"\(name)\" is no measure; expected idle, day, sizes or one")
+                    throw ValidationError(
+                        "\"\(name)\" is no measure; expected idle, day, sizes or one")
                 }
                 return measure
             })
@@ -142,7 +161,8 @@ struct FleetCommand: AsyncParsableCommand {
 
 /// A part of the benchmark.
 enum FleetMeasure: String, CaseIterable, Sendable {
-    /// Resources of one worker while nothing happens, and the time from its start to the first poll of every mirror.
+    /// Resources of one worker while nothing happens, and the time from its start to the first poll
+    /// of every mirror.
     case idle
     /// Mirrors that live a day on a fast clock.
     case day

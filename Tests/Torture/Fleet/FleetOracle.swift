@@ -40,7 +40,8 @@ struct FleetOracle: Sendable {
                 ? nil
                 : ActionRow(
                     mirror: fields[0], kind: fields[1], state: fields[2],
-                    due: Date(milliseconds: Int64(fields[3]) ?? 0), remoteID: fields[4], reason: fields[5])
+                    due: Date(milliseconds: Int64(fields[3]) ?? 0), remoteID: fields[4],
+                    reason: fields[5])
         }
         return FleetOracle(ledger: stage.town.ledger, actions: actions, end: end, poll: poll)
     }
@@ -51,10 +52,17 @@ struct FleetOracle: Sendable {
         let received = Set(ledger.deliveries.map(\.uri))
         let lost = actions.filter { $0.state == "done" && !received.contains($0.remoteID) }
         return [
-            .oracle("\(name)_duplicates", "\(title): something done twice", ledger.count(.duplicate)),
-            .oracle("\(name)_strangers", "\(title): somebody told who had not asked", ledger.count(.stranger)),
-            .oracle("\(name)_refusals", "\(title): requests that a server refused", ledger.count(.refusal)),
-            .oracle("\(name)_lost", "\(title): rows that say done of what no server received", lost.count),
+            .oracle(
+                "\(name)_duplicates", "\(title): something done twice", ledger.count(.duplicate)),
+            .oracle(
+                "\(name)_strangers", "\(title): somebody told who had not asked",
+                ledger.count(.stranger)),
+            .oracle(
+                "\(name)_refusals", "\(title): requests that a server refused",
+                ledger.count(.refusal)),
+            .oracle(
+                "\(name)_lost", "\(title): rows that say done of what no server received",
+                lost.count),
             .oracle(
                 "\(name)_unexplained", "\(title): posts that no row knows",
                 received.subtracting(known).count),
@@ -72,7 +80,8 @@ struct FleetOracle: Sendable {
 
     /// Whether mirrors kept their times over a day.
     ///
-    /// - Parameter plans: The number of mirrors, and how long after its midnight each plan was made, in seconds.
+    /// - Parameter plans: The number of mirrors, and how long after its midnight each plan was
+    ///   made, in seconds.
     func timeRows(plans: (mirrors: Int, made: [TimeInterval])) -> [FleetRow] {
         let dates = Dictionary(ledger.deliveries.map { ($0.uri, $0.date) }) { first, _ in first }
         let slots = actions.filter { $0.kind == "post" }
@@ -80,7 +89,8 @@ struct FleetOracle: Sendable {
             dates[slot.remoteID].map { abs($0.timeIntervalSince(slot.due)) }
         }.sorted()
         let open = slots.count {
-            ["planned", "claimed", "sending"].contains($0.state) && $0.due < end - Self.slotTolerance
+            ["planned", "claimed", "sending"].contains($0.state)
+                && $0.due < end - Self.slotTolerance
         }
         let failed = slots.count { ["failed", "expired"].contains($0.state) }
         let patience = TimeInterval(poll) + Self.answerTolerance
@@ -88,23 +98,33 @@ struct FleetOracle: Sendable {
             mention.deservesReply ? mention.answered?.timeIntervalSince(mention.date) : nil
         }.sorted()
         var rows = [
-            FleetRow(name: "day_posts", title: "day: posts published", value: Double(late.count), unit: ""),
             FleetRow(
-                name: "day_slot_median", title: "day: post to its time, median", value: late.quantile(0.5), unit: "s"),
+                name: "day_posts", title: "day: posts published", value: Double(late.count),
+                unit: ""),
             FleetRow(
-                name: "day_slot_worst", title: "day: post to its time, worst", value: late.last ?? 0, unit: "s",
+                name: "day_slot_median", title: "day: post to its time, median",
+                value: late.quantile(0.5), unit: "s"),
+            FleetRow(
+                name: "day_slot_worst", title: "day: post to its time, worst",
+                value: late.last ?? 0, unit: "s",
                 limit: Self.slotTolerance),
             FleetRow(
-                name: "day_slots_open", title: "day: posts still not sent", value: Double(open), unit: "", limit: 0),
+                name: "day_slots_open", title: "day: posts still not sent", value: Double(open),
+                unit: "", limit: 0),
             FleetRow(
-                name: "day_slots_failed", title: "day: posts that failed or expired", value: Double(failed), unit: "",
+                name: "day_slots_failed", title: "day: posts that failed or expired",
+                value: Double(failed), unit: "",
                 limit: 0),
-            FleetRow(name: "day_answers", title: "day: mentions answered", value: Double(waits.count), unit: ""),
             FleetRow(
-                name: "day_answer_median", title: "day: mention to answer, median", value: waits.quantile(0.5),
+                name: "day_answers", title: "day: mentions answered", value: Double(waits.count),
+                unit: ""),
+            FleetRow(
+                name: "day_answer_median", title: "day: mention to answer, median",
+                value: waits.quantile(0.5),
                 unit: "s"),
             FleetRow(
-                name: "day_answer_worst", title: "day: mention to answer, worst", value: waits.last ?? 0, unit: "s",
+                name: "day_answer_worst", title: "day: mention to answer, worst",
+                value: waits.last ?? 0, unit: "s",
                 limit: patience),
             FleetRow(
                 name: "day_unanswered", title: "day: mentions without their answer",
@@ -113,7 +133,8 @@ struct FleetOracle: Sendable {
         if let last = plans.made.max() {
             rows += [
                 FleetRow(
-                    name: "day_plan_worst", title: "day: plan after its midnight, worst", value: max(0, last),
+                    name: "day_plan_worst", title: "day: plan after its midnight, worst",
+                    value: max(0, last),
                     unit: "s", limit: Self.planTolerance),
                 FleetRow(
                     name: "day_plans_missing", title: "day: mirrors without the new day's plan",

@@ -4,8 +4,9 @@ import TestSupport
 
 /// Gives every mirror the past that the program learned for the first one.
 ///
-/// All humans of a town have the same past but for names and ids, so that the rows of one mirror are those of another
-/// with these replaced. The statements know no table: they follow from the schema.
+/// All humans of a town have the same past but for names and ids, so that the rows of one mirror
+/// are those of another with these replaced. The statements know no table: they follow from the
+/// schema.
 struct FleetPast: Sendable {
     /// What every mirror has for itself, from its import or its worker.
     private static let ownTables: Set = ["settings", "credentials", "leases", "workers"]
@@ -27,8 +28,11 @@ struct FleetPast: Sendable {
             JOIN information_schema.tables USING (table_schema, table_name)
             WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1, ordinal_position
             """)
-        for (table, columns) in Dictionary(grouping: columns, by: { $0[0] }).sorted(by: { $0.key < $1.key }) {
-            guard columns.contains(where: { $0[1] == "mirror" }), !Self.ownTables.contains(table) else { continue }
+        for (table, columns) in Dictionary(grouping: columns, by: { $0[0] }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            guard columns.contains(where: { $0[1] == "mirror" }), !Self.ownTables.contains(table)
+            else { continue }
             try await database.server.run(statement(table, columns), database: database.url)
         }
         try await database.server.run("ANALYZE", database: database.url)
@@ -38,7 +42,8 @@ struct FleetPast: Sendable {
         let names = columns.map { "\"\($0[1])\"" }
         let values = columns.map { column in
             column[1] == "mirror"
-                ? "'m' || d" : column[2] == "text" ? renamed("t.\"\(column[1])\"") : "t.\"\(column[1])\""
+                ? "'m' || d"
+                : column[2] == "text" ? renamed("t.\"\(column[1])\"") : "t.\"\(column[1])\""
         }
         let conflict: String
         if table == "mirrors" {
@@ -60,7 +65,8 @@ struct FleetPast: Sendable {
             """
     }
 
-    /// A text of the first household as one of another: the names of people, the server's domain, and ids.
+    /// A text of the first household as one of another: the names of people, the server's domain,
+    /// and ids.
     private func renamed(_ column: String) -> String {
         let replaced =
             "REPLACE(regexp_replace(\(column), '([hbfgixm]|[0-9]{13})00000', '\\1' || d, 'g'), "

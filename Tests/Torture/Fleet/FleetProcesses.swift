@@ -43,7 +43,8 @@ struct FleetStatements: Sendable {
     var statements = 0
 
     static func - (left: FleetStatements, right: FleetStatements) -> FleetStatements {
-        FleetStatements(commits: left.commits - right.commits, statements: left.statements - right.statements)
+        FleetStatements(
+            commits: left.commits - right.commits, statements: left.statements - right.statements)
     }
 }
 
@@ -61,7 +62,8 @@ struct FleetDatabase: Sendable {
         ])
         // In another database than the one that is measured.
         try await server.run("CREATE EXTENSION pg_stat_statements")
-        return FleetDatabase(server: server, redis: try await redis, url: try await server.makeDatabase())
+        return FleetDatabase(
+            server: server, redis: try await redis, url: try await server.makeDatabase())
     }
 
     func stop() async {
@@ -87,7 +89,9 @@ struct FleetDatabase: Sendable {
             ), 0)
             """)
         let numbers = text.split(whereSeparator: { "|\n".contains($0) }).compactMap { Int($0) }
-        guard numbers.count == 2 else { throw TestSupportError("could not count statements: \(text)") }
+        guard numbers.count == 2 else {
+            throw TestSupportError("could not count statements: \(text)")
+        }
         return FleetStatements(commits: numbers[0], statements: numbers[1])
     }
 }

@@ -33,7 +33,8 @@ struct FleetReport: Encodable, Sendable {
     var lines: [String] {
         let cells = rows.map { row in
             [
-                row.title, Self.text(row.value, row.unit), row.limit.map { "≤ " + Self.text($0, row.unit) } ?? "",
+                row.title, Self.text(row.value, row.unit),
+                row.limit.map { "≤ " + Self.text($0, row.unit) } ?? "",
                 row.limit == nil || !(row.isOracle || judgesGoals) ? "" : row.isMet ? "yes" : "NO",
             ]
         }

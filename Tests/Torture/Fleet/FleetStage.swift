@@ -2,7 +2,8 @@ import Foundation
 import Sandbox
 import TestSupport
 
-/// A town, the stores, and mirrors that have learned their past: everything around the workers of one measure.
+/// A town, the stores, and mirrors that have learned their past: everything around the workers of
+/// one measure.
 final class FleetStage: @unchecked Sendable {
     // Sendable because `workers` is only touched under `lock`.
 
@@ -38,7 +39,8 @@ final class FleetStage: @unchecked Sendable {
         let folder = try RunFolder()
         let database = try await FleetDatabase.start()
         let stage = FleetStage(
-            town: try await Town.start(plan: town, now: { clock.now }), database, clock, folder, plan,
+            town: try await Town.start(plan: town, now: { clock.now }), database, clock, folder,
+            plan,
             program ?? plan.program, launch ?? plan.launch)
         do {
             try await stage.prepare()
@@ -50,7 +52,8 @@ final class FleetStage: @unchecked Sendable {
     }
 
     private init(
-        town: Town, _ database: FleetDatabase, _ clock: FleetClock, _ folder: RunFolder, _ plan: FleetPlan,
+        town: Town, _ database: FleetDatabase, _ clock: FleetClock, _ folder: RunFolder,
+        _ plan: FleetPlan,
         _ program: String, _ launch: FleetPlan.Launch
     ) {
         (self.town, self.database, self.clock, self.folder) = (town, database, clock, folder)
@@ -80,13 +83,16 @@ final class FleetStage: @unchecked Sendable {
     private func writeImport() throws -> String {
         let lines = (0..<town.plan.mirrors).map { household in
             let credentials = [
-                "human": login(of: TownPerson(household, .human)), "bot": login(of: TownPerson(household, .bot)),
+                "human": login(of: TownPerson(household, .human)),
+                "bot": login(of: TownPerson(household, .bot)),
             ]
-            return ImportLine(name: FleetPast.mirror(household), settings: settings, credentials: credentials)
+            return ImportLine(
+                name: FleetPast.mirror(household), settings: settings, credentials: credentials)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let text = try lines.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
+        let text = try lines.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }
+            .joined()
         return try folder.write(text, to: "mirrors.jsonl")
     }
 
@@ -120,9 +126,11 @@ final class FleetStage: @unchecked Sendable {
 
     private var basics: [String: String] {
         var variables = [
-            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "TMPDIR": NSTemporaryDirectory(),
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path,
+            "TMPDIR": NSTemporaryDirectory(),
             "LANG": "C.UTF-8", "MIRROR_BOT_HOME": folder.home, "DATABASE_URL": database.url,
-            "REDIS_URL": database.redis.url, "SECRET_KEY": String(repeating: "5a", count: 32), "LOG_LEVEL": "info",
+            "REDIS_URL": database.redis.url, "SECRET_KEY": String(repeating: "5a", count: 32),
+            "LOG_LEVEL": "info",
             "LOG_FORMAT": "logfmt",
         ]
         for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
@@ -137,11 +145,14 @@ final class FleetStage: @unchecked Sendable {
     private func run(_ words: [String], _ variables: [String: String] = [:]) async throws {
         let process = try WorkerProcess(
             name: words[0], words: [program] + words,
-            environment: basics.merging(settings) { $1 }.merging(variables) { $1 }.merging(clock.earlier) { $1 },
+            environment: basics.merging(settings) { $1 }.merging(variables) { $1 }.merging(
+                clock.earlier
+            ) { $1 },
             logPath: folder.log("preparation"))
         let state = await process.wait(seconds: Self.commandSeconds, until: \.hasEnded)
         guard state == .exited(0) else {
-            throw TestSupportError("could not \(words.joined(separator: " ")): \(process.output.suffix(2_000))")
+            throw TestSupportError(
+                "could not \(words.joined(separator: " ")): \(process.output.suffix(2_000))")
         }
     }
 
@@ -158,7 +169,9 @@ final class FleetStage: @unchecked Sendable {
             for _ in 0..<count { try start(words, basics) }
         case .each:
             for household in 0..<town.plan.mirrors {
-                let own = ["MIRROR": FleetPast.mirror(household)].merging(accounts(of: household)) { $1 }
+                let own = ["MIRROR": FleetPast.mirror(household)].merging(accounts(of: household)) {
+                    $1
+                }
                 try start(["run"], basics.merging(settings) { $1 }.merging(own) { $1 })
             }
         }
@@ -171,7 +184,8 @@ final class FleetStage: @unchecked Sendable {
         }
         let worker = try WorkerProcess(
             name: "worker-\(number)", words: [program] + words,
-            environment: variables.merging(clock.variables) { $1 }, logPath: folder.log("worker-\(number)"))
+            environment: variables.merging(clock.variables) { $1 },
+            logPath: folder.log("worker-\(number)"))
         lock.withLock { workers.append(worker) }
     }
 
@@ -180,12 +194,14 @@ final class FleetStage: @unchecked Sendable {
     /// - Throws: ``TestSupportError`` with what a worker said that has ended.
     func usage() throws -> FleetUsage {
         for worker in running where worker.state.hasEnded {
-            throw TestSupportError("\(worker.name) has ended, \(worker.state): \(worker.output.suffix(2_000))")
+            throw TestSupportError(
+                "\(worker.name) has ended, \(worker.state): \(worker.output.suffix(2_000))")
         }
         return try FleetUsage(of: running.map(\.process))
     }
 
-    /// Waits until the mentions of every bot were read since ``Town/mark()`` and returns how long that took.
+    /// Waits until the mentions of every bot were read since ``Town/mark()`` and returns how long
+    /// that took.
     ///
     /// - Throws: ``TestSupportError`` if a worker ends or the time is over.
     func waitForPolls(seconds: Double) async throws -> Duration {
@@ -198,7 +214,8 @@ final class FleetStage: @unchecked Sendable {
             guard passed < .seconds(seconds) else {
                 let output = running.first?.output.suffix(2_000) ?? ""
                 throw TestSupportError(
-                    "only \(polled) of \(town.plan.mirrors) mirrors were polled after \(Int(seconds)) s: \(output)")
+                    "only \(polled) of \(town.plan.mirrors) mirrors were polled after \(Int(seconds)) s: \(output)"
+                )
             }
             try await ContinuousClock().sleep(for: .milliseconds(20))
         }
@@ -216,7 +233,8 @@ final class FleetStage: @unchecked Sendable {
         for worker in ending {
             let state = await worker.wait(seconds: 3 * Self.endSeconds, until: \.hasEnded)
             guard state == .exited(0) else {
-                throw TestSupportError("\(worker.name) did not end well, \(state): \(worker.output.suffix(2_000))")
+                throw TestSupportError(
+                    "\(worker.name) did not end well, \(state): \(worker.output.suffix(2_000))")
             }
         }
         lock.withLock { workers = [] }

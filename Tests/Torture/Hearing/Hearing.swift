@@ -2,7 +2,8 @@ import Foundation
 import Storage
 import TestSupport
 
-/// What a mirror says about how it hears: what `status --json` tells a person, and the items it keeps a note of.
+/// What a mirror says about how it hears: what `status --json` tells a person, and the items it
+/// keeps a note of.
 struct Hearing: Equatable, Sendable {
     /// The feed of those who mention the bot.
     static let mentions = "bot-mentions"
@@ -66,13 +67,16 @@ struct Hearing: Equatable, Sendable {
     static func items(of mirror: String, in storage: any StorageEngine) async throws -> [Item] {
         let feed = mentions
         let rows = try await storage.query(
-            "SELECT item, state, reason FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed)")
+            "SELECT item, state, reason FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed)"
+        )
         return try rows.map { row in
             let state = try row.text("state")
             guard let known = Item.State(rawValue: state) else {
                 throw TestSupportError("feed_items holds the state \(state), which nobody knows")
             }
-            return Item(name: try row.text("item"), state: known, reason: try row.optionalText("reason") ?? "")
+            return Item(
+                name: try row.text("item"), state: known,
+                reason: try row.optionalText("reason") ?? "")
         }
     }
 }

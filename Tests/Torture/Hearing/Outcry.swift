@@ -42,8 +42,10 @@ extension Outcry.Kind {
     static func all(on network: NetworkName) -> [Outcry.Kind] {
         allCases.filter { kind in
             switch (network, kind) {
-            // X has neither long posts of that length nor conversations to read, and tells of everything.
-            case (.x, .crowds), (.x, .megabytes), (.x, .tooLarge), (.x, .late), (.x, .unnoticed): false
+            // X has neither long posts of that length nor conversations to read, and tells of
+            // everything.
+            case (.x, .crowds), (.x, .megabytes), (.x, .tooLarge), (.x, .late), (.x, .unnoticed):
+                false
             // A record has a megabyte at most.
             case (.bluesky, .tooLarge): false
             default: true
@@ -71,7 +73,9 @@ extension Outcry {
     /// So many of the known people may come to ask the bot to stop; the others stay to be answered.
     private static let weary = 8
 
-    func utterances(in population: SandboxPopulation, on network: NetworkName = .mastodon) -> [SandboxUtterance] {
+    func utterances(in population: SandboxPopulation, on network: NetworkName = .mastodon)
+        -> [SandboxUtterance]
+    {
         var voices = Voices(population, seed: seed)
         let friends: [SandboxUtterance]
         switch kind {
@@ -81,24 +85,37 @@ extension Outcry {
             }
         case .megabytes:
             friends = (0..<10).map { number in
-                voices.say(number < 6 ? .friend : .stranger) { $0.burden = .padding(bytes: Self.megabyte) }
+                voices.say(number < 6 ? .friend : .stranger) {
+                    $0.burden = .padding(bytes: Self.megabyte)
+                }
             }
         case .tooLarge:
             friends = (0..<3).map { number in
-                voices.say(.friend) { if number == 1 { $0.burden = .padding(bytes: 9 * Self.megabyte) } }
+                voices.say(.friend) {
+                    if number == 1 { $0.burden = .padding(bytes: 9 * Self.megabyte) }
+                }
             }
         case .broken:
             friends = SandboxFlaw.allCases.flatMap { flaw in
-                [voices.say(.friend) { $0.burden = .flaw(flaw) }, voices.say(.friend) { $0.answered = .another }]
+                [
+                    voices.say(.friend) { $0.burden = .flaw(flaw) },
+                    voices.say(.friend) { $0.answered = .another },
+                ]
             }
         case .unwelcome:
-            let roles: [SandboxPerson.Role] = [.stranger, .stranger, .stranger, .automated, .automated, .optedOut]
+            let roles: [SandboxPerson.Role] = [
+                .stranger, .stranger, .stranger, .automated, .automated, .optedOut,
+            ]
             friends = roles.map { voices.say($0) }
         case .stop: friends = [voices.stop(amongLast: Self.weary)]
         case .late:
-            friends = (1...3).map { number in voices.say(.friend) { $0.notice = .late(Double(number) * 3_600) } }
+            friends = (1...3).map { number in
+                voices.say(.friend) { $0.notice = .late(Double(number) * 3_600) }
+            }
         case .unnoticed:
-            friends = (0..<2).map { _ in voices.say(.friend) { ($0.notice, $0.answered) = (.never, .bot) } }
+            friends = (0..<2).map { _ in
+                voices.say(.friend) { ($0.notice, $0.answered) = (.never, .bot) }
+            }
         case .burst, .burstWhileUnavailable, .burstAndLostPlace:
             friends = (0..<Kind.burstSize).map { number in
                 voices.say(number % 4 == 0 ? .friend : number % 20 == 1 ? .automated : .stranger) {

@@ -4,7 +4,8 @@ import Mirroring
 import Posts
 import Sandbox
 
-/// What a person did to a mirror while workers lived and died, as far as their commands told that it was done.
+/// What a person did to a mirror while workers lived and died, as far as their commands told that
+/// it was done.
 struct PersonLedger: Equatable, Sendable {
     /// What became of one slot by a command that said so.
     enum Wish: Equatable, Sendable {
@@ -48,7 +49,9 @@ actor Person {
     /// Interferes again and again until it is cancelled, and leaves no pause behind.
     func live() async {
         while !Task.isCancelled {
-            do { try await ContinuousClock().sleep(for: .seconds(choice.number(in: 0.5...3))) } catch { return }
+            do {
+                try await ContinuousClock().sleep(for: .seconds(choice.number(in: 0.5...3)))
+            } catch { return }
             await interfere()
         }
     }
@@ -73,17 +76,23 @@ actor Person {
         guard let slot = await upcomingSlot() else { return }
         var words = ["plan", verb, slot.subject, "--json"]
         if verb == "move" { words.insert(newTime(), at: 3) }
-        // Now and then only if the slot is still as the plan showed it: a worker may have changed it since.
+        // Now and then only if the slot is still as the plan showed it: a worker may have changed
+        // it since.
         if let seen = slot.seen, choice.number(below: 2) == 0 { words += ["--seen", seen] }
         let (state, report) = await run(words, as: ChangeReport.self)
         guard state == .exited(0), let changed = report?.slots.first else {
             // A refusal has changed nothing; of anything else nobody knows.
-            if state != .exited(64), state != .exited(65) { ledger.wishes.updateValue(nil, forKey: slot.subject) }
+            if state != .exited(64), state != .exited(65) {
+                ledger.wishes.updateValue(nil, forKey: slot.subject)
+            }
             return
         }
         let wish: PersonLedger.Wish =
-            verb == "skip" ? .skipped : .pinned(due: verb == "move" ? changed.due : nil, text: changed.text)
-        if case .pinned(let due?, _)?? = ledger.wishes[slot.subject], case .pinned(nil, let text) = wish {
+            verb == "skip"
+            ? .skipped : .pinned(due: verb == "move" ? changed.due : nil, text: changed.text)
+        if case .pinned(let due?, _)?? = ledger.wishes[slot.subject],
+            case .pinned(nil, let text) = wish
+        {
             ledger.wishes[slot.subject] = .some(.pinned(due: due, text: text))
         } else {
             ledger.wishes[slot.subject] = .some(wish)
@@ -98,7 +107,8 @@ actor Person {
         let subject = skipped[choice.number(below: skipped.count)]
         // From here on it may be sent or not, whatever the command says.
         ledger.wishes.updateValue(nil, forKey: subject)
-        guard await run(["plan", "restore", subject, "--json"], as: Empty.self).state == .exited(0) else { return }
+        guard await run(["plan", "restore", subject, "--json"], as: Empty.self).state == .exited(0)
+        else { return }
         ledger.done["restore", default: 0] += 1
     }
 
@@ -135,8 +145,10 @@ actor Person {
         guard !done.isEmpty else { return }
         let id = done[choice.number(below: done.count)].id
         // Mostly the command dies, so that the wish is left to the workers.
-        let fault = ["kill@undo.begun#1", "kill@undo.begun#1", "kill@undo.answered#1", nil][choice.number(below: 4)]
-        let (state, report) = await run(["undo", id, "--yes", "--json"], fault: fault, as: UndoReport.self)
+        let fault = ["kill@undo.begun#1", "kill@undo.begun#1", "kill@undo.answered#1", nil][
+            choice.number(below: 4)]
+        let (state, report) = await run(
+            ["undo", id, "--yes", "--json"], fault: fault, as: UndoReport.self)
         if note(report) { return ledger.done["undo", default: 0] += 1 }
         // At that point the wish is stored.
         if fault != nil, state == .killed(signal: SIGKILL) {
@@ -168,7 +180,8 @@ actor Person {
         let ended = stage.clock.now
         // Whatever the first command said, it may have done it.
         while await run(["resume", "--json"], as: Empty.self).state != .exited(0) {
-            try? await Task.detached { try await ContinuousClock().sleep(for: .milliseconds(300)) }.value
+            try? await Task.detached { try await ContinuousClock().sleep(for: .milliseconds(300)) }
+                .value
         }
         // Workers look every 50 seconds of their clock.
         ledger.idle.append(DateInterval(start: asked, end: stage.clock.now + 60))
@@ -245,7 +258,9 @@ actor Person {
         number += 1
         // Cancelling ends the waiting for nothing: what was begun is to be known.
         let (stage, number) = (stage, number)
-        let ended = await Task.detached { try? await stage.command(words, fault: fault, log: "person-\(number)") }.value
+        let ended = await Task.detached {
+            try? await stage.command(words, fault: fault, log: "person-\(number)")
+        }.value
         guard let ended else { return (.exited(70), nil) }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

@@ -5,8 +5,8 @@ import TestSupport
 struct ProcessFigures: Codable, Equatable, Sendable {
     /// Memory that is nobody's copy of a file: `RssAnon` of proc(5), in kilobytes.
     var memory: Int
-    /// What the embedded database holds of that, in kilobytes: pages of its file above all; 0 where a server keeps the
-    /// data, and in another process than this.
+    /// What the embedded database holds of that, in kilobytes: pages of its file above all; 0 where
+    /// a server keeps the data, and in another process than this.
     var cache: Int
     var threads: Int
     var descriptors: Int
@@ -29,13 +29,16 @@ struct ProcessFigures: Codable, Equatable, Sendable {
     /// - Throws: ``TestSupportError`` if there is none.
     init(of process: String) throws {
         let folder = "/proc/\(process)"
-        let status = String(decoding: FileManager.default.contents(atPath: "\(folder)/status") ?? Data(), as: UTF8.self)
+        let status = String(
+            decoding: FileManager.default.contents(atPath: "\(folder)/status") ?? Data(),
+            as: UTF8.self)
         func figure(_ name: String) -> Int? {
             let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
             return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
         }
         guard let memory = figure("RssAnon"), let threads = figure("Threads"),
-            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
+            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")
+                .count
         else { throw TestSupportError("could not read \(folder): a soak runs on Linux only") }
         self.init(memory: memory, cache: 0, threads: threads, descriptors: descriptors)
     }

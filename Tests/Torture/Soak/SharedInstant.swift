@@ -4,7 +4,8 @@ import TestSupport
 
 /// An instant that one process sets and another reads, in a file of eight bytes.
 ///
-/// The kernel's page is the only copy, so what was set is what is read, and neither side waits for the other.
+/// The kernel's page is the only copy, so what was set is what is read, and neither side waits for
+/// the other.
 final class SharedInstant: Sendable {
     private let descriptor: Int32
 

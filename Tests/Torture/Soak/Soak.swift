@@ -24,7 +24,9 @@ struct Soak: Sendable {
         case .sqlite:
             return try await run(home: folder.path, store: [:])
         case .postgres:
-            let (postgres, redis) = (try await PostgresServer.start(), try await RedisServer.start())
+            let (postgres, redis) = (
+                try await PostgresServer.start(), try await RedisServer.start()
+            )
             let store = ["DATABASE_URL": try await postgres.makeDatabase(), "REDIS_URL": redis.url]
             let report = try await run(home: folder.path, store: store)
             await postgres.stop()
@@ -45,9 +47,12 @@ struct Soak: Sendable {
         let log = SoakLog()
         let started = ContinuousClock.now
         let logger = Logger(label: "soak") { _ in log }
-        let days = try await HumanMirror.open(configuration, clock: clock, logger: logger).closing { mirror in
+        let days = try await HumanMirror.open(configuration, clock: clock, logger: logger).closing {
+            mirror in
             say("living through \(plan.days) days …")
-            return try await live(Worker(mirror: mirror), on: clock, until: sandbox.opening.end, log: log) { day in
+            return try await live(
+                Worker(mirror: mirror), on: clock, until: sandbox.opening.end, log: log
+            ) { day in
                 let rests = plan.rests(on: day)
                 if rests {
                     try await ContinuousClock().sleep(for: Self.rest)
@@ -55,13 +60,16 @@ struct Soak: Sendable {
                     ProcessHeap.giveBack()
                 }
                 let process = try ProcessFigures.current()
-                let tables = try await TableFigures.current(of: SoakMirror.name, in: mirror.storage, home: home)
+                let tables = try await TableFigures.current(
+                    of: SoakMirror.name, in: mirror.storage, home: home)
                 return SoakDay(day: day, isRested: rests, process: process, tables: tables)
             }
         }
         return SoakReport(
-            plan: plan, days: days, ledger: try await sandbox.ledger(), people: sandbox.opening.people,
-            log: log.counts, duration: started.duration(to: .now), processorTime: ProcessFigures.processorTime)
+            plan: plan, days: days, ledger: try await sandbox.ledger(),
+            people: sandbox.opening.people,
+            log: log.counts, duration: started.duration(to: .now),
+            processorTime: ProcessFigures.processorTime)
     }
 
     /// Runs the worker and measures at each midnight, when it and the clock stand still.

@@ -5,11 +5,13 @@ import Foundation
 import Mirroring
 import Posts
 
-/// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its first day.
+/// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its
+/// first day.
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "Let a worker live through a month and see that it holds no more on the last day than on the second.",
+        abstract:
+            "Let a worker live through a month and see that it holds no more on the last day than on the second.",
         discussion: """
             The worker runs in this process, on a clock that jumps; the network that it sees runs in another one, so \
             that only the worker's memory is measured. Ends with 1 when something is not flat.
@@ -68,6 +70,7 @@ struct SoakPlan: Sendable {
     var days = 30
     var seed: UInt64 = 2026
 
-    /// Whether the process is left alone before it is measured: on the first days, on every fifth and on the last.
+    /// Whether the process is left alone before it is measured: on the first days, on every fifth
+    /// and on the last.
     func rests(on day: Int) -> Bool { day <= 3 || day % 5 == 0 || day == days }
 }

@@ -8,7 +8,8 @@ import Settings
 /// The settings of a soaked mirror.
 enum SoakMirror {
     static let name = "soak"
-    /// Low enough to be reached on the first day: a month must show that what comes in goes out again.
+    /// Low enough to be reached on the first day: a month must show that what comes in goes out
+    /// again.
     static let (archiveLimit, exampleLimit) = (1_600, 800)
     static let favoritesPerDay = 10
     /// The most posts of a day.
@@ -18,10 +19,14 @@ enum SoakMirror {
 
     /// Where the data is, as this process was told.
     static func storeVariables() -> [String: String] {
-        ProcessInfo.processInfo.environment.filter { ["DATABASE_URL", "REDIS_URL"].contains($0.key) }
+        ProcessInfo.processInfo.environment.filter {
+            ["DATABASE_URL", "REDIS_URL"].contains($0.key)
+        }
     }
 
-    static func configuration(home: String, _ variables: [String: String]) throws -> MirrorConfiguration {
+    static func configuration(home: String, _ variables: [String: String]) throws
+        -> MirrorConfiguration
+    {
         var all = [
             "MIRROR": name, "MIRROR_BOT_HOME": home, "TIME_ZONE": SamplePeople.timeZoneIdentifier,
             "ARCHIVE_LIMIT": "\(archiveLimit)", "EXAMPLE_LIMIT": "\(exampleLimit)",
@@ -31,14 +36,17 @@ enum SoakMirror {
             all["MECAB_DICTIONARY"] = dictionary
         }
         all.merge(variables) { _, given in given }
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: all))
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: all))
         return try MirrorConfiguration(values, environment: [:])
     }
 
     /// What a person would set to use the two accounts of a sandbox.
     static func accounts(of sandbox: Sandbox, on network: NetworkName) -> [String: String] {
         var variables: [String: String] = [:]
-        for role in SandboxRole.allCases { variables.merge(sandbox.settings(of: role, on: network)) { $1 } }
+        for role in SandboxRole.allCases {
+            variables.merge(sandbox.settings(of: role, on: network)) { $1 }
+        }
         // A month of reading at the prices of X; nothing is paid here.
         if network == .x { variables["X_BUDGET_USD_PER_MONTH"] = "10000" }
         return variables

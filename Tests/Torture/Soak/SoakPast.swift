@@ -21,7 +21,8 @@ struct SoakPast: Sendable {
     /// Makes the tables and archives a year of the human's posts.
     func learnPosts() async throws {
         let path = home + "/sample.jsonl"
-        try Data(SampleArchive(endingAt: Self.origin).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        try Data(SampleArchive(endingAt: Self.origin).postLines.utf8).write(
+            to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let configuration = try SoakMirror.configuration(home: home, store)
         if case .postgres = configuration.process.storage {
@@ -47,7 +48,8 @@ struct SoakPast: Sendable {
             let account = try await human.verifyAccount()
             let trainer = ClassifierTrainer(
                 mirror: mirror, favorites: try mirror.favorites(), report: { _ in })
-            _ = try await trainer.train(from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
+            _ = try await trainer.train(
+                from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
         }
     }
 }

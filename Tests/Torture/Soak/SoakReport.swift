@@ -25,7 +25,8 @@ struct SoakReport: Sendable {
             + "\(ledger.posted) posts, \(ledger.replies) of \(ledger.expectedReplies) replies, "
             + "\(ledger.favorites) favorites"
         let warnings = log.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
-        return [summary] + warnings + (complaints.isEmpty ? ["flat"] : complaints.map { "not flat: \($0)" })
+        return [summary] + warnings
+            + (complaints.isEmpty ? ["flat"] : complaints.map { "not flat: \($0)" })
     }
 
     /// Everything, as one JSON object on one line.
@@ -48,7 +49,8 @@ struct SoakReport: Sendable {
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let figures = Figures(
             network: plan.network.rawValue, store: plan.store.rawValue, seed: plan.seed,
-            seconds: duration.components.seconds, processorSeconds: processorTime, memorySlope: flatness.memorySlope,
+            seconds: duration.components.seconds, processorSeconds: processorTime,
+            memorySlope: flatness.memorySlope,
             days: days, ledger: ledger,
             warnings: log, complaints: complaints)
         return String(decoding: try encoder.encode(figures), as: UTF8.self)

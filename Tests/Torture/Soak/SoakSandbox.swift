@@ -16,7 +16,8 @@ import Storage
 /// Every line that it is sent is answered with what the network received.
 struct SoakSandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "soak-sandbox", abstract: "The network that a soak sees; started by it.", shouldDisplay: false)
+        commandName: "soak-sandbox", abstract: "The network that a soak sees; started by it.",
+        shouldDisplay: false)
 
     @Option(transform: SoakCommand.network) var network: NetworkName
     @Option var days: Int
@@ -36,7 +37,8 @@ struct SoakSandboxCommand: AsyncParsableCommand {
         let accounts = SoakMirror.accounts(of: sandbox, on: network)
         try await past.learnFavorites(with: accounts)
         let opening = SoakOpening(
-            variables: accounts, people: sandbox.world.population.people.count, end: sandbox.world.end)
+            variables: accounts, people: sandbox.world.population.people.count,
+            end: sandbox.world.end)
         try say(opening)
         while readLine() != nil { try say(SoakLedger(await sandbox.ledger)) }
         await sandbox.stop()
@@ -79,7 +81,8 @@ extension SoakLedger {
     init(_ ledger: SandboxLedger) {
         let summary = ledger.summary
         self.init(
-            posted: summary.posted, replies: summary.replies, expectedReplies: summary.expectedReplies,
+            posted: summary.posted, replies: summary.replies,
+            expectedReplies: summary.expectedReplies,
             mentions: ledger.mentions.count, favorites: summary.favorites, errors: summary.errors,
             duplicates: summary.duplicateSends, unsolicited: summary.unsolicited)
     }

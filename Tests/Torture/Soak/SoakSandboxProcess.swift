@@ -19,10 +19,14 @@ final class SoakSandboxProcess: Sendable {
     ///   - home: The folder of the mirror.
     ///   - clock: The file with the instant.
     ///   - store: Where the data is.
-    /// - Throws: ``TestSupportError`` if the child ends before that; what went wrong is on standard error.
-    init(_ plan: SoakPlan, program: String?, home: String, clock: String, store: [String: String]) async throws {
+    /// - Throws: ``TestSupportError`` if the child ends before that; what went wrong is on standard
+    ///   error.
+    init(_ plan: SoakPlan, program: String?, home: String, clock: String, store: [String: String])
+        async throws
+    {
         let words = [
-            program ?? "/proc/self/exe", "soak-sandbox", "--network", plan.network.rawValue, "--days", "\(plan.days)",
+            program ?? "/proc/self/exe", "soak-sandbox", "--network", plan.network.rawValue,
+            "--days", "\(plan.days)",
             "--seed", "\(plan.seed)", "--home", home, "--clock", clock,
         ]
         let environment = ProcessInfo.processInfo.environment.merging(store) { $1 }

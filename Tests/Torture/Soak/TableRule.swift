@@ -52,12 +52,16 @@ struct TableRule: Sendable {
         TableRule(table: "feature_counts", reason: "the features of EXAMPLE_LIMIT examples") { _ in
             SoakMirror.exampleLimit * SoakMirror.featuresPerExample
         },
-        atMost("counters", 40, "a sequence, how many examples and counts there are, and calls by their duration"),
+        atMost(
+            "counters", 40,
+            "a sequence, how many examples and counts there are, and calls by their duration"),
         atMost("spending", 600, "what 41 days and each month have cost on X by purpose"),
         // The last day is measured when the next has just begun.
         TableRule(table: "plans", reason: "one a day") { $0.day + 1 },
-        TableRule(table: "actions", reason: "slots, mentions, and favorites within their cap") { world in
-            world.ledger.mentions + (world.day + 1) * (SoakMirror.slotsPerDay + SoakMirror.favoritesPerDay)
+        TableRule(table: "actions", reason: "slots, mentions, and favorites within their cap") {
+            world in
+            world.ledger.mentions + (world.day + 1)
+                * (SoakMirror.slotsPerDay + SoakMirror.favoritesPerDay)
         },
     ]
 }

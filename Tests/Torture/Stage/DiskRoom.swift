@@ -2,7 +2,8 @@ import Foundation
 
 /// The room on the disk for what the workers write, which may be taken away for a while.
 ///
-/// Nobody needs to fill a disk for it: the system lets the files of a process grow up to a limit only.
+/// Nobody needs to fill a disk for it: the system lets the files of a process grow up to a limit
+/// only.
 final class DiskRoom: @unchecked Sendable {
     // Sendable because every stored variable is only touched under `lock`.
     private struct Tenant { weak var worker: WorkerProcess? }

@@ -9,10 +9,13 @@ final class RunFolder: Sendable {
 
     init() throws {
         let base = NSTemporaryDirectory()
-        path = (base.hasSuffix("/") ? base : base + "/") + "mirror-bot-torture." + UUID().uuidString.prefix(8)
+        path =
+            (base.hasSuffix("/") ? base : base + "/") + "mirror-bot-torture."
+            + UUID().uuidString.prefix(8)
         for folder in [path, path + "/home", path + "/logs", path + "/clocks"] {
             try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                atPath: folder, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
         }
     }
 

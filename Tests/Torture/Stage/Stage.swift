@@ -7,7 +7,8 @@ import Sandbox
 import Settings
 import TestSupport
 
-/// Everything around the workers of a run: the network, the stores, the clock, and a mirror that has learned its past.
+/// Everything around the workers of a run: the network, the stores, the clock, and a mirror that
+/// has learned its past.
 final class Stage: Sendable {
     /// Nine in the morning of a Monday in Tokyo; the same in every run.
     static let origin = Date(timeIntervalSince1970: 1_780_272_000)
@@ -43,11 +44,12 @@ final class Stage: Sendable {
             let clock = AcceleratedClock(origin: origin, started: started, factor: settings.factor)
             let sandbox = try await Sandbox.start(
                 world: world(settings), rateLimits: .unlimited, now: { clock.now })
-            // What a stopped or slow worker has signed is many minutes old on these clocks when it arrives.
-            // So it is on a clock that was set back by an hour.
+            // What a stopped or slow worker has signed is many minutes old on these clocks when it
+            // arrives. So it is on a clock that was set back by an hour.
             sandbox.faults.x.timestampWindow = 2 * 3_600
             sandbox.faults.mastodon = .habits(of: settings.software)
-            // A worker that is killed while it renews a token may need a person; see MastodonSessionTests.
+            // A worker that is killed while it renews a token may need a person; see
+            // MastodonSessionTests.
             sandbox.faults.mastodon.tokenLifetime = nil
             if settings.filter.isEmpty || settings.filter.refusesObjects {
                 sandbox.faults.refusals = refusals(settings)
@@ -63,10 +65,13 @@ final class Stage: Sendable {
     }
 
     private init(
-        _ settings: TortureSettings, _ folder: RunFolder, _ servers: TortureServers, _ sandbox: Sandbox,
+        _ settings: TortureSettings, _ folder: RunFolder, _ servers: TortureServers,
+        _ sandbox: Sandbox,
         _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
     ) {
-        (self.settings, self.folder, self.servers, self.sandbox) = (settings, folder, servers, sandbox)
+        (self.settings, self.folder, self.servers, self.sandbox) = (
+            settings, folder, servers, sandbox
+        )
         (self.clock, self.started, self.environment) = (clock, started, environment)
         timeline = Timeline(clock: clock)
         watch = StarvationWatch(timeline: timeline, clock: clock, factor: settings.factor)
@@ -83,7 +88,8 @@ final class Stage: Sendable {
     /// - Returns: The running worker.
     /// - Throws: ``TestSupportError`` if it cannot be started.
     func worker(
-        _ name: String, skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil, lacks: Lack? = nil
+        _ name: String, skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil,
+        lacks: Lack? = nil
     ) throws -> WorkerProcess {
         let rehearsal = Rehearsal.Settings(
             origin: Self.origin + skew.rounded(), started: started, factor: settings.factor,
@@ -91,7 +97,8 @@ final class Stage: Sendable {
         var variables = environment.merging(rehearsal.variables) { $1 }
         if lacks == .dictionary { variables["MECAB_DICTIONARY"] = folder.path + "/no-dictionary" }
         let worker = try WorkerProcess(
-            name: name, words: [settings.program, "run"], environment: variables, logPath: folder.log(name))
+            name: name, words: [settings.program, "run"], environment: variables,
+            logPath: folder.log(name))
         disk.admit(worker)
         return worker
     }
@@ -118,11 +125,14 @@ final class Stage: Sendable {
     func command(
         _ words: [String], fault: String? = nil, log: String
     ) async throws -> (state: WorkerProcess.State, output: String) {
-        var rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
+        var rehearsal = Rehearsal.Settings(
+            origin: Self.origin, started: started, factor: settings.factor)
         rehearsal.fault = fault
         let process = try WorkerProcess(
             name: words[0], words: [settings.program] + words,
-            environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },
+            environment: environment.merging(rehearsal.variables) { $1 }.merging([
+                "LOG_LEVEL": "error"
+            ]) { $1 },
             logPath: folder.log(log))
         let state = await process.wait(seconds: 60, until: \.hasEnded)
         return (state, process.output)
@@ -132,26 +142,33 @@ final class Stage: Sendable {
     ///
     /// - Throws: The store's error.
     func withMirror<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
-        try await HumanMirror.open(try Self.configuration(environment), making: .nothing).closing(after: body)
+        try await HumanMirror.open(try Self.configuration(environment), making: .nothing).closing(
+            after: body)
     }
 
     /// The settings of a mirror that are these variables.
     static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }
 
-    /// Which objects are refused alone: conversations and people for good or for a while, and pages.
+    /// Which objects are refused alone: conversations and people for good or for a while, and
+    /// pages.
     ///
-    /// A page that begins at a place may be refused for good, as a server does that no longer knows the place; and no
-    /// page with 401, which says something about the account. A run that is confined to this meets more of it.
+    /// A page that begins at a place may be refused for good, as a server does that no longer knows
+    /// the place; and no page with 401, which says something about the account. A run that is
+    /// confined to this meets more of it.
     private static func refusals(_ settings: TortureSettings) -> SandboxRefusals {
-        let alone = SandboxRefusals.Rule(share: settings.filter.refusesObjects ? 0.5 : 0.1, lasting: 3_600)
+        let alone = SandboxRefusals.Rule(
+            share: settings.filter.refusesObjects ? 0.5 : 0.1, lasting: 3_600)
         let page = SandboxRefusals.Rule(
-            share: 0.04, forGood: [.badRequest], passing: [.failure, .webPage, .forbidden, .notFound, .gone],
+            share: 0.04, forGood: [.badRequest],
+            passing: [.failure, .webPage, .forbidden, .notFound, .gone],
             lasting: 60)
         return SandboxRefusals(
-            seed: settings.seed, rules: [.thread: alone, .person: alone, .mentions: page, .home: page])
+            seed: settings.seed,
+            rules: [.thread: alone, .person: alone, .mentions: page, .home: page])
     }
 
     /// Ends everything.
@@ -164,10 +181,12 @@ final class Stage: Sendable {
 
     // MARK: Setting the stage
 
-    private static func basics(_ folder: RunFolder, _ settings: TortureSettings) -> [String: String] {
+    private static func basics(_ folder: RunFolder, _ settings: TortureSettings) -> [String: String]
+    {
         let variables = [
             "MIRROR": mirror, "TIME_ZONE": zone.identifier, "NETWORK": settings.network.rawValue,
-            "LOG_FORMAT": "logfmt", "LOG_LEVEL": settings.isVerbose ? "debug" : "info", "POLL_SECONDS": "20",
+            "LOG_FORMAT": "logfmt", "LOG_LEVEL": settings.isVerbose ? "debug" : "info",
+            "POLL_SECONDS": "20",
             "MAX_PER_DAY": "300",
             "FAVORITES_PER_DAY": "300", "REPLIES_PER_PERSON": "\(repliesAtMost)",
             "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
@@ -182,7 +201,8 @@ final class Stage: Sendable {
     /// The variables of every process that says nothing about a mirror.
     static func surroundings(_ folder: RunFolder) -> [String: String] {
         var variables = [
-            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "TMPDIR": NSTemporaryDirectory(),
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path,
+            "TMPDIR": NSTemporaryDirectory(),
             "LANG": "C.UTF-8", "MIRROR_BOT_HOME": folder.home,
         ]
         for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
@@ -198,16 +218,20 @@ final class Stage: Sendable {
         let past = TorturePast(network: settings.network, origin: origin)
         let posts = try folder.write(past.postLines(), to: "posts.jsonl")
         let examples = try folder.write(past.exampleLines(), to: "examples.jsonl")
-        var commands = [["train", "scheduler", "--from", posts], ["train", "classifier", "--from", examples]]
+        var commands = [
+            ["train", "scheduler", "--from", posts], ["train", "classifier", "--from", examples],
+        ]
         if settings.store != .sqlite { commands.insert(["migrate"], at: 0) }
         let rehearsal = Rehearsal.Settings(origin: origin - 3_600, started: Date(), factor: 1)
         for command in commands {
             let process = try WorkerProcess(
                 name: command[0], words: [settings.program] + command,
-                environment: environment.merging(rehearsal.variables) { $1 }, logPath: folder.log("learning"))
+                environment: environment.merging(rehearsal.variables) { $1 },
+                logPath: folder.log("learning"))
             let state = await process.wait(seconds: 120) { $0.hasEnded }
             guard state == .exited(0) else {
-                throw TestSupportError("could not \(command.joined(separator: " ")): \(process.output)")
+                throw TestSupportError(
+                    "could not \(command.joined(separator: " ")): \(process.output)")
             }
         }
     }
@@ -219,7 +243,9 @@ final class Stage: Sendable {
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed, origin: origin, days: Int(seconds / 86_400) + 2, timeZone: zone,
             network: settings.network, people: TorturePast.people, mentionsPerDay: mentionsPerDay)
-        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) = (repliesAtMost, repliesAtMost)
+        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) = (
+            repliesAtMost, repliesAtMost
+        )
         // Before a text is sent the network is asked for its post.
         configuration.olderPosts = TorturePast(network: settings.network, origin: origin).posts()
         return SandboxWorld(configuration: configuration)

@@ -19,7 +19,9 @@ struct StoredCounts: Sendable {
         var counts: [String] = []
         for name in Self.hashes {
             let lines = try await server.run("HGETALL", key(name)).split(separator: "\n")
-            counts += stride(from: 0, to: lines.count - 1, by: 2).map { "\(name) \(lines[$0]) \(lines[$0 + 1])" }
+            counts += stride(from: 0, to: lines.count - 1, by: 2).map {
+                "\(name) \(lines[$0]) \(lines[$0 + 1])"
+            }
         }
         return counts.sorted()
     }

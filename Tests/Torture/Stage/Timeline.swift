@@ -25,7 +25,8 @@ final class Timeline: @unchecked Sendable {
     var disturbances: [Disturbance] {
         lock.withLock {
             let now = clock.now
-            return finished + open.sorted { $0.key < $1.key }.map { Self.disturbance($0.value, until: now) }
+            return finished
+                + open.sorted { $0.key < $1.key }.map { Self.disturbance($0.value, until: now) }
                 + starvation.map { Disturbance(cause: .starvation, interval: $0) }
         }
     }
@@ -69,14 +70,19 @@ final class Timeline: @unchecked Sendable {
         lock.withLock { starvation.append(merging: stretch) }
     }
 
-    /// For how long the machine has let somebody wait since an instant, in seconds of the mirror's clock.
+    /// For how long the machine has let somebody wait since an instant, in seconds of the mirror's
+    /// clock.
     func starvation(since start: Date) -> TimeInterval {
         lock.withLock {
             starvation.reduce(0) { $0 + max(0, $1.end.timeIntervalSince(max($1.start, start))) }
         }
     }
 
-    private static func disturbance(_ begun: (cause: Disturbance.Cause, start: Date), until end: Date) -> Disturbance {
-        Disturbance(cause: begun.cause, interval: DateInterval(start: begun.start, end: max(begun.start, end)))
+    private static func disturbance(
+        _ begun: (cause: Disturbance.Cause, start: Date), until end: Date
+    ) -> Disturbance {
+        Disturbance(
+            cause: begun.cause,
+            interval: DateInterval(start: begun.start, end: max(begun.start, end)))
     }
 }

@@ -4,8 +4,8 @@ import Sandbox
 
 /// What the tortured mirror learns before it runs: the sample archive, made dense.
 ///
-/// A year of the sample's human is laid over a few weeks, so that there is something to do in every minute of the run,
-/// and spread over the whole clock, so that there is no night.
+/// A year of the sample's human is laid over a few weeks, so that there is something to do in every
+/// minute of the run, and spread over the whole clock, so that there is no night.
 struct TorturePast: Sendable {
     /// How many days hold the year.
     static let days = 14
@@ -37,9 +37,13 @@ struct TorturePast: Sendable {
         var generator = SampleGenerator(seed: 5)
         let all = sample.favorites.map { ($0, true) } + sample.normals.map { ($0, false) }
         let dated = all.map { (post: $0.0, isFavorite: $0.1, date: instant(&generator)) }
-        let kept = dated.sorted { $0.date < $1.date }.enumerated().filter { $0.offset % thinning == 0 }
+        let kept = dated.sorted { $0.date < $1.date }.enumerated().filter {
+            $0.offset % thinning == 0
+        }
         return try kept.map { index, entry in
-            try line(named(entry.post, number: 10_000 + index, at: entry.date), isFavorite: entry.isFavorite)
+            try line(
+                named(entry.post, number: 10_000 + index, at: entry.date),
+                isFavorite: entry.isFavorite)
         }.joined()
     }
 
@@ -60,7 +64,9 @@ struct TorturePast: Sendable {
             id: PostID(network: .mastodon, value: SamplePost.uri(id: id, author: sample.author)),
             author: AccountID(network: .mastodon, value: sample.author.handle),
             text: Self.marked(sample.text, number), createdAt: date,
-            replyTo: sample.replyTo.map { ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle)) })
+            replyTo: sample.replyTo.map {
+                ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle))
+            })
         post.visibility = sample.visibility
         post.language = sample.language.rawValue
         return post
@@ -72,7 +78,8 @@ struct TorturePast: Sendable {
         let line = Line(
             id: carried.id.value, author: carried.author.value, text: carried.text,
             createdAt: carried.createdAt.rfc3339, visibility: carried.visibility.rawValue,
-            language: carried.language ?? "", favorite: isFavorite, replyToAuthor: carried.replyTo?.author?.value)
+            language: carried.language ?? "", favorite: isFavorite,
+            replyToAuthor: carried.replyTo?.author?.value)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         return String(decoding: try encoder.encode(line), as: UTF8.self) + "\n"

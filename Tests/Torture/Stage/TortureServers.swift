@@ -18,19 +18,23 @@ struct TortureServers: Sendable {
     /// Starts what is needed.
     static func start(_ store: TortureStore, home: String) async throws -> TortureServers {
         switch store {
-        case .sqlite: return TortureServers(location: .sqlite(path: home + "/mirror-bot.sqlite"), variables: [:])
+        case .sqlite:
+            return TortureServers(
+                location: .sqlite(path: home + "/mirror-bot.sqlite"), variables: [:])
         case .postgres:
             async let database = PostgresServer.start()
             async let counts = RedisServer.start()
             let (postgres, redis) = (try await database, try await counts)
-            var servers = TortureServers(database: try await postgres.makeDatabase(), counts: redis.url)
+            var servers = TortureServers(
+                database: try await postgres.makeDatabase(), counts: redis.url)
             (servers.single, servers.redis) = (postgres, redis)
             return servers
         case .cluster:
             async let databases = PostgresPair.start()
             async let counts = RedisCluster.start()
             let (pair, cluster) = (try await databases, try await counts)
-            var servers = TortureServers(database: try await pair.makeDatabase(), counts: cluster.url)
+            var servers = TortureServers(
+                database: try await pair.makeDatabase(), counts: cluster.url)
             (servers.pair, servers.cluster) = (pair, cluster)
             return servers
         }
@@ -41,7 +45,9 @@ struct TortureServers: Sendable {
     }
 
     private init(database: String, counts: String) {
-        self.init(location: .postgres(url: database), variables: ["DATABASE_URL": database, "REDIS_URL": counts])
+        self.init(
+            location: .postgres(url: database),
+            variables: ["DATABASE_URL": database, "REDIS_URL": counts])
         databaseURL = database
     }
 
@@ -65,9 +71,12 @@ struct TortureServers: Sendable {
     }
 
     /// Ends every connection to the mirror's database.
-    func terminateConnections() async throws { try await postgres?.terminateConnections(to: databaseURL) }
+    func terminateConnections() async throws {
+        try await postgres?.terminateConnections(to: databaseURL)
+    }
 
-    /// What lets transactions fail as they are committed, for as long as ``setTrouble(_:share:)`` says so.
+    /// What lets transactions fail as they are committed, for as long as ``setTrouble(_:share:)``
+    /// says so.
     func prepareTroubles() async throws {
         try await postgres?.run(
             """
@@ -102,7 +111,8 @@ struct TortureServers: Sendable {
     /// - Throws: ``TestSupportError`` with what the server said.
     func setTrouble(_ code: String?, share: Double = 1) async throws {
         try await postgres?.run(
-            code.map { "INSERT INTO torture.troubles VALUES ('\($0)', \(share))" } ?? "DELETE FROM torture.troubles",
+            code.map { "INSERT INTO torture.troubles VALUES ('\($0)', \(share))" }
+                ?? "DELETE FROM torture.troubles",
             database: databaseURL)
     }
 
@@ -119,9 +129,12 @@ struct TortureServers: Sendable {
 
     private static let counted = StoredCounts(mirror: Stage.mirror)
 
-    /// Tells every server of Redis something; one that cannot hear or does not want to does not count.
+    /// Tells every server of Redis something; one that cannot hear or does not want to does not
+    /// count.
     func tellRedis(_ words: [String]) async {
-        for server in cluster?.servers ?? [redis].compactMap(\.self) { _ = try? await server.run(words) }
+        for server in cluster?.servers ?? [redis].compactMap(\.self) {
+            _ = try? await server.run(words)
+        }
     }
 
     /// Lets the server that has the counts come back empty.
@@ -143,7 +156,8 @@ struct TortureServers: Sendable {
         try await cluster?.settle()
     }
 
-    /// Lets the master of the counts die, its replica take its place, and the master come back as its replica.
+    /// Lets the master of the counts die, its replica take its place, and the master come back as
+    /// its replica.
     func replaceMaster() async throws {
         guard let cluster else { return }
         let master = try await cluster.master(of: Self.counted.slot)

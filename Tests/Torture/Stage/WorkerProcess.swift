@@ -47,7 +47,8 @@ final class WorkerProcess: @unchecked Sendable {
         (self.name, self.logPath) = (name, logPath)
         process = try ProcessSpawn.start(words, environment: environment) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, logPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_addopen(
+                &actions, 1, logPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
     }
@@ -64,13 +65,16 @@ final class WorkerProcess: @unchecked Sendable {
         lock.withLock {
             guard !current.hasEnded else { return current }
             var status: Int32 = 0
-            guard waitpid(process, &status, WNOHANG | WUNTRACED | WCONTINUED) == process else { return current }
+            guard waitpid(process, &status, WNOHANG | WUNTRACED | WCONTINUED) == process else {
+                return current
+            }
             current = Self.state(of: status)
             return current
         }
     }
 
-    /// How often it has begun to work: after it took the lease, and again after it lost and took it.
+    /// How often it has begun to work: after it took the lease, and again after it lost and took
+    /// it.
     var beginnings: Int {
         lock.withLock {
             readLog()
@@ -79,7 +83,9 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// What it has written.
-    var output: String { String(decoding: FileManager.default.contents(atPath: logPath) ?? Data(), as: UTF8.self) }
+    var output: String {
+        String(decoding: FileManager.default.contents(atPath: logPath) ?? Data(), as: UTF8.self)
+    }
 
     /// Sends a signal, unless the process has ended.
     func send(_ signal: Int32) {
@@ -112,7 +118,9 @@ final class WorkerProcess: @unchecked Sendable {
     private func readLog() {
         guard let file = FileHandle(forReadingAtPath: logPath) else { return }
         defer { try? file.close() }
-        guard (try? file.seek(toOffset: logOffset)) != nil, let new = try? file.readToEnd(), !new.isEmpty else {
+        guard (try? file.seek(toOffset: logOffset)) != nil, let new = try? file.readToEnd(),
+            !new.isEmpty
+        else {
             return
         }
         logOffset += UInt64(new.count)

@@ -12,6 +12,8 @@ enum WorkerProgram {
             let path = folder.appendingPathComponent(name).path
             if FileManager.default.isExecutableFile(atPath: path) { return path }
         }
-        throw TestSupportError("could not find mirror-bot in \(folder.path): run `swift build` first, or pass --binary")
+        throw TestSupportError(
+            "could not find mirror-bot in \(folder.path): run `swift build` first, or pass --binary"
+        )
     }
 }

@@ -18,7 +18,8 @@ struct ProcessTree: Sendable {
 
     /// All threads of the moment; some of those that come or go just now may be missing.
     ///
-    /// There are none without proc(5), and those of the process at the top where it does not tell of children.
+    /// There are none without proc(5), and those of the process at the top where it does not tell
+    /// of children.
     var threads: [Thread] {
         var threads: [Thread] = []
         var (open, known) = ([root], Set([root]))
@@ -36,11 +37,14 @@ struct ProcessTree: Sendable {
 
     /// For how long threads have waited for a processor so far, in nanoseconds.
     ///
-    /// Those that have ended meanwhile are left out, and so are all where the system does not count.
+    /// Those that have ended meanwhile are left out, and so are all where the system does not
+    /// count.
     func waits(of threads: [Thread]) -> [Thread: UInt64] {
         var waits: [Thread: UInt64] = [:]
         for thread in threads {
-            let wait = Self.withFile(path(of: "schedstat", thread)) { ScheduleStatistics.waited(in: $0) }
+            let wait = Self.withFile(path(of: "schedstat", thread)) {
+                ScheduleStatistics.waited(in: $0)
+            }
             if let wait = wait ?? nil { waits[thread] = wait }
         }
         return waits
@@ -48,7 +52,11 @@ struct ProcessTree: Sendable {
 
     /// Those of the threads that the disk keeps waiting at this moment.
     func threadsOnDisk(of threads: [Thread]) -> Set<Thread> {
-        Set(threads.filter { Self.withFile(path(of: "stat", $0)) { ThreadState.isUninterruptible(in: $0) } ?? false })
+        Set(
+            threads.filter {
+                Self.withFile(path(of: "stat", $0)) { ThreadState.isUninterruptible(in: $0) }
+                    ?? false
+            })
     }
 
     private func path(of file: String, _ thread: Thread) -> String {
@@ -56,7 +64,9 @@ struct ProcessTree: Sendable {
     }
 
     private static func numbers(in text: UnsafeRawBufferPointer) -> [Int32] {
-        text.split(separator: UInt8(ascii: " ")).compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+        text.split(separator: UInt8(ascii: " ")).compactMap {
+            Int32(String(decoding: $0, as: UTF8.self))
+        }
     }
 
     /// The entries of a folder whose names are numbers.
@@ -76,7 +86,9 @@ struct ProcessTree: Sendable {
     /// Reads a file at once; nil if it is not there.
     ///
     /// What the system says at once of the children of a thread is a page.
-    private static func withFile<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+    private static func withFile<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value)
+        -> Value?
+    {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

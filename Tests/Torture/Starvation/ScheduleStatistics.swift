@@ -1,4 +1,5 @@
-/// What Linux counts of a thread in `/proc/PID/task/TID/schedstat`: three numbers, of which the second is of use here.
+/// What Linux counts of a thread in `/proc/PID/task/TID/schedstat`: three numbers, of which the
+/// second is of use here.
 enum ScheduleStatistics {
     /// For how long a thread that could go on has waited for a processor so far.
     ///
@@ -16,7 +17,8 @@ enum ScheduleStatistics {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 let (tens, isTooLarge) = (current ?? 0).multipliedReportingOverflow(by: 10)
-                let (number, isLarger) = tens.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+                let (number, isLarger) = tens.addingReportingOverflow(
+                    UInt64(byte - UInt8(ascii: "0")))
                 if isTooLarge || isLarger { return nil }
                 current = number
             case UInt8(ascii: " "):

@@ -9,22 +9,25 @@ struct StarvationRule: Sendable {
     let factor: Double
     /// How long it is from one sample to the next, in real seconds.
     let period: TimeInterval
-    private var last: (date: Date, waits: [ProcessTree.Thread: UInt64], onDisk: Set<ProcessTree.Thread>)?
+    private var last:
+        (date: Date, waits: [ProcessTree.Thread: UInt64], onDisk: Set<ProcessTree.Thread>)?
 
     init(factor: Double, period: TimeInterval) { (self.factor, self.period) = (factor, period) }
 
     /// The stretch in which the machine let somebody starve, as a sample shows it.
     ///
-    /// There is one if a thread had to wait for a processor for more than a half of the time since the sample before,
-    /// if one waits for the disk as it did in the sample before, or if this sample itself comes later than it should by
-    /// more than the time between two. The system counts a wait for a processor when it is over, so it may have begun
-    /// before the sample before.
+    /// There is one if a thread had to wait for a processor for more than a half of the time since
+    /// the sample before, if one waits for the disk as it did in the sample before, or if this
+    /// sample itself comes later than it should by more than the time between two. The system
+    /// counts a wait for a processor when it is over, so it may have begun before the sample
+    /// before.
     ///
     /// - Parameters:
     ///   - date: When the sample was taken.
     ///   - waits: For how long each thread had waited for a processor until then, in nanoseconds.
     ///   - onDisk: The threads that wait for the disk.
-    /// - Returns: The stretch up to `date`, or nil if nobody waited for long, and for the first sample.
+    /// - Returns: The stretch up to `date`, or nil if nobody waited for long, and for the first
+    ///   sample.
     mutating func stretch(
         until date: Date, waits: [ProcessTree.Thread: UInt64], onDisk: Set<ProcessTree.Thread> = []
     ) -> DateInterval? {

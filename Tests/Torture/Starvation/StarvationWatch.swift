@@ -2,16 +2,18 @@ import Control
 import Foundation
 import Mirroring
 
-/// Watches whether the machine gives this process, the workers and the servers of their stores a processor when they
-/// want one, and what they want of its disk, and notes when it does not.
+/// Watches whether the machine gives this process, the workers and the servers of their stores a
+/// processor when they want one, and what they want of its disk, and notes when it does not.
 ///
 /// On a thread of its own, since tasks would share what there is too little of.
 final class StarvationWatch: @unchecked Sendable {
-    // Sendable because `isOver` is only touched under `condition`, and the other variables by the one thread.
+    // Sendable because `isOver` is only touched under `condition`, and the other variables by the
+    // one thread.
 
     /// How long it is from one sample to the next, in real seconds.
     private static let period: TimeInterval = 0.15
-    /// After how many samples it is looked which threads there are: that costs more than to ask them.
+    /// After how many samples it is looked which threads there are: that costs more than to ask
+    /// them.
     private static let listPeriod = 6
 
     private let timeline: Timeline
@@ -51,7 +53,9 @@ final class StarvationWatch: @unchecked Sendable {
         if count % Self.listPeriod == 0 { threads = tree.threads }
         count += 1
         let (waits, onDisk) = (tree.waits(of: threads), tree.threadsOnDisk(of: threads))
-        if let stretch = rule.stretch(until: date, waits: waits, onDisk: onDisk) { timeline.noteStarvation(stretch) }
+        if let stretch = rule.stretch(until: date, waits: waits, onDisk: onDisk) {
+            timeline.noteStarvation(stretch)
+        }
     }
 
     /// Waits for the next sample.

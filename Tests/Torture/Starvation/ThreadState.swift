@@ -2,7 +2,8 @@
 enum ThreadState {
     /// Whether the thread waits and takes no signal meanwhile (`D`), as one does for the disk.
     ///
-    /// The state follows the name of the thread, which stands in parentheses and may contain any others.
+    /// The state follows the name of the thread, which stands in parentheses and may contain any
+    /// others.
     ///
     /// - Parameter text: The whole file.
     /// - Returns: Whether it does; false if the text is not what the system writes.

@@ -10,7 +10,10 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct BandTests {
     private static let words = "A demo. Nothing leaves this machine."
     private static let paths =
-        ["", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings"].map {
+        [
+            "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health",
+            "/settings",
+        ].map {
             "/m/mika" + $0
         } + ["/m/mika/confirm/pause", "/m/mika/nothing"]
 
@@ -19,7 +22,8 @@ import Testing
         try await WebStand.with(demo: { moment.withLock { $0 } }) { stand in
             for path in Self.paths {
                 let page = try await stand.client.send(path).body
-                #expect(page.contains("<b>\(Self.words)</b> Day 2 of 3, a day in 20 s.</p>"), "\(path)")
+                #expect(
+                    page.contains("<b>\(Self.words)</b> Day 2 of 3, a day in 20 s.</p>"), "\(path)")
                 // Only where everybody begins.
                 #expect(page.contains("ends the demo") == (path == "/m/mika"), "\(path)")
             }
@@ -49,9 +53,13 @@ import Testing
     }
 
     /// Where the time itself is news, the stream tells of it although nothing is done.
-    @Test(arguments: [true, false]) func theStreamTellsOfTimeThatPassesFast(_ isFast: Bool) async throws {
+    @Test(arguments: [true, false]) func theStreamTellsOfTimeThatPassesFast(_ isFast: Bool)
+        async throws
+    {
         try await WebStand.with { stand in
-            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .milliseconds(1)) { isFast }
+            let hub = EventHub(
+                stand.installation.storage, clock: stand.clock, interval: .milliseconds(1)
+            ) { isFast }
             let (id, stream) = await hub.open("mika")
             while await hub.looks < 5 { await Task.yield() }
             await hub.close(id)

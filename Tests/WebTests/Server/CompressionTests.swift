@@ -6,7 +6,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct CompressionTests {
     /// What gzip makes of the bytes.
-    private static func unpacked(_ bytes: [UInt8], in directory: TemporaryDirectory) async throws -> [UInt8] {
+    private static func unpacked(_ bytes: [UInt8], in directory: TemporaryDirectory) async throws
+        -> [UInt8]
+    {
         let file = directory.path("answer.gz")
         try Data(bytes).write(to: URL(fileURLWithPath: file))
         try await ChildProcess.run([try ServerProcess.locate("gzip"), "-d", file])
@@ -18,7 +20,8 @@ import Testing
         try await WebStand.with { stand in
             for path in ["/style.css", "/m/mika/texts", "/metrics"] {
                 let plain = try await stand.client.send(path)
-                let answer = try await stand.client.send(path, headers: ["Accept-Encoding": "br, gzip;q=0.8"])
+                let answer = try await stand.client.send(
+                    path, headers: ["Accept-Encoding": "br, gzip;q=0.8"])
                 #expect(answer.status == 200)
                 #expect(answer["Content-Encoding"] == "gzip")
                 #expect(answer["Content-Type"] == plain["Content-Type"])
@@ -34,10 +37,12 @@ import Testing
 
     @Test func whatIsShortOrAStreamGoesAsItIs() async throws {
         try await WebStand.with { stand in
-            let answer = try await stand.client.send("/healthz", headers: ["Accept-Encoding": "gzip"])
+            let answer = try await stand.client.send(
+                "/healthz", headers: ["Accept-Encoding": "gzip"])
             #expect(answer.body == "ok\n")
             #expect(answer["Content-Encoding"] == nil)
-            let head = try await stand.client.send("/style.css", headers: ["Accept-Encoding": "gzip"], method: "HEAD")
+            let head = try await stand.client.send(
+                "/style.css", headers: ["Accept-Encoding": "gzip"], method: "HEAD")
             #expect(head.status == 200)
             #expect(head.bytes.isEmpty)
             #expect(head["Vary"] == "Accept-Encoding")

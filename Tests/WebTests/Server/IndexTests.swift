@@ -31,7 +31,9 @@ import Testing
             let found = try await stand.client.send("/?q=cle")
             #expect(found.body.contains("/m/cleo\""))
             #expect(!found.body.contains("/m/ann\""))
-            try await #expect(stand.client.send("/m/ann").body.contains("<a class=\"all\" href=\"/\">Mirrors</a>"))
+            try await #expect(
+                stand.client.send("/m/ann").body.contains("<a class=\"all\" href=\"/\">Mirrors</a>")
+            )
             let none = try await stand.client.send("/?q=zzz")
             #expect(none.body.contains("None is found."))
         }
@@ -53,7 +55,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aPageThatOnlyShowsPromisesNothing(_ isReadOnly: Bool) async throws {
+    @Test(arguments: [false, true]) func aPageThatOnlyShowsPromisesNothing(_ isReadOnly: Bool)
+        async throws
+    {
         try await WebStand.with(isReadOnly: isReadOnly) { stand in
             let page = try await stand.client.send("/m/mika")
             #expect(page.body.contains("This page can change the plan all the same") != isReadOnly)
@@ -68,10 +72,13 @@ import Testing
             var (path, seen, pages): (String, [String], Int) = ("/", [], 0)
             while pages < 5 {
                 let answer = try await stand.client.send(path)
-                seen += answer.body.matches(of: #/href="\/m\/(m[0-9]+)"/#).map { String($0.output.1) }
+                seen += answer.body.matches(of: #/href="\/m\/(m[0-9]+)"/#).map {
+                    String($0.output.1)
+                }
                 pages += 1
                 #expect(answer.body.utf8.count < 40_000)
-                guard let next = answer.body.firstMatch(of: #/rel="next" href="([^"]+)"/#)?.output.1 else { break }
+                guard let next = answer.body.firstMatch(of: #/rel="next" href="([^"]+)"/#)?.output.1
+                else { break }
                 path = String(next).replacing("&amp;", with: "&")
             }
             #expect(pages == 3)
@@ -83,8 +90,11 @@ import Testing
     // MARK: The stream
 
     /// Opens the stream that a page names, and waits for texts in it, one after the other.
-    private func hears(_ texts: [String], from page: WebClient.Answer, at port: Int) async throws -> Bool {
-        let path = String(try #require(page.body.firstMatch(of: #/data-events="([^"]+)"/#)).output.1)
+    private func hears(_ texts: [String], from page: WebClient.Answer, at port: Int) async throws
+        -> Bool
+    {
+        let path = String(
+            try #require(page.body.firstMatch(of: #/data-events="([^"]+)"/#)).output.1)
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
         return try await WebConnection(port: port).apart { connection in
             try connection.open()
@@ -93,7 +103,8 @@ import Testing
         }
     }
 
-    /// What changes between the page and its stream is told when the stream opens, and what changes later is told too.
+    /// What changes between the page and its stream is told when the stream opens, and what changes
+    /// later is told too.
     @Test func aChangeIsTold() async throws {
         try await WebStand.with { stand in
             let mirror = try await stand.mirror()
@@ -101,9 +112,12 @@ import Testing
             try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
             let port = stand.client.port
             try await #expect(
-                hears(["retry: 5000", "event: changed\ndata: ", "coming-list", "\n\n"], from: old, at: port))
+                hears(
+                    ["retry: 5000", "event: changed\ndata: ", "coming-list", "\n\n"], from: old,
+                    at: port))
             let page = try await stand.client.send("/m/mika")
-            async let isHeard = hears(["retry: 5000", "event: changed\ndata: "], from: page, at: port)
+            async let isHeard = hears(
+                ["retry: 5000", "event: changed\ndata: "], from: page, at: port)
             // Whether the stream is open by now does not matter.
             _ = try await mirror.table.resume(now: WebStand.now)
             let heard = try await isHeard
@@ -111,20 +125,25 @@ import Testing
         }
     }
 
-    /// A browser that opens the stream again names the last event, and hears only of what it does not know.
+    /// A browser that opens the stream again names the last event, and hears only of what it does
+    /// not know.
     @Test func aKnownChangeIsNotToldAgain() async throws {
         try await WebStand.with { stand in
-            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .milliseconds(1))
+            let hub = EventHub(
+                stand.installation.storage, clock: stand.clock, interval: .milliseconds(1))
             let mirror = try await stand.mirror()
             func digest() async throws -> String {
-                let stamps = try await MirrorStamps(of: ["mika"], in: mirror.storage, now: WebStand.now)
+                let stamps = try await MirrorStamps(
+                    of: ["mika"], in: mirror.storage, now: WebStand.now)
                 return try #require(stamps.digest(of: "mika"))
             }
             let before = try await digest()
             try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
             let now = try await digest()
             #expect(before != now)
-            let (old, current) = (await hub.open("mika", since: before), await hub.open("mika", since: now))
+            let (old, current) = (
+                await hub.open("mika", since: before), await hub.open("mika", since: now)
+            )
             var told = old.stream.events.makeAsyncIterator()
             let first = await told.next()
             #expect(first?.hasPrefix("id: \(now)\nevent: changed\n") == true)
@@ -146,7 +165,8 @@ import Testing
             try await #expect(stand.client.send("/m/mika/pause", form: form).status == 303)
             let script = try await stand.client.send("/m/mika", headers: ["Sec-Fetch-Mode": "cors"])
             #expect(!script.body.contains("class=\"flash\""))
-            let person = try await stand.client.send("/m/mika", headers: ["Sec-Fetch-Mode": "navigate"])
+            let person = try await stand.client.send(
+                "/m/mika", headers: ["Sec-Fetch-Mode": "navigate"])
             #expect(person.body.contains("class=\"flash\""))
         }
     }
@@ -154,7 +174,8 @@ import Testing
     /// Many streams ask the database as often as one.
     @Test func manyStreamsAskOnce() async throws {
         try await WebStand.with { stand in
-            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .seconds(600))
+            let hub = EventHub(
+                stand.installation.storage, clock: stand.clock, interval: .seconds(600))
             for _ in 0..<200 { _ = await hub.open("mika") }
             while await hub.looks == 0 { await Task.yield() }
             #expect(await hub.looks == 1)
@@ -168,7 +189,8 @@ import Testing
             let mirror = try await stand.mirror()
             let now = WebStand.now
             func digest() async throws -> String? {
-                let stamps = try await MirrorStamps(of: ["mika", "none"], in: mirror.storage, now: now)
+                let stamps = try await MirrorStamps(
+                    of: ["mika", "none"], in: mirror.storage, now: now)
                 #expect(stamps.digest(of: "none") == nil)
                 return stamps.digest(of: "mika")
             }

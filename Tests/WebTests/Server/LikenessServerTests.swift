@@ -14,7 +14,8 @@ import Testing
     private static let post = "https://social.example/@mika/0"
 
     @Test(arguments: [
-        "/hours", "/favorites", "/texts", "/texts?fitness=fit&q=number", "/settings", "/settings?show=set",
+        "/hours", "/favorites", "/texts", "/texts?fitness=fit&q=number", "/settings",
+        "/settings?show=set",
         "/settings?show=all", "/settings/set?name=MAX_PER_DAY&value=3", "/muted?word=number",
         "/settings/zone?zone=Asia/Tokyo&to=2020-01-01",
         "/confirm/never?post=https%3A%2F%2Fsocial.example%2F@mika%2F0",
@@ -28,7 +29,8 @@ import Testing
             let assets = WebAsset.all.reduce(0) { $0 + $1.size }
             #expect(answer.body.utf8.count + assets <= 60_000, "\(answer.body.utf8.count)")
             // The frame is no larger than what every page leaves it.
-            let inner = try #require(answer.body.firstMatch(of: #/<main[^>]*>([\s\S]*)<\/main>/#)).output.1
+            let inner = try #require(answer.body.firstMatch(of: #/<main[^>]*>([\s\S]*)<\/main>/#))
+                .output.1
             expect(answer.body.utf8.count - inner.utf8.count) { $0 <= RenderedPage.frame }
             #expect(answer.body.hasSuffix("</html>\n") || answer.body.hasSuffix("</html>"))
             for sign in ["<script>", "<img", "\u{202E}"] {
@@ -55,7 +57,8 @@ import Testing
         try await WebStand.with { stand in
             let asked = try await stand.client.send("/m/mika/settings/set?name=MAX_PER_DAY&value=3")
             let form = [
-                ("csrf", try #require(asked.field("csrf"))), ("seen", try #require(asked.field("seen"))),
+                ("csrf", try #require(asked.field("csrf"))),
+                ("seen", try #require(asked.field("seen"))),
                 ("name", "MAX_PER_DAY"), ("value", "3"),
             ]
             let done = try await stand.client.send("/m/mika/settings", form: form)
@@ -79,7 +82,8 @@ import Testing
     @Test func whatCannotBeUsedIs400WithWhatWasTyped() async throws {
         try await WebStand.with { stand in
             let answers = [
-                try await stand.client.send("/m/mika/settings/set?name=QUIET_HOURS&value=23:00-25:00"),
+                try await stand.client.send(
+                    "/m/mika/settings/set?name=QUIET_HOURS&value=23:00-25:00"),
                 try await stand.client.send("/m/mika/settings/zone?zone=Mars&to=2020-01-01"),
                 try await stand.client.send("/m/mika/muted?day=Christmas"),
             ]
@@ -98,7 +102,10 @@ import Testing
             let asked = try await stand.client.send("/m/mika/settings/set?name=MAX_PER_DAY&value=3")
             let answer = try await stand.client.send(
                 "/m/mika/favorites/try",
-                form: [("csrf", try #require(asked.field("csrf"))), ("text", "Gooseberry"), ("author", "")])
+                form: [
+                    ("csrf", try #require(asked.field("csrf"))), ("text", "Gooseberry"),
+                    ("author", ""),
+                ])
             #expect(answer.status == 503)
             #expect(answer.body.contains("mirror-bot doctor"))
             #expect(!answer.body.contains("Gooseberry") && !answer.body.contains("127.0.0.1:1"))
@@ -108,10 +115,12 @@ import Testing
 
     @Test func aTextIsPostedOnceByPressingTwice() async throws {
         try await WebStand.with { stand in
-            let asked = try await stand.client.send("/m/mika/confirm/post?post=\(WebClient.encoded(Self.post))")
+            let asked = try await stand.client.send(
+                "/m/mika/confirm/post?post=\(WebClient.encoded(Self.post))")
             #expect(asked.status == 200)
             let form = [
-                ("csrf", try #require(asked.field("csrf"))), ("seen", try #require(asked.field("seen"))),
+                ("csrf", try #require(asked.field("csrf"))),
+                ("seen", try #require(asked.field("seen"))),
                 ("post", Self.post),
             ]
             for _ in 0..<2 {
@@ -119,7 +128,9 @@ import Testing
                 #expect(done.status == 303)
             }
             let mirror = try await stand.mirror()
-            let said = try await mirror.outbox(lease: nil).waitingPosts().filter { $0.text == "Post number 0." }
+            let said = try await mirror.outbox(lease: nil).waitingPosts().filter {
+                $0.text == "Post number 0."
+            }
             #expect(said.count == 1)
         }
     }
@@ -139,7 +150,8 @@ import Testing
 
     @Test func aMirrorWithoutAClockHasItsPagesToo() async throws {
         try await WebStand.with(variables: ["TIME_ZONE": ""]) { stand in
-            try await stand.installation.storage.execute("UPDATE mirrors SET time_zone = NULL WHERE mirror = 'mika'")
+            try await stand.installation.storage.execute(
+                "UPDATE mirrors SET time_zone = NULL WHERE mirror = 'mika'")
             for path in ["/hours", "/favorites", "/texts", "/settings"] {
                 let page = try await stand.client.send("/m/mika" + path)
                 #expect(page.status == 200, "\(path)")

@@ -10,13 +10,16 @@ import Testing
 
 @testable import Web
 
-/// Pages are made once for a second and a state of the database, and are never older than the last commit.
+/// Pages are made once for a second and a state of the database, and are never older than the last
+/// commit.
 @Suite(.timeLimit(.minutes(30))) struct PageCacheTests {
     private static let pages = [
-        "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings",
+        "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health",
+        "/settings",
     ].map { "/m/mika" + $0 }
 
-    /// Changes of tables that pages show, and a page that shows each; every row is one of the mirror `mika`.
+    /// Changes of tables that pages show, and a page that shows each; every row is one of the
+    /// mirror `mika`.
     private static let changes: [(page: String, shown: String?, statement: SQL)] = [
         ("/m/mika", "@somebody.else", "UPDATE mirrors SET human_handle = \("somebody.else")"),
         (
@@ -31,7 +34,10 @@ import Testing
             VALUES (\("mika"), 1, \("dictionary"), \("warn"), \("the finding of a test"), \(WebStand.now.milliseconds))
             """
         ),
-        ("/m/mika/health", "The finding of another", "UPDATE findings SET text = \("the finding of another test")"),
+        (
+            "/m/mika/health", "The finding of another",
+            "UPDATE findings SET text = \("the finding of another test")"
+        ),
         (
             "/m/mika/health", "the notice of a test",
             """
@@ -56,7 +62,10 @@ import Testing
             """
         ),
         ("/m/mika/hours", nil, "DELETE FROM posting_days WHERE local_day < \("2025-12-01")"),
-        ("/m/mika/texts", nil, "DELETE FROM posts WHERE created_ms < \((WebStand.now - 86_400 * 150).milliseconds)"),
+        (
+            "/m/mika/texts", nil,
+            "DELETE FROM posts WHERE created_ms < \((WebStand.now - 86_400 * 150).milliseconds)"
+        ),
         (
             "/m/mika/settings", nil,
             """
@@ -75,7 +84,8 @@ import Testing
         ),
     ]
 
-    /// The clock stands still, and nothing but the statement of another connection happens in between.
+    /// The clock stands still, and nothing but the statement of another connection happens in
+    /// between.
     @Test func aChangeByAnotherConnectionIsOnTheNextPage() async throws {
         try await WebStand.with { stand in
             let other = try await Storage.open(stand.installation.process.storage)
@@ -95,7 +105,8 @@ import Testing
     @Test func everyTableCounts() async throws {
         try await WebStand.with { stand in
             let (asked, other) = (
-                stand.installation.storage, try await Storage.open(stand.installation.process.storage)
+                stand.installation.storage,
+                try await Storage.open(stand.installation.process.storage)
             )
             let tables = try await other.query(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -163,7 +174,8 @@ import Testing
         #expect(made == 3 + 3 * PageCache.most)
     }
 
-    /// Many browsers load a page at once after a change; one that fails leaves the others nothing to wait for.
+    /// Many browsers load a page at once after a change; one that fails leaves the others nothing
+    /// to wait for.
     @Test func aPageIsMadeByOneOfThoseWhoAskAtOnce() async throws {
         let (cache, moment) = (PageCache(), PageCache.Moment(second: 1, state: "a"))
         let (made, making) = AsyncStream.makeStream(of: Int.self)
@@ -202,14 +214,17 @@ import Testing
             for client in [stand.client, WebClient(port: stand.client.port)] {
                 for page in Self.pages {
                     let answer = try await client.send(page)
-                    let found = answer.body.matches(of: #/name="csrf" value="([^"]*)"/#).map { String($0.output.1) }
+                    let found = answer.body.matches(of: #/name="csrf" value="([^"]*)"/#).map {
+                        String($0.output.1)
+                    }
                     #expect(Set(found).count <= 1, "\(page)")
                     tokens.formUnion(found)
                 }
             }
             #expect(tokens.count == 2)
             for token in tokens {
-                let answer = try await stand.client.send("/m/mika/pause", form: [("csrf", token), ("until", "3h")])
+                let answer = try await stand.client.send(
+                    "/m/mika/pause", form: [("csrf", token), ("until", "3h")])
                 #expect(answer.status == 303 || answer.status == 403)
             }
             try await expect(stand.mirror().table.pause(at: WebStand.now)) { $0 != nil }
@@ -220,7 +235,8 @@ import Testing
     @Test func aSentenceIsNotKept() async throws {
         try await WebStand.with { stand in
             let token = try #require(try await stand.client.send("/m/mika").field("csrf"))
-            let answer = try await stand.client.send("/m/mika/pause", form: [("csrf", token), ("until", "3h")])
+            let answer = try await stand.client.send(
+                "/m/mika/pause", form: [("csrf", token), ("until", "3h")])
             #expect(answer.status == 303)
             let said = try await stand.client.send("/m/mika").body
             let later = try await stand.client.send("/m/mika").body
@@ -235,9 +251,14 @@ import Testing
         try await WebStand.with { stand in
             let plain = try await stand.client.send("/m/mika/hours")
             let token = try #require(try await stand.client.send("/m/mika").field("csrf"))
-            _ = try await stand.client.send("/look", form: [("csrf", token), ("theme", "dark"), ("back", "/m/mika")])
-            try await expect(stand.client.send("/m/mika/hours").body) { $0.contains("data-theme=\"dark\"") }
-            try await expect(WebClient(port: stand.client.port).send("/m/mika/hours").body.utf8.count) {
+            _ = try await stand.client.send(
+                "/look", form: [("csrf", token), ("theme", "dark"), ("back", "/m/mika")])
+            try await expect(stand.client.send("/m/mika/hours").body) {
+                $0.contains("data-theme=\"dark\"")
+            }
+            try await expect(
+                WebClient(port: stand.client.port).send("/m/mika/hours").body.utf8.count
+            ) {
                 $0 == plain.body.utf8.count
             }
         }

@@ -35,7 +35,8 @@ import Testing
 
     @Test(
         arguments: [
-            "/", "/m/mika", "/m/mika/actions", "/m/mika/health", "/m/mika/settings", "/metrics", "/public/mika",
+            "/", "/m/mika", "/m/mika/actions", "/m/mika/health", "/m/mika/settings", "/metrics",
+            "/public/mika",
         ])
     func pagesAreMadeOnAThreadThatWaitsForOthers(_ path: String) async throws {
         let places = PlaceList()
@@ -49,7 +50,8 @@ import Testing
             expect(readers) { $0.count == 1 }
             expect(readers.first?.name, equals: "web-pages")
             #if os(Linux)
-                // The value is greater than 10 only if the tests run under `nice` with a greater one.
+                // The value is greater than 10 only if the tests run under `nice` with a greater
+                // one.
                 expect(readers.first?.niceness, equals: max(Place.present.niceness, 10))
             #endif
         }
@@ -57,7 +59,8 @@ import Testing
 
     /// So that a service which restarts what does not answer has no reason to.
     @Test(arguments: [
-        ("/healthz", true), ("/readyz", true), ("/style.css", true), ("/live.js", true), ("/metrics", false),
+        ("/healthz", true), ("/readyz", true), ("/style.css", true), ("/live.js", true),
+        ("/metrics", false),
     ])
     func filesAndProbesWaitForNoPage(_ path: String, _ isQuick: Bool) {
         #expect(WebSite.isQuick(path) == isQuick)

@@ -6,10 +6,13 @@ import Testing
 /// What stands in a template's context stays text, however the template writes it.
 @Suite struct PageValueTests {
     private static let hostile = [
-        "<script>alert(1)</script>", "\" onload=\"alert(1)", "' onload='alert(1)", "&lt;b&gt;", "{{secret}}",
+        "<script>alert(1)</script>", "\" onload=\"alert(1)", "' onload='alert(1)", "&lt;b&gt;",
+        "{{secret}}",
         "{{{secret}}}",
-        // A combining mark makes another character of a quotation mark, and still leaves it one for a browser.
-        "\"\u{338} onload=x", "<\u{338}img src=x onerror=alert(1)>", ">\u{20D2}", "'\u{301}", "&\u{FE0F}lt;",
+        // A combining mark makes another character of a quotation mark, and still leaves it one for
+        // a browser.
+        "\"\u{338} onload=x", "<\u{338}img src=x onerror=alert(1)>", ">\u{20D2}", "'\u{301}",
+        "&\u{FE0F}lt;",
         "\u{202E}gnp.exe", "\u{0}\u{1B}[2J",
     ]
 
@@ -18,7 +21,9 @@ import Testing
         return try TemplateLibrary([template]).render(template, context).text
     }
 
-    @Test(arguments: hostile, ["{{x}}", "{{{x}}}", "{{&x}}", "{{#x}}{{.}}{{/x}}", "{{#x}}{{{.}}}{{/x}}"])
+    @Test(
+        arguments: hostile,
+        ["{{x}}", "{{{x}}}", "{{&x}}", "{{#x}}{{.}}{{/x}}", "{{#x}}{{{.}}}{{/x}}"])
     func aTextStaysText(_ text: String, _ source: String) throws {
         let html = try rendered("<p title=\"\(source)\">", ["x": .text(text), "secret": "told"])
         let inner = html.dropFirst("<p title=\"".count).dropLast("\">".count)
@@ -32,9 +37,12 @@ import Testing
         #expect(!text.utf8.contains { bytes.utf8.contains($0) }, "\(text)")
     }
 
-    /// Fields and lists that a template writes as if they were texts show nothing of what is in them unescaped.
+    /// Fields and lists that a template writes as if they were texts show nothing of what is in
+    /// them unescaped.
     @Test(arguments: ["{{x}}", "{{{x}}}"]) func whatIsNoTextShowsNothing(_ source: String) throws {
-        let html = try rendered(source, ["x": ["a": "<b>"]]) + rendered(source, ["x": .list([.text("<b>")])])
+        let html =
+            try rendered(source, ["x": ["a": "<b>"]])
+            + rendered(source, ["x": .list([.text("<b>")])])
         expectNoByte(html[...], of: "<>")
     }
 
@@ -49,7 +57,8 @@ import Testing
         // A part that has no such field does not get that of the whole.
         #expect(
             try rendered(
-                "{{#parts}}{{#x}}{{.}}{{/x}};{{/parts}}", ["x": "whole", "parts": [["x": .none], ["x": "own"]]])
+                "{{#parts}}{{#x}}{{.}}{{/x}};{{/parts}}",
+                ["x": "whole", "parts": [["x": .none], ["x": "own"]]])
                 == ";own;")
     }
 
@@ -57,7 +66,8 @@ import Testing
     @Test func allTemplatesAreRegistered() throws {
         let pages = MirrorPages.all.flatMap { $0.templates }
         let shared = [
-            PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index, .everybody,
+            PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm,
+            .index, .everybody,
         ]
         let all = shared + pages
         _ = TemplateLibrary.standard
@@ -67,13 +77,17 @@ import Testing
         }
         for template in all {
             for found in template.source.matches(of: #/{{>\s*([a-z-]+)\s*}}/#) {
-                #expect(all.contains { $0.name == found.output.1 }, "\(template.name): \(found.output.1)")
+                #expect(
+                    all.contains { $0.name == found.output.1 },
+                    "\(template.name): \(found.output.1)")
             }
             expectNothingInline(template)
         }
     }
 
     private func expectNothingInline(_ template: PageTemplate) {
-        #expect(template.source.firstMatch(of: #/\sstyle=|<style|\son[a-z]+=|https?:\/\//#) == nil, "\(template.name)")
+        #expect(
+            template.source.firstMatch(of: #/\sstyle=|<style|\son[a-z]+=|https?:\/\//#) == nil,
+            "\(template.name)")
     }
 }

@@ -18,7 +18,8 @@ import Testing
         }
     }
 
-    /// The requests end with HTTP/1.0 or in `Connection`, so that an answer that is not closed never ends.
+    /// The requests end with HTTP/1.0 or in `Connection`, so that an answer that is not closed
+    /// never ends.
     @Test(
         arguments: [
             // haproxy `option httpchk GET /healthz`, and AWS' load balancers of old.
@@ -31,11 +32,17 @@ import Testing
             ("OPTIONS * HTTP/1.1\r\nHost: 10.1.2.3:8080\r\nConnection: close\r\n\r\n", 204),
             ("OPTIONS /m/mika HTTP/1.1\r\nHost: evil.example\r\nConnection: Close\r\n\r\n", 204),
             // Kubernetes, Consul and uptime checkers, by whatever name.
-            ("GET /healthz HTTP/1.1\r\nHost: mirror-bot.default.svc:8080\r\nConnection: close\r\n\r\n", 200),
+            (
+                "GET /healthz HTTP/1.1\r\nHost: mirror-bot.default.svc:8080\r\nConnection: close\r\n\r\n",
+                200
+            ),
             ("GET /readyz HTTP/1.1\r\nHost: mirror_bot\r\nConnection: close\r\n\r\n", 200),
             ("HEAD /readyz HTTP/1.1\r\nHost: [2001:db8::1]:8080\r\nConnection: CLOSE\r\n\r\n", 200),
             ("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", 200),
-            ("GET http://mirror-bot:8080/healthz HTTP/1.1\r\nHost: mirror-bot:8080\r\nConnection: close\r\n\r\n", 200),
+            (
+                "GET http://mirror-bot:8080/healthz HTTP/1.1\r\nHost: mirror-bot:8080\r\nConnection: close\r\n\r\n",
+                200
+            ),
             ("GET /healthz HTTP/1.0\r\nX-Forwarded-Prefix: /bot\r\n\r\n", 200),
             // No Keep-Alive is promised, so the answer ends with the connection.
             ("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", 200),
@@ -54,13 +61,18 @@ import Testing
     /// OPTIONS says what is allowed, and to no other site that it may go on.
     @Test func optionsTellsNothingButMethods() async throws {
         try await WebStand.with(variables: Self.guarded) { stand in
-            for (path, allowed) in [("/healthz", "GET, HEAD, OPTIONS"), ("/m/mika", "GET, HEAD, POST, OPTIONS")] {
-                let headers = ["Origin": "https://evil.example", "Access-Control-Request-Method": "POST"]
+            for (path, allowed) in [
+                ("/healthz", "GET, HEAD, OPTIONS"), ("/m/mika", "GET, HEAD, POST, OPTIONS"),
+            ] {
+                let headers = [
+                    "Origin": "https://evil.example", "Access-Control-Request-Method": "POST",
+                ]
                 let answer = try await stand.client.send(path, headers: headers, method: "OPTIONS")
                 #expect(answer.status == 204)
                 #expect(answer["Allow"] == allowed)
                 #expect(answer.body.isEmpty)
-                #expect(answer.headers.allSatisfy { !$0.name.lowercased().hasPrefix("access-control") })
+                #expect(
+                    answer.headers.allSatisfy { !$0.name.lowercased().hasPrefix("access-control") })
                 #expect(answer.all("Set-Cookie").isEmpty)
             }
         }
@@ -77,11 +89,16 @@ import Testing
                 "GET /metrics HTTP/1.1\r\nHost: mirror-bot.default.svc:8080\r\n\(bearer)Connection: close\r\n\r\n",
                 guarded, 200
             ),
-            ("GET /metrics HTTP/1.0\r\nHost: evil.example\r\nAuthorization: Bearer a guess\r\n\r\n", guarded, 401),
+            (
+                "GET /metrics HTTP/1.0\r\nHost: evil.example\r\nAuthorization: Bearer a guess\r\n\r\n",
+                guarded, 401
+            ),
             // Without a password any header is one that a foreign page can send.
             ("GET /metrics HTTP/1.0\r\nHost: evil.example\r\n\(bearer)\r\n", [:], 421),
         ] as [(String, [String: String], Int)])
-    func measuresAreForPrograms(_ request: String, _ variables: [String: String], _ status: Int) async throws {
+    func measuresAreForPrograms(_ request: String, _ variables: [String: String], _ status: Int)
+        async throws
+    {
         try await WebStand.with(variables: variables) { stand in
             let answer = try await answer(to: request, of: stand)
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(200))")
@@ -108,7 +125,9 @@ import Testing
             ("192.168.1.5", "null", "Host $http_host"),
             ("192.168.1.5:8443", "http://192.168.1.5:8443", "X-Forwarded-Proto"),
         ])
-    func aRefusedFormNamesBothAddresses(_ host: String, _ origin: String, _ advice: String) async throws {
+    func aRefusedFormNamesBothAddresses(_ host: String, _ origin: String, _ advice: String)
+        async throws
+    {
         let variables = Self.guarded.merging(["WEB_HOSTS": "mirror.example"]) { $1 }
         try await WebStand.with(variables: variables) { stand in
             let answer = try await stand.client.send(
@@ -116,7 +135,9 @@ import Testing
                 headers: ["Host": host, "Origin": origin, "X-Forwarded-Proto": "https"])
             #expect(answer.status == 403)
             let shown = origin.replacingOccurrences(of: "<b>", with: "&lt;b&gt;")
-            #expect(answer.body.contains("The form came from \(shown), and this page was called https://\(host)."))
+            #expect(
+                answer.body.contains(
+                    "The form came from \(shown), and this page was called https://\(host)."))
             #expect(answer.body.contains(advice))
             #expect(!answer.body.contains("a session that has ended"))
         }
@@ -147,18 +168,23 @@ import Testing
     func belowAPathThePageSaysThatItNeedsAName(_ prefix: String, _ status: Int) async throws {
         try await WebStand.with(variables: ["PUBLIC_PAGE": "yes"]) { stand in
             for path in ["/m/mika", "/public/mika"] {
-                let answer = try await stand.client.send(path, headers: ["X-Forwarded-Prefix": prefix])
+                let answer = try await stand.client.send(
+                    path, headers: ["X-Forwarded-Prefix": prefix])
                 #expect(answer.status == status)
-                #expect(answer.body.hasPrefix("could not show the page below a path") == (status == 404))
+                #expect(
+                    answer.body.hasPrefix("could not show the page below a path") == (status == 404)
+                )
             }
         }
     }
 
     /// Also of files and refusals, to which no element of a page can be added.
     @Test func nothingIsForSearchEngines() async throws {
-        try await WebStand.with(variables: Self.guarded.merging(["PUBLIC_PAGE": "yes"]) { $1 }) { stand in
+        try await WebStand.with(variables: Self.guarded.merging(["PUBLIC_PAGE": "yes"]) { $1 }) {
+            stand in
             let paths = [
-                "/public/mika", "/public/mika/report.html", "/public/nobody", "/", "/login", "/icon.svg", "/style.css", "/app.webmanifest",
+                "/public/mika", "/public/mika/report.html", "/public/nobody", "/", "/login",
+                "/icon.svg", "/style.css", "/app.webmanifest",
                 "/metrics", "/healthz", "/readyz", "/nothing",
             ]
             for path in paths {

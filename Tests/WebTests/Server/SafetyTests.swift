@@ -18,33 +18,45 @@ import Testing
     // MARK: Who may call
 
     /// A name that an attacker lets resolve to this machine is no name of the page.
-    @Test(arguments: ["evil.example", "evil.example:80", "localhost.evil.example", "", "127.0.0.1.evil.example"])
+    @Test(arguments: [
+        "evil.example", "evil.example:80", "localhost.evil.example", "", "127.0.0.1.evil.example",
+    ])
     func aForeignHostIsRefused(_ host: String) async throws {
         try await WebStand.with { stand in
             for path in ["/", "/m/mika", "/style.css", "/login", "/public/mika"] {
                 let answer = try await stand.client.send(path, headers: ["Host": host])
-                #expect(host.isEmpty ? [400, 421].contains(answer.status) : answer.status == 421, "\(path)")
+                #expect(
+                    host.isEmpty ? [400, 421].contains(answer.status) : answer.status == 421,
+                    "\(path)")
                 #expect(!answer.body.contains("Post number"))
             }
         }
     }
 
     @Test func itsOwnNamesAndAddressesAreAnswered() async throws {
-        try await WebStand.with(variables: ["WEB_HOSTS": "mirror.example, other.example"]) { stand in
-            for host in ["localhost:1", "LOCALHOST", "127.0.0.1", "[::1]:8080", "mirror.example", "Other.Example.:443"]
-            {
-                try await #expect(stand.client.send("/m/mika", headers: ["Host": host]).status == 200, "\(host)")
+        try await WebStand.with(variables: ["WEB_HOSTS": "mirror.example, other.example"]) {
+            stand in
+            for host in [
+                "localhost:1", "LOCALHOST", "127.0.0.1", "[::1]:8080", "mirror.example",
+                "Other.Example.:443",
+            ] {
+                try await #expect(
+                    stand.client.send("/m/mika", headers: ["Host": host]).status == 200, "\(host)")
             }
         }
     }
 
     /// Another site's form comes with its own origin, whatever else it knows.
-    @Test(arguments: ["http://evil.example", "https://127.0.0.1.evil.example", "null", "http://localhost", "file://"])
+    @Test(arguments: [
+        "http://evil.example", "https://127.0.0.1.evil.example", "null", "http://localhost",
+        "file://",
+    ])
     func aForeignOriginIsRefused(_ origin: String) async throws {
         try await WebStand.with { stand in
             let page = try await stand.client.send("/m/mika")
             let form = [("csrf", try #require(page.field("csrf"))), ("until", "3h")]
-            let answer = try await stand.client.send("/m/mika/pause", form: form, headers: ["Origin": origin])
+            let answer = try await stand.client.send(
+                "/m/mika/pause", form: form, headers: ["Origin": origin])
             #expect(answer.status == 403)
             #expect(try await stand.mirror().table.pause(at: WebStand.now) == nil)
         }
@@ -108,10 +120,12 @@ import Testing
         try await WebStand.with { stand in
             let page = try await stand.client.send("/m/mika")
             let form = [("csrf", try #require(page.field("csrf"))), ("until", "3h")]
-            let bare = try await stand.client.send("/m/mika/pause", form: form, headers: ["Origin": ""])
+            let bare = try await stand.client.send(
+                "/m/mika/pause", form: form, headers: ["Origin": ""])
             #expect(bare.status == 403)
             let fetched = try await stand.client.send(
-                "/m/mika/pause", form: form, headers: ["Origin": "", "Sec-Fetch-Site": "cross-site"])
+                "/m/mika/pause", form: form,
+                headers: ["Origin": "", "Sec-Fetch-Site": "cross-site"])
             #expect(fetched.status == 403)
         }
     }
@@ -122,12 +136,16 @@ import Testing
             let token = try #require(page.field("csrf"))
             let other = WebClient(port: stand.client.port)
             _ = try await other.send("/m/mika")
-            for form in [[], [("csrf", "")], [("csrf", token + "x")], [("csrf", String(token.dropLast()))]] {
-                let answer = try await stand.client.send("/m/mika/pause", form: form + [("until", "3h")])
+            for form in [
+                [], [("csrf", "")], [("csrf", token + "x")], [("csrf", String(token.dropLast()))],
+            ] {
+                let answer = try await stand.client.send(
+                    "/m/mika/pause", form: form + [("until", "3h")])
                 #expect(answer.status == 403)
             }
             // The token of another session.
-            let answer = try await other.send("/m/mika/pause", form: [("csrf", token), ("until", "3h")])
+            let answer = try await other.send(
+                "/m/mika/pause", form: [("csrf", token), ("until", "3h")])
             #expect(answer.status == 403)
             #expect(try await stand.mirror().table.pause(at: WebStand.now) == nil)
         }
@@ -139,7 +157,8 @@ import Testing
         #expect(WebSession(id: session.id).csrf == session.csrf)
         #expect(WebSession.new().csrf != session.csrf)
         let key = [UInt8](repeating: 7, count: 32)
-        let cookie = WebSessions(key: key).cookie(session, isLong: false, isSecure: true, now: WebStand.now)
+        let cookie = WebSessions(key: key).cookie(
+            session, isLong: false, isSecure: true, now: WebStand.now)
         let again = WebSessions(key: key).sessions(
             of: [.cookie: String(cookie.prefix { $0 != ";" })], now: WebStand.now + 60)
         #expect(again.map(\.csrf) == [session.csrf])
@@ -150,15 +169,19 @@ import Testing
     /// Without a session there is the log-in, the style and the icon, and nothing of a mirror.
     @Test func nothingIsShownWithoutASession() async throws {
         try await WebStand.with(variables: Self.guarded) { stand in
-            for path in ["/", "/m/mika", "/m/mika/events", "/m/mika/confirm/pause", "/m/other", "/live.js", "/nothing"]
-            {
+            for path in [
+                "/", "/m/mika", "/m/mika/events", "/m/mika/confirm/pause", "/m/other", "/live.js",
+                "/nothing",
+            ] {
                 let answer = try await stand.client.send(path)
                 #expect(answer.status == 401, "\(path)")
                 #expect(answer.body.contains("Log in to mirror-bot"))
                 #expect(!answer.body.contains("mika@"))
                 #expect(answer.all("Set-Cookie").isEmpty)
             }
-            for path in ["/style.css", "/icon.svg", "/app.webmanifest", "/login", "/healthz", "/readyz"] {
+            for path in [
+                "/style.css", "/icon.svg", "/app.webmanifest", "/login", "/healthz", "/readyz",
+            ] {
                 try await #expect(stand.client.send(path).status == 200, "\(path)")
             }
             try await #expect(stand.client.send("/metrics").status == 401)
@@ -173,7 +196,8 @@ import Testing
     @Test func theFifthWrongPasswordWaits() async throws {
         try await WebStand.with(variables: Self.guarded) { stand in
             func attempt(_ password: String) async throws -> WebClient.Answer {
-                try await stand.client.send("/login", form: [("password", password), ("next", "/")])
+                try await stand.client.send(
+                    "/login", form: [("password", password), ("next", "/")])
             }
             let first = try await attempt("a guess of mine")
             #expect(first.status == 401)
@@ -196,13 +220,17 @@ import Testing
     }
 
     @Test func theCookieCannotBeTakenAway() async throws {
-        try await WebStand.with(variables: Self.guarded.merging(["WEB_HOSTS": "mirror.example"]) { $1 }) { stand in
+        try await WebStand.with(
+            variables: Self.guarded.merging(["WEB_HOSTS": "mirror.example"]) { $1 }
+        ) { stand in
             let form = [("password", WebStand.password), ("next", "/m/mika")]
             let plain = try await stand.client.send("/login", form: form)
             #expect(plain["Location"] == "/m/mika")
             let cookie = try #require(plain["Set-Cookie"])
             #expect(cookie.hasPrefix("mirror-bot="))
-            for flag in ["HttpOnly", "SameSite=Strict", "Path=/"] { #expect(cookie.contains("; \(flag)")) }
+            for flag in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+                #expect(cookie.contains("; \(flag)"))
+            }
             #expect(!cookie.contains("Max-Age"))
             let secure = try await stand.client.send(
                 "/login", form: form + [("stay", "yes")],
@@ -219,7 +247,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nX: y"])
+    @Test(arguments: [
+        "//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)",
+        "/a\r\nX: y",
+    ])
     func theNextPageIsOneOfThisServer(_ next: String) async throws {
         try await WebStand.with(variables: Self.guarded) { stand in
             let answer = try await stand.client.send(
@@ -236,9 +267,14 @@ import Testing
             let token = try #require(page.field("csrf"))
             let session = WebSession.new()
             let other = WebSessions(key: [UInt8](repeating: 1, count: 32))
-                .cookie(session, isLong: true, isSecure: false, now: WebStand.now).prefix { $0 != ";" }
-            for cookie in ["mirror-bot=\(session.id)", String(other), "mirror-bot=", "mirror-bot=a.b.c"] {
-                try await #expect(stand.client.send("/m/mika", headers: ["Cookie": cookie]).status == 401)
+                .cookie(session, isLong: true, isSecure: false, now: WebStand.now).prefix {
+                    $0 != ";"
+                }
+            for cookie in [
+                "mirror-bot=\(session.id)", String(other), "mirror-bot=", "mirror-bot=a.b.c",
+            ] {
+                try await #expect(
+                    stand.client.send("/m/mika", headers: ["Cookie": cookie]).status == 401)
             }
             try await stand.clock.sleep(until: WebStand.now + 13 * 3_600)
             try await #expect(stand.client.send("/m/mika").status == 401)
@@ -286,7 +322,8 @@ import Testing
     @Test func aProxyLetsInWhomItNames() async throws {
         try await WebStand.with(variables: ["WEB_USER_HEADER": "Remote-User"]) { stand in
             try await #expect(stand.client.send("/m/mika").status == 401)
-            try await #expect(stand.client.send("/m/mika", headers: ["Remote-User": "ann"]).status == 200)
+            try await #expect(
+                stand.client.send("/m/mika", headers: ["Remote-User": "ann"]).status == 200)
             // The cookie alone is no log-in there.
             try await #expect(stand.client.send("/m/mika").status == 401)
             try await #expect(
@@ -394,7 +431,10 @@ import Testing
         for address in ["127.0.0.1:8080", "[::1]:8080", "localhost:80", "127.9.9.9:1"] {
             try Self.settings(["WEB_LISTEN": address]).requireSafe()
         }
-        for address in ["8080", ":8080", "127.0.0.1", "127.0.0.1:99999", "::1:80", "a b:80", "http://127.0.0.1:80"] {
+        for address in [
+            "8080", ":8080", "127.0.0.1", "127.0.0.1:99999", "::1:80", "a b:80",
+            "http://127.0.0.1:80",
+        ] {
             #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_LISTEN": address]) }
         }
         #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_PASSWORD": "short"]) }
@@ -404,10 +444,14 @@ import Testing
 
     @Test func everyAnswerHasThePolicy() async throws {
         try await WebStand.with { stand in
-            for (path, host) in [("/m/mika", nil), ("/style.css", nil), ("/nothing", nil), ("/", "evil.example")] {
-                let answer = try await stand.client.send(path, headers: host.map { ["Host": $0] } ?? [:])
+            for (path, host) in [
+                ("/m/mika", nil), ("/style.css", nil), ("/nothing", nil), ("/", "evil.example"),
+            ] {
+                let answer = try await stand.client.send(
+                    path, headers: host.map { ["Host": $0] } ?? [:])
                 let policy = try #require(answer["Content-Security-Policy"], "\(path)")
-                #expect(policy.hasPrefix("default-src 'none'; style-src 'self'; script-src 'self';"))
+                #expect(
+                    policy.hasPrefix("default-src 'none'; style-src 'self'; script-src 'self';"))
                 #expect(policy.contains("frame-ancestors 'none'"))
                 #expect(policy.contains("form-action 'self'"))
                 #expect(answer["X-Content-Type-Options"] == "nosniff")
@@ -417,8 +461,10 @@ import Testing
             }
             try await #expect(stand.client.send("/m/mika")["Cache-Control"] == "no-store")
             let page = try await stand.client.send("/m/mika").body
-            let style = try #require(page.firstMatch(of: #/href="(\/style\.css\?v=[0-9a-f]+)"/#)?.output.1)
-            try await #expect(stand.client.send(String(style))["Cache-Control"]?.contains("immutable") == true)
+            let style = try #require(
+                page.firstMatch(of: #/href="(\/style\.css\?v=[0-9a-f]+)"/#)?.output.1)
+            try await #expect(
+                stand.client.send(String(style))["Cache-Control"]?.contains("immutable") == true)
         }
     }
 
@@ -432,9 +478,11 @@ import Testing
             #expect(!page.body.contains("<form"))
             #expect(page.body.contains("This page only shows"))
             for path in [
-                "/m/mika/pause", "/m/mika/resume", "/m/mika/slots/x/skip", "/look", "/m/mika/days/2026-05-28/reroll",
+                "/m/mika/pause", "/m/mika/resume", "/m/mika/slots/x/skip", "/look",
+                "/m/mika/days/2026-05-28/reroll",
             ] {
-                try await #expect(stand.client.send(path, form: [("until", "3h")]).status == 403, "\(path)")
+                try await #expect(
+                    stand.client.send(path, form: [("until", "3h")]).status == 403, "\(path)")
             }
             for path in [
                 "/m/mika/confirm/pause", "/m/mika/confirm/reroll", "/m/mika/muted?word=rain",
@@ -463,7 +511,8 @@ import Testing
                 "/m/mika/pause", form: [("csrf", token)], headers: ["Content-Type": "text/plain"])
             #expect(other.status == 400)
             for path in [
-                "/m/%ff", "/m/none", "/m/mika/nothing", "/m/mika/slots/zzz", "/m/mika?day=2026-99-99",
+                "/m/%ff", "/m/none", "/m/mika/nothing", "/m/mika/slots/zzz",
+                "/m/mika?day=2026-99-99",
                 "/m/..%2f..%2fetc", "/m/mika%00", "/m/%00", "/m/mika/people/a%00b",
                 "/m/mika/slots/a%00",
             ] {
@@ -476,7 +525,8 @@ import Testing
                 "/m/mika/pause", body: "csrf=\(token)&until=3h&reason=%00")
             #expect(zero.status == 400)
             for method in ["PUT", "DELETE", "PATCH"] {
-                let answer = try await stand.client.send("/m/mika/pause", form: [("csrf", token)], method: method)
+                let answer = try await stand.client.send(
+                    "/m/mika/pause", form: [("csrf", token)], method: method)
                 #expect([403, 404, 405].contains(answer.status), "\(method)")
             }
             #expect(try await stand.mirror().table.pause(at: WebStand.now) == nil)
@@ -508,7 +558,9 @@ import Testing
                 #expect(answer["Content-Type"]?.hasPrefix("text/plain; version=0.0.4") == true)
             }
             let wrong = ["Authorization": "Bearer nothing"]
-            for _ in 0..<4 { try await #expect(stand.client.send("/metrics", headers: wrong).status == 401) }
+            for _ in 0..<4 {
+                try await #expect(stand.client.send("/metrics", headers: wrong).status == 401)
+            }
             try await #expect(stand.client.send("/metrics", headers: wrong).status == 429)
         }
     }

@@ -99,7 +99,9 @@ import Testing
     @Test func aConnectionCountsToItsAddress() throws {
         let settings = try SafetyTests.settings(["WEB_PROXIES": "10.0.0.0/8,2001:db8:9::/48"])
         func share(_ peer: String) -> NetworkRange? { Caller.share(ofConnection: peer, settings) }
-        for peer in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "10.1.2.3", "2001:db8:9::1"] {
+        for peer in [
+            "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "10.1.2.3", "2001:db8:9::1",
+        ] {
             #expect(share(peer) == nil, "\(peer)")
         }
         for peer in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "", "localhost"] {
@@ -118,7 +120,8 @@ import Testing
             let port = stand.client.port
             let cookie = try #require(stand.client.cookie("mirror-bot"))
             let page = Array(
-                "GET /m/mika HTTP/1.1\r\nHost: localhost\r\nCookie: mirror-bot=\(cookie)\r\n\r\n".utf8)
+                "GET /m/mika HTTP/1.1\r\nHost: localhost\r\nCookie: mirror-bot=\(cookie)\r\n\r\n"
+                    .utf8)
             let known = try await WebConnection.opened(to: port, from: "127.0.1.1")
             let isShown = try await known.apart {
                 try $0.send(page)
@@ -154,7 +157,8 @@ import Testing
             ) {
                 let connection = try await WebConnection.opened(to: port, from: address)
                 let status = try await connection.apart {
-                    try $0.send(Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                    try $0.send(
+                        Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
                     return $0.text(before: "\r\n")
                 }
                 return (connection, status)
@@ -277,9 +281,11 @@ import Testing
 
     // MARK: Requests
 
-    /// Log-in forms that stop after the first byte of their bodies: one more than an address may send at
-    /// once.
-    private func slowForms(to stand: WebStand, _ header: String = "") async throws -> [WebConnection] {
+    /// Log-in forms that stop after the first byte of their bodies: one more than an address may
+    /// send at once.
+    private func slowForms(to stand: WebStand, _ header: String = "") async throws
+        -> [WebConnection]
+    {
         let head =
             "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\(header)"
             + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
@@ -488,7 +494,8 @@ import Testing
     /// Its place is free at once, also before anything was written to it.
     @Test func aStreamEndsWithItsConnection() async throws {
         try await WebStand.with { stand in
-            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .seconds(600))
+            let hub = EventHub(
+                stand.installation.storage, clock: stand.clock, interval: .seconds(600))
             let owner = StreamOwner(session: "1", share: nil)
             let connections = [NIOAsyncTestingChannel(), NIOAsyncTestingChannel()]
             for connection in connections {
@@ -506,7 +513,8 @@ import Testing
     /// Many sessions of one address have a bound, those of all other machines, and all together.
     @Test func streamsHaveTheirBounds() async throws {
         try await WebStand.with { stand in
-            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .seconds(600))
+            let hub = EventHub(
+                stand.installation.storage, clock: stand.clock, interval: .seconds(600))
             func owner(_ number: Int, _ address: String?) -> StreamOwner {
                 StreamOwner(session: "\(number)", share: address.flatMap { NetworkRange($0) })
             }

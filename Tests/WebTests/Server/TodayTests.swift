@@ -14,14 +14,16 @@ import Testing
 
 /// The first page of a mirror and its operations, from the form to the row, as without a script.
 @Suite(.timeLimit(.minutes(30))) struct TodayTests {
-    /// The path of the first form of the page that posts to an operation of a slot, with that form's fields.
+    /// The path of the first form of the page that posts to an operation of a slot, with that
+    /// form's fields.
     private func form(_ operation: String, in page: WebClient.Answer) throws -> (
         path: String, fields: [(String, String)]
     ) {
         var rest = page.body[...]
         var path = ""
         while !path.hasSuffix("/\(operation)") {
-            let action = try #require(rest.range(of: "<form method=\"post\" action=\""), "\(operation)")
+            let action = try #require(
+                rest.range(of: "<form method=\"post\" action=\""), "\(operation)")
             rest = rest[action.upperBound...]
             path = String(rest.prefix { $0 != "\"" })
         }
@@ -54,7 +56,8 @@ import Testing
 
     @Test func postsThatCannotBePaidSaySo() async throws {
         let accounts = [
-            "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "a", "BOT_ACCESS_TOKEN_SECRET": "b",
+            "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "a",
+            "BOT_ACCESS_TOKEN_SECRET": "b",
             "BOT_CONSUMER_KEY": "c", "BOT_CONSUMER_SECRET": "d", "X_ACKNOWLEDGE_POLICY": "yes",
         ]
         try await WebStand.with(variables: accounts) { stand in
@@ -63,11 +66,14 @@ import Testing
             #expect(!paid.contains("no money"))
             let mirror = try await stand.mirror()
             // Of the five dollars of May; June has others.
-            _ = try await mirror.spending.reserve(Money(microdollars: 4_990_000), for: .publish, at: WebStand.now)
+            _ = try await mirror.spending.reserve(
+                Money(microdollars: 4_990_000), for: .publish, at: WebStand.now)
             let poor = try await stand.client.send("/m/mika").body
             #expect(poor.contains("Planned, no money"))
             #expect(!poor.contains("Comes next, "))
-            try await expect(stand.client.send("/m/mika?day=2026-05-31").body) { $0.contains("Planned, no money") }
+            try await expect(stand.client.send("/m/mika?day=2026-05-31").body) {
+                $0.contains("Planned, no money")
+            }
             try await expect(stand.client.send("/m/mika?day=2026-06-02").body) {
                 $0.contains("Planned, as far as one can tell") && !$0.contains("no money")
             }
@@ -79,7 +85,8 @@ import Testing
             let mirror = try await stand.mirror()
             let zone = try #require(TimeZone(identifier: WebStand.zone))
             let day = LocalTime(WebStand.now, in: zone).day
-            let report = try await DayReporter(mirror: mirror, zone: zone).report(on: day, now: WebStand.now)
+            let report = try await DayReporter(mirror: mirror, zone: zone).report(
+                on: day, now: WebStand.now)
             let slots = try #require(report.plan?.slots)
             #expect(!slots.isEmpty)
             let page = try await stand.client.send("/m/mika")
@@ -97,9 +104,10 @@ import Testing
         }
     }
 
-    /// The verdict of Today, the strip of the other pages, `status` and `explain next` name one post, whether its day has a
-    /// plan or not, and also when tomorrow alone has one.
-    @Test(arguments: [0.0, 6, 11.5]) func everyPageNamesTheSameNextPost(_ hour: Double) async throws {
+    /// The verdict of Today, the strip of the other pages, `status` and `explain next` name one
+    /// post, whether its day has a plan or not, and also when tomorrow alone has one.
+    @Test(arguments: [0.0, 6, 11.5]) func everyPageNamesTheSameNextPost(_ hour: Double) async throws
+    {
         try await WebStand.with(variables: ["FAVORITE_MODE": "off"]) { stand in
             let mirror = try await stand.mirror()
             let zone = try #require(TimeZone(identifier: WebStand.zone))
@@ -116,9 +124,12 @@ import Testing
             let day = LocalTime(now, in: zone).day
             for planned in [nil, day.advanced(by: 1), day] {
                 if let planned {
-                    let report = try await DayReporter(mirror: mirror, zone: zone).report(on: planned, now: now)
+                    let report = try await DayReporter(mirror: mirror, zone: zone).report(
+                        on: planned, now: now)
                     let slot = try #require(report.plan?.slots.last)
-                    if slot.due > now { _ = try await Desk(mirror, zone: zone).perform(PinSlot(slot: slot.id)) }
+                    if slot.due > now {
+                        _ = try await Desk(mirror, zone: zone).perform(PinSlot(slot: slot.id))
+                    }
                 }
                 let status = try await StatusReporter(mirror: mirror).report(now: now)
                 let next = LocalTime(try #require(status.nextSlot), in: zone).minute.description
@@ -188,13 +199,17 @@ import Testing
             #expect(try await slot(path, stand) == before)
             // The form of the answer has the digest of what it is now.
             let again = try form("move", in: answer)
-            try await #expect(stand.client.send(again.path, form: again.fields + [("time", "23:17")]).status == 303)
+            try await #expect(
+                stand.client.send(again.path, form: again.fields + [("time", "23:17")]).status
+                    == 303)
             #expect(try await slot(path, stand)?.isPinned == true)
             try await #expect(stand.client.send("/m/mika").body.contains("It comes at 23:17 now."))
         }
     }
 
-    @Test(arguments: ["25:99", "", "soon", "08:00", "<script>"]) func aWrongTimeIsAskedForAgain(_ time: String)
+    @Test(arguments: ["25:99", "", "soon", "08:00", "<script>"]) func aWrongTimeIsAskedForAgain(
+        _ time: String
+    )
         async throws
     {
         try await WebStand.with { stand in
@@ -213,17 +228,22 @@ import Testing
             let page = try await stand.client.send("/m/mika")
             let (path, fields) = try form("pin", in: page)
             try await #expect(stand.client.send(path, form: fields + [("post", "")]).status == 400)
-            try await #expect(stand.client.send(path, form: fields + [("post", "nothing")]).status == 400)
+            try await #expect(
+                stand.client.send(path, form: fields + [("post", "nothing")]).status == 400)
             let post = "https://social.example/@mika/7"
-            try await #expect(stand.client.send(path, form: fields + [("post", post)]).status == 303)
+            try await #expect(
+                stand.client.send(path, form: fields + [("post", post)]).status == 303)
             let pinned = try #require(try await slot(path, stand))
             #expect(pinned.isPinned)
             #expect(pinned.text == "Post number 7.")
             let next = try await stand.client.send(
-                "/m/mika\(path.dropFirst("/m/mika".count).replacingOccurrences(of: "/pin", with: ""))")
+                "/m/mika\(path.dropFirst("/m/mika".count).replacingOccurrences(of: "/pin", with: ""))"
+            )
             let keep = try form("pin", in: next)
             try await #expect(
-                stand.client.send(keep.path, form: keep.fields + [("keep", "yes"), ("post", "ignored")]).status == 303)
+                stand.client.send(
+                    keep.path, form: keep.fields + [("keep", "yes"), ("post", "ignored")]
+                ).status == 303)
             #expect(try await slot(path, stand)?.text == "Post number 7.")
         }
     }
@@ -235,7 +255,9 @@ import Testing
             #expect(question.body.contains("Draw the rest of today anew?"))
             let (path, fields) = try form("reroll", in: question)
             let drawn = try await stand.client.send(path, form: fields)
-            #expect(drawn.status == 303, "\(drawn.body.firstMatch(of: #/role="alert">.*/#)?.output ?? "")")
+            #expect(
+                drawn.status == 303,
+                "\(drawn.body.firstMatch(of: #/role="alert">.*/#)?.output ?? "")")
             let zone = try #require(TimeZone(identifier: WebStand.zone))
             let day = LocalTime(WebStand.now, in: zone).day
             let once = try await stand.mirror().outbox(lease: nil).slots(of: day)
@@ -281,7 +303,9 @@ import Testing
                 UPDATE mirrors SET human_handle = \(Self.hostile), bot_handle = \(Self.hostile)
                 WHERE mirror = \(mirror.name)
                 """)
-            for path in ["/m/mika", "/m/mika/confirm/reroll", "/?q=\(WebClient.encoded(Self.hostile))"] {
+            for path in [
+                "/m/mika", "/m/mika/confirm/reroll", "/?q=\(WebClient.encoded(Self.hostile))",
+            ] {
                 let answer = try await stand.client.send(path)
                 #expect(answer.status == 200, "\(path)")
                 #expect(!answer.body.contains("<script>alert"))

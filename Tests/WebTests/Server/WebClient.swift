@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A client that sends whatever a test wants, also what no browser would, and keeps cookies as one does.
+/// A client that sends whatever a test wants, also what no browser would, and keeps cookies as one
+/// does.
 final class WebClient: @unchecked Sendable {
     // Unchecked because the cookies are only touched under `lock`.
 
@@ -14,7 +15,9 @@ final class WebClient: @unchecked Sendable {
         /// The bytes as text.
         var body: String { String(decoding: bytes, as: UTF8.self) }
 
-        subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
+        subscript(name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
 
         func all(_ name: String) -> [String] {
             headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
@@ -45,9 +48,11 @@ final class WebClient: @unchecked Sendable {
     /// - Parameters:
     ///   - path: With the query.
     ///   - form: The fields of a POST; nil for a GET.
-    ///   - headers: Besides `Host`, `Cookie` and `Origin`, or in their place; an empty value leaves one out.
+    ///   - headers: Besides `Host`, `Cookie` and `Origin`, or in their place; an empty value leaves
+    ///     one out.
     func send(
-        _ path: String, form: [(String, String)]? = nil, headers: [String: String] = [:], method: String? = nil,
+        _ path: String, form: [(String, String)]? = nil, headers: [String: String] = [:],
+        method: String? = nil,
         body: String? = nil
     ) async throws -> Answer {
         let body =
@@ -64,7 +69,8 @@ final class WebClient: @unchecked Sendable {
         let jar = lock.withLock { cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
         if !jar.isEmpty { all["Cookie"] = jar }
         all.merge(headers) { $1 }
-        let lines = all.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
+        let lines = all.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted()
+            .joined()
         let method = method ?? (body == nil ? "GET" : "POST")
         let request = "\(method) \(path) HTTP/1.1\r\n\(lines)Connection: close\r\n\r\n\(body ?? "")"
         let answer = try Self.parsed(try await Self.exchange(Array(request.utf8), port: port))
@@ -88,14 +94,21 @@ final class WebClient: @unchecked Sendable {
     }
 
     private static func parsed(_ bytes: [UInt8]) throws -> Answer {
-        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { throw TestSupportError("no answer") }
-        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
-        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw TestSupportError("no answer")
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(
+            separatedBy: "\r\n")
+        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else {
             throw TestSupportError("no status in \(lines[0])")
         }
         let headers = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
             guard let colon = line.firstIndex(of: ":") else { return nil }
-            return (String(line[..<colon]), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+            return (
+                String(line[..<colon]),
+                line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            )
         }
         return Answer(status: status, headers: headers, bytes: Array(bytes[end.upperBound...]))
     }
@@ -138,7 +151,9 @@ final class WebConnection: @unchecked Sendable {
     }
 
     /// Opens a connection without a wait on a thread that the server may need.
-    static func opened(to port: Int, from source: String = "127.0.0.1") async throws -> WebConnection {
+    static func opened(to port: Int, from source: String = "127.0.0.1") async throws
+        -> WebConnection
+    {
         let connection = try WebConnection(port: port, from: source)
         try await connection.apart { try $0.open() }
         return connection

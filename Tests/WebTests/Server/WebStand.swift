@@ -86,16 +86,20 @@ final class WebStand: Sendable {
         return folder
     }
 
-    private static func settings(_ mirror: String, _ folder: TemporaryDirectory) -> [String: String] {
+    private static func settings(_ mirror: String, _ folder: TemporaryDirectory) -> [String: String]
+    {
         [
-            "MIRROR_BOT_HOME": folder.path, "MIRROR": mirror, "TIME_ZONE": zone, "MIN_AGE_DAYS": "0",
-            "WEB_LISTEN": "127.0.0.1:0", "HUMAN_SERVER": "https://social.example", "HUMAN_ACCESS_TOKEN": "human-token",
+            "MIRROR_BOT_HOME": folder.path, "MIRROR": mirror, "TIME_ZONE": zone,
+            "MIN_AGE_DAYS": "0",
+            "WEB_LISTEN": "127.0.0.1:0", "HUMAN_SERVER": "https://social.example",
+            "HUMAN_ACCESS_TOKEN": "human-token",
             "BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "bot-token",
         ]
     }
 
     private static func configuration(_ settings: [String: String]) throws -> MirrorConfiguration {
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: settings))
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: settings))
         return try MirrorConfiguration(values, environment: [:])
     }
 
@@ -112,7 +116,8 @@ final class WebStand: Sendable {
             let days = Double(40 + index / 4)
             let seconds = (hours[index % hours.count] - 12) * 3_600 + Double(index % 7) * 240
             return Post(
-                id: PostID(network: .mastodon, value: "https://social.example/@mika/\(index)"), author: human,
+                id: PostID(network: .mastodon, value: "https://social.example/@mika/\(index)"),
+                author: human,
                 text: text(index), createdAt: now - days * 86_400 + seconds)
         }
         _ = try await mirror.archive.store(posts, timeZone: localZone, limit: 10_000)
@@ -124,7 +129,8 @@ final class WebStand: Sendable {
     }
 
     private init(
-        _ installation: Installation, _ clock: VirtualClock, _ log: LogLines, _ folder: TemporaryDirectory,
+        _ installation: Installation, _ clock: VirtualClock, _ log: LogLines,
+        _ folder: TemporaryDirectory,
         isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?, limits: ConnectionLimits
     ) async throws {
         let uptime = ManualUptime()
@@ -162,8 +168,8 @@ final class WebStand: Sendable {
         throw TestSupportError("the page ended at once")
     }
 
-    /// Does something while the time of the connections passes, as slow as it may be; the page itself
-    /// looks whom it waits for too long.
+    /// Does something while the time of the connections passes, as slow as it may be; the page
+    /// itself looks whom it waits for too long.
     func whileTimePasses<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         let passing = Task { [uptime] in
             while !Task.isCancelled {
@@ -194,7 +200,9 @@ final class WebStand: Sendable {
         await installation.close()
     }
 
-    func mirror(_ name: String = "mika") async throws -> HumanMirror { try await installation.mirror(named: name) }
+    func mirror(_ name: String = "mika") async throws -> HumanMirror {
+        try await installation.mirror(named: name)
+    }
 
     /// Adds a mirror of which nothing is known but its name.
     func add(_ name: String) async throws {
@@ -203,7 +211,8 @@ final class WebStand: Sendable {
 
     /// Logs in with the right password.
     func logIn() async throws {
-        let answer = try await client.send("/login", form: [("password", Self.password), ("next", "/")])
+        let answer = try await client.send(
+            "/login", form: [("password", Self.password), ("next", "/")])
         #expect(answer.status == 303)
     }
 

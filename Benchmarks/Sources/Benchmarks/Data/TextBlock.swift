@@ -1,6 +1,7 @@
 import CBaseline
 
-/// Texts in one block of memory, a zero behind each, as the baselines read them; made before the clock starts.
+/// Texts in one block of memory, a zero behind each, as the baselines read them; made before the
+/// clock starts.
 final class TextBlock: Sendable {
     private let bytes: [CChar]
     private let ends: [Int]
@@ -19,7 +20,9 @@ final class TextBlock: Sendable {
     func withTexts<Value>(_ body: (baseline_texts) throws -> Value) rethrows -> Value {
         try bytes.withUnsafeBufferPointer { bytes in
             try ends.withUnsafeBufferPointer { ends in
-                try body(baseline_texts(bytes: bytes.baseAddress, ends: ends.baseAddress, count: ends.count))
+                try body(
+                    baseline_texts(
+                        bytes: bytes.baseAddress, ends: ends.baseAddress, count: ends.count))
             }
         }
     }

@@ -1,11 +1,12 @@
 import Foundation
 import Sandbox
 
-/// A timeline as a person might read it: posts in Japanese and English with everything that posts have in them.
+/// A timeline as a person might read it: posts in Japanese and English with everything that posts
+/// have in them.
 ///
-/// The sentences are the sandbox's, whose words are few. Each post therefore also speaks of something that has a name,
-/// drawn from many thousands so that a few names come often and most hardly ever, as words do. Everything follows from
-/// the seed.
+/// The sentences are the sandbox's, whose words are few. Each post therefore also speaks of
+/// something that has a name, drawn from many thousands so that a few names come often and most
+/// hardly ever, as words do. Everything follows from the seed.
 struct Timeline: Sendable {
     struct Post: Sendable {
         let author: String
@@ -46,7 +47,10 @@ struct Timeline: Sendable {
         let frames =
             language == .japanese
             ? ["\(name)の話。", "そういえば\(name)はどうなった？", "\(name)が好き。", "また\(name)か……"]
-            : [" It is all about \(name).", " Who is \(name)?", " \(name) again!", " Thanks, \(name)."]
+            : [
+                " It is all about \(name).", " Who is \(name)?", " \(name) again!",
+                " Thanks, \(name).",
+            ]
         return generator.element(of: frames) ?? ""
     }
 
@@ -56,10 +60,14 @@ struct Timeline: Sendable {
     ) -> String {
         var text = text
         if generator.chance(0.25) { text = "@\(names.latin(&generator))@sandbox.example " + text }
-        if generator.chance(0.2) { text += " https://example.com/\(generator.number(below: 1 << 30))" }
+        if generator.chance(0.2) {
+            text += " https://example.com/\(generator.number(below: 1 << 30))"
+        }
         if generator.chance(0.15) { text += " #" + names.draw(&generator) }
         if generator.chance(0.1) { text += generator.element(of: ["😀", "☕", "🐈🐈", "❤️"]) ?? "" }
-        if generator.chance(0.08) { text += generator.element(of: ["ｗｗｗ", "！！！", "ＯＫ", "ﾈｺ", "①"]) ?? "" }
+        if generator.chance(0.08) {
+            text += generator.element(of: ["ｗｗｗ", "！！！", "ＯＫ", "ﾈｺ", "①"]) ?? ""
+        }
         return text
     }
 }
@@ -90,7 +98,9 @@ private struct Names: Sendable {
         return all[min(max(0, place), all.count - 1)]
     }
 
-    func latin(_ generator: inout SampleGenerator) -> String { Self.word(of: Self.letters, 4...9, &generator) }
+    func latin(_ generator: inout SampleGenerator) -> String {
+        Self.word(of: Self.letters, 4...9, &generator)
+    }
 
     private static func word(
         of characters: [Character], _ lengths: ClosedRange<Int>, _ generator: inout SampleGenerator

@@ -5,7 +5,9 @@ struct BaselineError: Error, CustomStringConvertible {
     let description: String
 
     /// The reason that C remembers for this thread; ask on the thread that called.
-    static func last() -> BaselineError { BaselineError(description: String(cString: baseline_error())) }
+    static func last() -> BaselineError {
+        BaselineError(description: String(cString: baseline_error()))
+    }
 
     /// A result of C, unless it means failure.
     static func check<Number: SignedInteger>(_ result: Number) throws -> Number {

@@ -41,14 +41,17 @@ final class Bench: Sendable {
     func amount(_ amount: Int, smoke: Int) -> Int { effort == .smoke ? smoke : amount }
 
     /// Runs work that blocks, such as all of the C baselines, on a thread of its own.
-    func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
         try await executor.run(work)
     }
 
     /// Measures both in turns, so that whatever else the machine does hits both alike.
     ///
-    /// Each runs once before to warm up; then the pairs follow, and whoever was first is second in the next one. The
-    /// closures return the time that counts, so that preparations may be left out; ``elapsed(_:)`` measures it.
+    /// Each runs once before to warm up; then the pairs follow, and whoever was first is second in
+    /// the next one. The closures return the time that counts, so that preparations may be left
+    /// out; ``elapsed(_:)`` measures it.
     ///
     /// - Parameters:
     ///   - pairs: How many; nil for ``pairs``.
@@ -122,7 +125,9 @@ struct Comparison: Sendable {
         func rate(_ time: (Pair) -> Duration) -> String {
             Figure.text(Spread(pairs.map { Double(amount) / time($0).seconds }).median, "\(unit)/s")
         }
-        return Line(name, title, ours: rate(\.ours), baseline: rate(\.baseline), ratio: speed, target: target)
+        return Line(
+            name, title, ours: rate(\.ours), baseline: rate(\.baseline), ratio: speed,
+            target: target)
     }
 }
 

@@ -35,14 +35,18 @@ struct Report {
 
     /// Whether something could not be measured.
     var hasFailed: Bool {
-        entries.contains { if case .failure(_, let error) = $0 { !isSkipped(error) } else { false } }
+        entries.contains {
+            if case .failure(_, let error) = $0 { !isSkipped(error) } else { false }
+        }
     }
 
     private func isSkipped(_ error: any Error) -> Bool { error is MissingTool && !needsEveryTool }
 
     private func verdict(_ error: any Error) -> String { isSkipped(error) ? "skipped" : "failed" }
 
-    private static let header = ["work", "ours", "baseline", "ratio", "half of the ratios", "target", ""]
+    private static let header = [
+        "work", "ours", "baseline", "ratio", "half of the ratios", "target", "",
+    ]
 
     /// One row a line, in columns.
     var table: String {
@@ -57,7 +61,8 @@ struct Report {
         }.joined(separator: "\n")
     }
 
-    /// One line: names of lines and their ratios; for what could not be measured an object that says why.
+    /// One line: names of lines and their ratios; for what could not be measured an object that
+    /// says why.
     var json: String {
         let pairs = entries.compactMap { entry -> String? in
             switch entry {
@@ -77,8 +82,11 @@ struct Report {
         case .line(let line):
             let isReached = line.target.isReached(by: line.ratio).map { $0 ? "ok" : "missed" } ?? ""
             return [
-                line.title, line.ours, line.baseline, line.ratio.map { Figure.ratio($0.median) } ?? "",
-                line.ratio.map { "\(Figure.ratio($0.quartiles.low))–\(Figure.ratio($0.quartiles.high))" } ?? "",
+                line.title, line.ours, line.baseline,
+                line.ratio.map { Figure.ratio($0.median) } ?? "",
+                line.ratio.map {
+                    "\(Figure.ratio($0.quartiles.low))–\(Figure.ratio($0.quartiles.high))"
+                } ?? "",
                 line.target.text, isReached,
             ]
         }

@@ -17,7 +17,11 @@ actor Servers {
     func postgres() async throws -> PostgresServer {
         let task =
             startingPostgres
-            ?? Task { try await PostgresServer.start(settings: ["shared_buffers": "256MB", "max_wal_size": "4GB"]) }
+            ?? Task {
+                try await PostgresServer.start(settings: [
+                    "shared_buffers": "256MB", "max_wal_size": "4GB",
+                ])
+            }
         startingPostgres = task
         return try await task.value
     }

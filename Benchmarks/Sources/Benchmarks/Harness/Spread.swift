@@ -39,7 +39,9 @@ enum Figure {
         guard let whole = parts.first, whole.count > 4 else { return number }
         var result = ""
         for (index, digit) in whole.enumerated() {
-            if index > 0, (whole.count - index).isMultiple(of: 3), digit.isNumber, result != "-" { result += "," }
+            if index > 0, (whole.count - index).isMultiple(of: 3), digit.isNumber, result != "-" {
+                result += ","
+            }
             result.append(digit)
         }
         return parts.count > 1 ? result + "." + parts[1] : result

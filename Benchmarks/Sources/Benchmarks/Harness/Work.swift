@@ -4,9 +4,9 @@ struct Work: Sendable {
     let name: String
     /// Does the work, again and again, and adds its lines to the report.
     ///
-    /// Each independent measurement goes through ``Report/measure(_:_:)``, so that its failure hides no other line.
-    /// Throws ``MissingTool`` when something that all lines need is not installed, anything else when its preparation
-    /// failed.
+    /// Each independent measurement goes through ``Report/measure(_:_:)``, so that its failure
+    /// hides no other line. Throws ``MissingTool`` when something that all lines need is not
+    /// installed, anything else when its preparation failed.
     let measure: @Sendable (Bench, inout Report) async throws -> Void
 }
 
@@ -50,7 +50,8 @@ struct Line: Sendable {
     ) -> Line {
         Line(
             name, title, ours: Figure.text(Spread(figures).median, unit),
-            baseline: "limit \(Figure.text(limit, unit))", ratio: Spread(figures.map { $0 / limit }),
+            baseline: "limit \(Figure.text(limit, unit))",
+            ratio: Spread(figures.map { $0 / limit }),
             target: .atMost(1))
     }
 }

@@ -9,7 +9,8 @@ final class CTokeniser: @unchecked Sendable {
 
     /// Opens the folder that ``Tokenizer`` finds.
     init() throws {
-        guard let folder = try DictionaryProfile.locate(DictionaryProfile.ipadic.name).folders.first,
+        guard
+            let folder = try DictionaryProfile.locate(DictionaryProfile.ipadic.name).folders.first,
             let model = baseline_model_open(folder)
         else { throw BaselineError.last() }
         guard let tokeniser = baseline_tokeniser_new(model) else {

@@ -6,15 +6,17 @@ import Posts
 extension Work {
     /// Cutting posts into words and picking those that can be features.
     ///
-    /// Both sides get texts that are cleaned already, cut them with the same dictionary and keep the picked words of a
-    /// post in memory of their own.
+    /// Both sides get texts that are cleaned already, cut them with the same dictionary and keep
+    /// the picked words of a post in memory of their own.
     static let tokenise = Work(name: "tokenise") { bench, report in
         let work = try TokeniseWork(postCount: bench.amount(5_000, smoke: 300))
         try work.checkBaseline()
         for words in [FeatureWords.nouns, .content] {
             let name = "tokenise_\(words.rawValue)"
             await report.measure(name) {
-                let comparison = try await bench.compare(pairs: bench.pairs * TokeniseWork.pairsForOne) {
+                let comparison = try await bench.compare(
+                    pairs: bench.pairs * TokeniseWork.pairsForOne
+                ) {
                     try await bench.elapsed { try work.ours(words) }
                 } baseline: {
                     try await bench.blocking { try work.baseline(words) }
@@ -47,7 +49,9 @@ private struct TokeniseWork: Sendable {
 
     init(postCount: Int) throws {
         posts = Timeline(count: postCount).posts.enumerated().map { index, post in
-            Example(id: PostID(network: .mastodon, value: "\(index)"), author: post.author, text: post.text)
+            Example(
+                id: PostID(network: .mastodon, value: "\(index)"), author: post.author,
+                text: post.text)
         }
         texts = posts.map { TextCleaner($0.text).text }
         tokenizer = try Tokenizer()
@@ -74,7 +78,8 @@ private struct TokeniseWork: Sendable {
             switch wordClass {
             case .noun: picked.append(word.text)
             case .adverb, .interjection, .adnominal: if words != .nouns { picked.append(word.text) }
-            case .verb, .adjective: if words != .nouns { picked.append(tokenizer.baseForm(of: word)) }
+            case .verb, .adjective:
+                if words != .nouns { picked.append(tokenizer.baseForm(of: word)) }
             case .other: if words.hasPairs { picked.append(word.text) }
             }
         }
@@ -101,7 +106,9 @@ private struct TokeniseWork: Sendable {
     }
 
     private func checkTotal(_ total: Int) throws {
-        guard total > texts.count else { throw BaselineError(description: "there are too few words") }
+        guard total > texts.count else {
+            throw BaselineError(description: "there are too few words")
+        }
     }
 
     /// Two threads that share one dictionary, beside two of the baseline, and beside one of ours.
@@ -114,25 +121,30 @@ private struct TokeniseWork: Sendable {
                 _ = try await (first, second)
             }
         }
-        let beside = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs) {
+        let beside = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs)
+        {
             try await bench.blocking {
                 try Bench.time {
                     let total = try block.withTexts {
-                        try BaselineError.check(baseline_pick_all_threads(c.model, $0, baseline_content, 2))
+                        try BaselineError.check(
+                            baseline_pick_all_threads(c.model, $0, baseline_content, 2))
                     }
                     try checkTotal(total)
                 }
             }
         }
-        let alone = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs) {
+        let alone = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs)
+        {
             try await bench.elapsed { try ours(.content) }
         }
         return [
             beside.line(
-                "tokenise_two_threads", "the same by two threads that share one model", amount: texts.count,
+                "tokenise_two_threads", "the same by two threads that share one model",
+                amount: texts.count,
                 unit: "posts", target: .atLeast(0.9)),
             alone.line(
-                "tokenise_two_threads_to_one", "the same, two threads beside one of ours", amount: texts.count,
+                "tokenise_two_threads_to_one", "the same, two threads beside one of ours",
+                amount: texts.count,
                 unit: "posts", target: .none),
         ]
     }
@@ -140,7 +152,9 @@ private struct TokeniseWork: Sendable {
     /// What a post costs from its text to its features, cleaning included.
     ///
     /// The baseline picks the words alone: it makes no pairs of them.
-    func whole(_ bench: Bench, _ words: FeatureWords, _ suffix: String, _ title: String) async throws -> Line {
+    func whole(_ bench: Bench, _ words: FeatureWords, _ suffix: String, _ title: String)
+        async throws -> Line
+    {
         let extractor = FeatureExtractor(tokenizer: tokenizer, words: words)
         let comparison = try await bench.compare(pairs: bench.pairs * Self.pairsForOne) {
             try await bench.elapsed {
@@ -152,7 +166,8 @@ private struct TokeniseWork: Sendable {
             try await bench.blocking { try baseline(.content) }
         }
         return comparison.line(
-            "tokenise_features" + suffix, "posts to features (ours cleans them, C does not)" + title,
+            "tokenise_features" + suffix,
+            "posts to features (ours cleans them, C does not)" + title,
             amount: texts.count, unit: "posts", target: .none)
     }
 }

@@ -5,9 +5,12 @@ import Posts
 import Storage
 import TestSupport
 
-/// A million posts that are new, in batches as an imported archive comes: the archive's own way into the table.
+/// A million posts that are new, in batches as an imported archive comes: the archive's own way
+/// into the table.
 private enum Insertion {
-    static func posts(_ bench: Bench) -> [Post] { PastPosts.make(count: bench.amount(1_000_000, smoke: 3_000)) }
+    static func posts(_ bench: Bench) -> [Post] {
+        PastPosts.make(count: bench.amount(1_000_000, smoke: 3_000))
+    }
 
     static func title(_ posts: [Post], _ database: String) -> String {
         "insert \(Figure.text(Double(posts.count), "posts")) into \(database)"
@@ -23,7 +26,9 @@ private enum Insertion {
             let summary = try await archive.store(
                 batch,
                 timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt, limit: nil)
-            guard summary.stored == batch.count else { throw BaselineError(description: "a post was not new") }
+            guard summary.stored == batch.count else {
+                throw BaselineError(description: "a post was not new")
+            }
         }
         await storage.close()
     }
@@ -38,8 +43,8 @@ private enum Insertion {
 extension Work {
     /// The same rows in the same order with `psql -c '\copy posts from …'`, one transaction.
     ///
-    /// Both fill the same empty table with its indexes on a server with its usual settings, and are done when
-    /// everything is on disk. Ours finds out which posts are known, which `\copy` cannot.
+    /// Both fill the same empty table with its indexes on a server with its usual settings, and are
+    /// done when everything is on disk. Ours finds out which posts are known, which `\copy` cannot.
     static let insertPostgres = Work(name: "insert_postgres") { bench, report in
         let psql = try Tool.locate("psql", package: "postgresql-client")
         let posts = Insertion.posts(bench)
@@ -66,25 +71,31 @@ extension Work {
         let ours = try await fingerprint()
         let comparison = try await bench.compare(pairs: bench.heavyPairs) {
             try await empty()
-            return try await bench.elapsed { try await Insertion.run(posts, into: .postgres(url: url)) }
+            return try await bench.elapsed {
+                try await Insertion.run(posts, into: .postgres(url: url))
+            }
         } baseline: {
             try await empty()
             return try await bench.blocking { try copy("from") }
         }
         try await empty()
         _ = try await bench.blocking { try copy("from") }
-        guard try await fingerprint() == ours else { throw BaselineError(description: "\\copy made other rows") }
+        guard try await fingerprint() == ours else {
+            throw BaselineError(description: "\\copy made other rows")
+        }
         await server.stop()
         report.add(
             comparison.line(
-                "insert_postgres", Insertion.title(posts, "Postgres"), amount: posts.count, unit: "posts",
+                "insert_postgres", Insertion.title(posts, "Postgres"), amount: posts.count,
+                unit: "posts",
                 target: .atLeast(0.7)))
     }
 
     /// The same rows in the same order with the sqlite3 command's `.import`, one transaction.
     ///
-    /// Both fill the same empty table with its indexes, in a file with a write-ahead log and `synchronous = FULL`, and
-    /// are done when the file is closed. `.import` writes an empty text where ours writes null.
+    /// Both fill the same empty table with its indexes, in a file with a write-ahead log and
+    /// `synchronous = FULL`, and are done when the file is closed. `.import` writes an empty text
+    /// where ours writes null.
     static let insertSQLite = Work(name: "insert_sqlite") { bench, report in
         let stage = try SQLiteInsertion(bench)
         let posts = Insertion.posts(bench)
@@ -94,7 +105,9 @@ extension Work {
         let ours = try await bench.blocking { try stage.fingerprint() }
         let comparison = try await bench.compare(pairs: bench.heavyPairs) {
             try await stage.empty()
-            return try await bench.elapsed { try await Insertion.run(posts, into: .sqlite(path: stage.path)) }
+            return try await bench.elapsed {
+                try await Insertion.run(posts, into: .sqlite(path: stage.path))
+            }
         } baseline: {
             try await stage.empty()
             return try await bench.blocking { try stage.importRows() }
@@ -106,7 +119,8 @@ extension Work {
         }
         report.add(
             comparison.line(
-                "insert_sqlite", Insertion.title(posts, "SQLite"), amount: posts.count, unit: "posts",
+                "insert_sqlite", Insertion.title(posts, "SQLite"), amount: posts.count,
+                unit: "posts",
                 target: .atLeast(0.7)))
     }
 }
@@ -127,20 +141,24 @@ private final class SQLiteInsertion: Sendable {
 
     /// Puts a database with empty tables in place.
     func empty() async throws {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
         try await Insertion.migrate(.sqlite(path: path))
         sync()
     }
 
     /// Writes all rows, in the order in which they were inserted, as `.import` reads them.
     func export() throws {
-        try Program.run([command, "-csv", path, "SELECT * FROM posts ORDER BY rowid"], outputPath: rows)
+        try Program.run(
+            [command, "-csv", path, "SELECT * FROM posts ORDER BY rowid"], outputPath: rows)
     }
 
     func importRows() throws -> Duration {
         try Program.run(
             [
-                command, "-bail", path, "PRAGMA synchronous = FULL", ".import --csv '\(rows)' posts",
+                command, "-bail", path, "PRAGMA synchronous = FULL",
+                ".import --csv '\(rows)' posts",
             ], outputPath: log)
     }
 

@@ -2,7 +2,8 @@ import Foundation
 import Posts
 import Sandbox
 
-/// The posts of somebody who has written a lot on X: newest first, as in an archive, a third of them answers.
+/// The posts of somebody who has written a lot on X: newest first, as in an archive, a third of
+/// them answers.
 enum PastPosts {
     static func make(count: Int, seed: UInt64 = 3) -> [Post] {
         var generator = SampleGenerator(seed: seed)
@@ -18,16 +19,22 @@ enum PastPosts {
             let person = generator.chance(0.33) ? generator.element(of: people) : nil
             let answered = person.map { person in
                 ReplyTarget(
-                    author: person, post: PostID(network: .x, value: id.text(minus: generator.number(below: 1 << 36))))
+                    author: person,
+                    post: PostID(
+                        network: .x, value: id.text(minus: generator.number(below: 1 << 36))))
             }
             let language: SampleLanguage = generator.chance(0.6) ? .japanese : .english
             let topic = generator.element(of: SampleTopic.allCases) ?? .cats
             var text = SampleTexts.post(topic: topic, language: language, generator: &generator)
-            if generator.chance(0.1) { text += " https://example.com/\(generator.number(below: 1 << 30))" }
+            if generator.chance(0.1) {
+                text += " https://example.com/\(generator.number(below: 1 << 30))"
+            }
             return Post(
                 id: PostID(network: .x, value: id.text()), author: human, text: text,
-                createdAt: Date(milliseconds: milliseconds), replyTo: answered, language: language.rawValue,
-                hasMedia: generator.chance(0.1), mentions: person.map { [$0] } ?? [], address: id.text())
+                createdAt: Date(milliseconds: milliseconds), replyTo: answered,
+                language: language.rawValue,
+                hasMedia: generator.chance(0.1), mentions: person.map { [$0] } ?? [],
+                address: id.text())
         }
     }
 
@@ -36,7 +43,9 @@ enum PastPosts {
         private static let epoch: Int64 = 1_288_834_974_657
         private let number: Int64
 
-        init(milliseconds: Int64, noise: Int) { number = (milliseconds - Self.epoch) << 22 | Int64(noise) }
+        init(milliseconds: Int64, noise: Int) {
+            number = (milliseconds - Self.epoch) << 22 | Int64(noise)
+        }
 
         func text(minus difference: Int = 0) -> String { String(number - Int64(difference)) }
     }

@@ -2,12 +2,14 @@ import Foundation
 import TestSupport
 
 extension Work {
-    /// Importing the archive that X made of ten years: a zip of 1 GB with 1 GB of posts in it, the rest pictures.
+    /// Importing the archive that X made of ten years: a zip of 1 GB with 1 GB of posts in it, the
+    /// rest pictures.
     ///
-    /// Ours is `mirror-bot train scheduler --from` as people run it, a fresh process each time, with a limit that keeps
-    /// all posts. The baseline is Python: zipfile, orjson and one COPY through psycopg. Both begin with an empty table
-    /// that has its indexes, and end with the same rows in it, which is checked. Ours also judges the texts, for the
-    /// first plan; the baseline does not.
+    /// Ours is `mirror-bot train scheduler --from` as people run it, a fresh process each time,
+    /// with a limit that keeps all posts. The baseline is Python: zipfile, orjson and one COPY
+    /// through psycopg. Both begin with an empty table that has its indexes, and end with the same
+    /// rows in it, which is checked. Ours also judges the texts, for the first plan; the baseline
+    /// does not.
     static let importX = Work(name: "import_x") { bench, report in
         let stage = try await XArchiveStage(bench)
         var peaks: [Double] = []
@@ -24,9 +26,13 @@ extension Work {
         await stage.close()
         report.add(
             comparison.line(
-                "import_x", "import an X archive, a zip of \(bench.effort == .smoke ? "2 MB" : "1 GB")", amount: posts,
+                "import_x",
+                "import an X archive, a zip of \(bench.effort == .smoke ? "2 MB" : "1 GB")",
+                amount: posts,
                 unit: "posts", target: .atLeast(1)))
-        report.add(.limited("import_x_memory", "peak memory of that import", peaks, limit: 100, unit: "MiB"))
+        report.add(
+            .limited(
+                "import_x_memory", "peak memory of that import", peaks, limit: 100, unit: "MiB"))
     }
 }
 
@@ -47,17 +53,24 @@ final class XArchiveStage: Sendable {
         mirrorBot = try Beside.mirrorBot()
         importer = try Beside.script("import-x-archive.py")
         let log = bench.folder.path("making.log")
-        (zip, python) = try await bench.blocking { (try Self.archive(bench, log), try Self.python(log)) }
+        (zip, python) = try await bench.blocking {
+            (try Self.archive(bench, log), try Self.python(log))
+        }
         folder = try TemporaryDirectory(in: bench.folder.path)
         server = try await DurablePostgres.start()
         database = try await server.makeDatabase()
         environment = [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8",
-            "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Self.zone, "NETWORK": "x", "DATABASE_URL": database,
+            "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Self.zone, "NETWORK": "x",
+            "DATABASE_URL": database,
             "ARCHIVE_LIMIT": "10000000",
         ]
-        let (command, variables, output) = ([mirrorBot, "migrate"], environment, folder.path("migrate.log"))
-        try await bench.blocking { _ = try Program.run(command, environment: variables, outputPath: output) }
+        let (command, variables, output) = (
+            [mirrorBot, "migrate"], environment, folder.path("migrate.log")
+        )
+        try await bench.blocking {
+            _ = try Program.run(command, environment: variables, outputPath: output)
+        }
     }
 
     func close() async { await server.stop() }
@@ -80,11 +93,13 @@ final class XArchiveStage: Sendable {
 
     func importWithPython() throws -> Duration {
         try Program.run(
-            [python, importer, zip, database, Self.mirror, Self.zone] + PostColumns.names, environment: environment,
+            [python, importer, zip, database, Self.mirror, Self.zone] + PostColumns.names,
+            environment: environment,
             outputPath: folder.path("python.log"))
     }
 
-    /// Makes sure that both leave the same rows, but for what ours prepares afterwards, and counts them.
+    /// Makes sure that both leave the same rows, but for what ours prepares afterwards, and counts
+    /// them.
     func checkedRowCount(_ bench: Bench) async throws -> Int {
         try await empty()
         _ = try await bench.blocking { try self.importWithMirrorBot() }
@@ -92,7 +107,9 @@ final class XArchiveStage: Sendable {
         try await empty()
         _ = try await bench.blocking { try self.importWithPython() }
         let theirs = try await fingerprint()
-        guard ours == theirs, let count = ours.split(separator: " ").first.flatMap({ Int($0) }), count > 0 else {
+        guard ours == theirs, let count = ours.split(separator: " ").first.flatMap({ Int($0) }),
+            count > 0
+        else {
             throw BaselineError(description: "the importers made other rows: \(ours) and \(theirs)")
         }
         return count
@@ -108,7 +125,8 @@ final class XArchiveStage: Sendable {
         let script = try Beside.script("make-x-archive.py")
         let python = try Tool.locate("python3", package: "python3")
         let bytes = "\(bench.amount(1_000_000_000, smoke: 2_000_000))"
-        return try Beside.kept(bench.effort == .smoke ? "x-archive-tiny.zip" : "x-archive-1.zip") { path in
+        return try Beside.kept(bench.effort == .smoke ? "x-archive-tiny.zip" : "x-archive-1.zip") {
+            path in
             try Program.run([python, script, path, "1", bytes, bytes], outputPath: log)
         }
     }
@@ -120,7 +138,10 @@ final class XArchiveStage: Sendable {
             do {
                 try Program.run([python, "-m", "venv", path], outputPath: log)
                 try Program.run(
-                    [path + "/bin/python", "-m", "pip", "install", "-q", "orjson", "psycopg[binary]"], outputPath: log)
+                    [
+                        path + "/bin/python", "-m", "pip", "install", "-q", "orjson",
+                        "psycopg[binary]",
+                    ], outputPath: log)
             } catch {
                 throw MissingTool(
                     name: "orjson and psycopg",

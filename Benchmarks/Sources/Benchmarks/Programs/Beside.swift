@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// What lies beside the benchmarks: programs built with them, scripts of their sources, and files kept between runs.
+/// What lies beside the benchmarks: programs built with them, scripts of their sources, and files
+/// kept between runs.
 enum Beside {
     /// mirror-bot, built as the benchmarks were.
     static func mirrorBot() throws -> String {
@@ -17,7 +18,8 @@ enum Beside {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Scripts/\(name)").standardized.path
         guard FileManager.default.fileExists(atPath: path) else {
-            throw TestSupportError("could not find \(path): run the benchmarks where they were built")
+            throw TestSupportError(
+                "could not find \(path): run the benchmarks where they were built")
         }
         return path
     }
@@ -32,7 +34,8 @@ enum Beside {
     static func kept(_ name: String, make: (String) throws -> Void) throws -> String {
         let path = folder + "/kept/" + name
         guard !FileManager.default.fileExists(atPath: path) else { return path }
-        try FileManager.default.createDirectory(atPath: folder + "/kept", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: folder + "/kept", withIntermediateDirectories: true)
         let unfinished = path + ".unfinished"
         try? FileManager.default.removeItem(atPath: unfinished)
         try make(unfinished)

@@ -21,7 +21,9 @@ struct ProcessFigures {
         self.processorTime = processorTime
     }
 
-    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+    private static func text(_ path: String) -> String? {
+        try? String(contentsOfFile: path, encoding: .utf8)
+    }
 
     private static func mebibytes(_ name: String, in status: String) -> Double? {
         let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
@@ -29,12 +31,14 @@ struct ProcessFigures {
             .compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }.first.map { $0 / 1_024 }
     }
 
-    /// What all its threads have taken, those that ended included; counted in ticks, an idle worker's would be rounded
-    /// to a third.
+    /// What all its threads have taken, those that ended included; counted in ticks, an idle
+    /// worker's would be rounded to a third.
     private static func processorTime(of pid: pid_t) -> Duration? {
         var clock = clockid_t()
         var time = timespec()
-        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            return nil
+        }
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

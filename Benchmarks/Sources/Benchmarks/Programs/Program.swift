@@ -3,8 +3,8 @@ import TestSupport
 
 /// A program that runs beside the benchmarks and cannot outlive them.
 ///
-/// A shell waits at the other end of a pipe: when this process ends, even by `SIGKILL`, the pipe closes and the shell
-/// ends the program.
+/// A shell waits at the other end of a pipe: when this process ends, even by `SIGKILL`, the pipe
+/// closes and the shell ends the program.
 final class Program: @unchecked Sendable {
     // Unchecked because of `hasEnded`, which is only touched while `lock` is held.
     let pid: pid_t
@@ -27,7 +27,8 @@ final class Program: @unchecked Sendable {
         self.outputPath = outputPath
         pid = try ProcessSpawn.start(words, environment: environment) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            posix_spawn_file_actions_addopen(
+                &actions, 1, outputPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
         var ends: [Int32] = [-1, -1]
@@ -35,7 +36,9 @@ final class Program: @unchecked Sendable {
         let (theirs, ours) = (ends[0], ends[1])
         defer { close(theirs) }
         _ = fcntl(ours, F_SETFD, FD_CLOEXEC)
-        guardian = try ProcessSpawn.start(["/bin/sh", "-c", "read -r order || kill -s KILL \(pid) 2>/dev/null"]) {
+        guardian = try ProcessSpawn.start([
+            "/bin/sh", "-c", "read -r order || kill -s KILL \(pid) 2>/dev/null",
+        ]) {
             posix_spawn_file_actions_adddup2(&$0, theirs, 0)
         }
         lifeline = ours
@@ -114,7 +117,9 @@ extension Program {
     ///
     /// - Throws: `TestSupportError` with what it wrote if it failed.
     @discardableResult
-    static func run(_ words: [String], environment: [String: String]? = nil, outputPath: String) throws -> Duration {
+    static func run(_ words: [String], environment: [String: String]? = nil, outputPath: String)
+        throws -> Duration
+    {
         let start = ContinuousClock.now
         try Program(words, environment: environment, outputPath: outputPath).finish()
         return start.duration(to: .now)

@@ -24,7 +24,8 @@ final class PostBlock: Sendable {
         self.isFavorite = isFavorite.map { $0 ? 1 : 0 }
     }
 
-    func withPosts<Value>(_ body: (UnsafePointer<baseline_posts>) throws -> Value) rethrows -> Value {
+    func withPosts<Value>(_ body: (UnsafePointer<baseline_posts>) throws -> Value) rethrows -> Value
+    {
         try ids.withTexts { ids in
             try texts.withTexts { texts in
                 try authors.withTexts { authors in
@@ -32,7 +33,8 @@ final class PostBlock: Sendable {
                         try hashtags.withTexts { hashtags in
                             try isFavorite.withUnsafeBufferPointer { isFavorite in
                                 var posts = baseline_posts(
-                                    ids: ids, texts: texts, authors: authors, cleaned: cleaned, hashtags: hashtags,
+                                    ids: ids, texts: texts, authors: authors, cleaned: cleaned,
+                                    hashtags: hashtags,
                                     favorite: isFavorite.baseAddress)
                                 return try body(&posts)
                             }
@@ -54,7 +56,9 @@ final class CClassifier: @unchecked Sendable {
     /// The number of posts in a transaction, which is also ours.
     private static let batch = 1_000
 
-    init(posts: PostBlock, words: FeatureWords, postgres: String, redisPort: UInt16, mirror: String) throws {
+    init(posts: PostBlock, words: FeatureWords, postgres: String, redisPort: UInt16, mirror: String)
+        throws
+    {
         tokeniser = try CTokeniser()
         let opened = baseline_classifier_open(
             tokeniser.model, words.baseline, postgres, "127.0.0.1", Int32(redisPort), mirror)
@@ -74,7 +78,8 @@ final class CClassifier: @unchecked Sendable {
         try [Double](unsafeUninitializedCapacity: range.count) { rates, count in
             _ = try posts.withPosts {
                 try BaselineError.check(
-                    baseline_classify(pointer, $0, range.lowerBound, range.upperBound, rates.baseAddress))
+                    baseline_classify(
+                        pointer, $0, range.lowerBound, range.upperBound, rates.baseAddress))
             }
             count = range.count
         }

@@ -2,9 +2,11 @@ import Favorites
 import Redis
 
 extension Work {
-    /// Classifying posts: their features, their counts from Redis and the check that these are not outdated.
+    /// Classifying posts: their features, their counts from Redis and the check that these are not
+    /// outdated.
     ///
-    /// The baseline does the same with texts that are cleaned already, and tells no more of a post than its rate.
+    /// The baseline does the same with texts that are cleaned already, and tells no more of a post
+    /// than its rate.
     static let classify = Work(name: "classify") { bench, report in
         for choice in ClassifierStage.choices {
             let stage = try await ClassifierStage(
@@ -14,7 +16,9 @@ extension Work {
             try await stage.checkCounts()
             let work = ClassifyWork(stage: stage, suffix: choice.suffix, title: choice.title)
             try await work.checkBaseline(bench)
-            await report.measure("classify_batches" + choice.suffix) { [try await work.batches(bench)] }
+            await report.measure("classify_batches" + choice.suffix) {
+                [try await work.batches(bench)]
+            }
             await report.measure("classify_single" + choice.suffix) { try await work.singly(bench) }
             await stage.close()
         }
@@ -40,7 +44,8 @@ private struct ClassifyWork: Sendable {
     /// Makes sure that both come to the same rates.
     func checkBaseline(_ bench: Bench) async throws {
         for range in batches.prefix(20) {
-            let ours = try await stage.favorites.classify(Array(stage.examples[range])).map(\.logRate)
+            let ours = try await stage.favorites.classify(Array(stage.examples[range])).map(
+                \.logRate)
             let theirs = try await bench.blocking { try stage.baseline.classify(range) }
             guard zip(ours, theirs).allSatisfy({ abs($0 - $1) < 1e-9 }) else {
                 throw BaselineError(description: "the baseline comes to other rates than we do")
@@ -51,7 +56,9 @@ private struct ClassifyWork: Sendable {
     func batches(_ bench: Bench) async throws -> Line {
         let comparison = try await bench.compare {
             try await bench.elapsed {
-                for range in batches { _ = try await stage.favorites.classify(Array(stage.examples[range])) }
+                for range in batches {
+                    _ = try await stage.favorites.classify(Array(stage.examples[range]))
+                }
             }
         } baseline: {
             try await bench.blocking {
@@ -66,35 +73,43 @@ private struct ClassifyWork: Sendable {
 
     /// One post a call, each beside a PING through the same client.
     ///
-    /// The posts of a round are those of one session, whose first call asks Postgres as well. The slowest hundredth of
-    /// the calls is compared with the median PING, and with the slowest hundredth of the PINGs: where other programs
-    /// run, these wait for the processor as the calls do. Two more lines say what is behind these figures: calls that
-    /// ask Postgres each time, and the PING itself beside one of hiredis, which waits on the caller's own thread.
+    /// The posts of a round are those of one session, whose first call asks Postgres as well. The
+    /// slowest hundredth of the calls is compared with the median PING, and with the slowest
+    /// hundredth of the PINGs: where other programs run, these wait for the processor as the calls
+    /// do. Two more lines say what is behind these figures: calls that ask Postgres each time, and
+    /// the PING itself beside one of hiredis, which waits on the caller's own thread.
     func singly(_ bench: Bench) async throws -> [Line] {
         for post in stage.examples.prefix(500) { _ = try await stage.favorites.classify([post]) }
         var rounds: [Round] = []
         for _ in 0..<bench.pairs { rounds.append(try await round(bench)) }
         let title = "classify one post\(self.title): 99 % of calls, beside"
         return [
-            line("classify_single_p99", "\(title) 99 % of PINGs", rounds, \.call.tail, \.ping.tail, .atMost(3)),
             line(
-                "classify_single_p99_to_median", "\(title) the median PING", rounds, \.call.tail, \.ping.middle,
+                "classify_single_p99", "\(title) 99 % of PINGs", rounds, \.call.tail, \.ping.tail,
                 .atMost(3)),
             line(
-                "classify_single_median", "classify one post\(self.title): median, beside the median PING", rounds,
+                "classify_single_p99_to_median", "\(title) the median PING", rounds, \.call.tail,
+                \.ping.middle,
+                .atMost(3)),
+            line(
+                "classify_single_median",
+                "classify one post\(self.title): median, beside the median PING", rounds,
                 \.call.middle,
                 \.ping.middle, .none),
             line(
-                "classify_alone_median", "the same, asking Postgres each time", rounds, \.alone.middle, \.ping.middle,
+                "classify_alone_median", "the same, asking Postgres each time", rounds,
+                \.alone.middle, \.ping.middle,
                 .none),
             line(
-                "ping_median", "median PING, beside that of hiredis on its own", rounds, \.ping.middle,
+                "ping_median", "median PING, beside that of hiredis on its own", rounds,
+                \.ping.middle,
                 \.bare.middle, .atMost(1.5)),
         ]
     }
 
     private func line(
-        _ name: String, _ title: String, _ rounds: [Round], _ ours: (Round) -> Double, _ baseline: (Round) -> Double,
+        _ name: String, _ title: String, _ rounds: [Round], _ ours: (Round) -> Double,
+        _ baseline: (Round) -> Double,
         _ target: Target
     ) -> Line {
         Line(
@@ -132,7 +147,8 @@ private struct ClassifyWork: Sendable {
         var pings: [Duration] = []
         for post in posts {
             calls.append(try await bench.elapsed { _ = try await session.classify([post]) })
-            pings.append(try await bench.elapsed { _ = try await stage.redis.command(RedisCommand("PING")) })
+            pings.append(
+                try await bench.elapsed { _ = try await stage.redis.command(RedisCommand("PING")) })
         }
         var alone: [Duration] = []
         for post in posts {
@@ -141,6 +157,7 @@ private struct ClassifyWork: Sendable {
         let bare = try await bench.blocking {
             try posts.map { _ in try Bench.time { try stage.baseline.ping() } }
         }
-        return Round(call: Latency(calls), alone: Latency(alone), ping: Latency(pings), bare: Latency(bare))
+        return Round(
+            call: Latency(calls), alone: Latency(alone), ping: Latency(pings), bare: Latency(bare))
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A web server with one process on a free loopback port, which answers each request with the same 300 bytes of JSON.
+/// A web server with one process on a free loopback port, which answers each request with the same
+/// 300 bytes of JSON.
 final class Nginx: Sendable {
     let url: String
     private let program: Program
@@ -11,7 +12,8 @@ final class Nginx: Sendable {
         let path = try Self.path()
         let folder = try TemporaryDirectory(in: "/tmp")
         let port = try Self.freePort()
-        let configuration = try folder.write(Data(Self.configuration(folder.path, port).utf8), to: "nginx.conf")
+        let configuration = try folder.write(
+            Data(Self.configuration(folder.path, port).utf8), to: "nginx.conf")
         self.folder = folder
         url = "http://127.0.0.1:\(port)/posts"
         program = try Program(
@@ -92,12 +94,16 @@ private final class TCPSocket {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &length)
+            }
         }
         return UInt16(bigEndian: address.sin_port)
     }
 
-    private func withAddress<Value>(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
+    private func withAddress<Value>(
+        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+    ) -> Value {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -10,7 +10,8 @@ import Storage
 import TestSupport
 
 extension Work {
-    /// A day's plan with its texts, stored, from archives of two sizes; then what its times alone cost.
+    /// A day's plan with its texts, stored, from archives of two sizes; then what its times alone
+    /// cost.
     static let plan = Work(name: "plan") { bench, report in
         for (name, count, limit) in [
             ("plan", bench.amount(10_000, smoke: 2_000), 20.0),
@@ -22,7 +23,9 @@ extension Work {
     }
 
     /// A whole plan, in an embedded database that has prepared its texts: processor time.
-    private static func planned(_ bench: Bench, _ name: String, _ count: Int, limit: Double) async throws -> Line {
+    private static func planned(_ bench: Bench, _ name: String, _ count: Int, limit: Double)
+        async throws -> Line
+    {
         let stage = try await PlanStage(bench, postCount: count)
         var figures: [Double] = []
         for round in 0..<(bench.pairs * 2) {
@@ -30,7 +33,9 @@ extension Work {
         }
         await stage.close()
         return .limited(
-            name, "plan a day with its texts and store it, \(count) posts in the archive: processor", figures,
+            name,
+            "plan a day with its texts and store it, \(count) posts in the archive: processor",
+            figures,
             limit: limit, unit: "ms")
     }
 
@@ -44,13 +49,16 @@ extension Work {
                 let planner = DayPlanner(
                     history: PostingHistory(times: times), configuration: ScheduleConfiguration())
                 let day = planner.history.asOf.advanced(by: 1)
-                slots += planner.plan(for: day, in: .gmt, mirror: "bench", seed: "\(round)")?.slots.count ?? 0
+                slots +=
+                    planner.plan(for: day, in: .gmt, mirror: "bench", seed: "\(round)")?.slots.count
+                    ?? 0
             }
             figures.append(time.seconds * 1_000)
         }
         guard slots > 0 else { throw BaselineError(description: "no day had a slot") }
         return .limited(
-            "plan_times", "the times of such a day alone, from \(times.count) posts in memory", figures, limit: 5,
+            "plan_times", "the times of such a day alone, from \(times.count) posts in memory",
+            figures, limit: 5,
             unit: "ms")
     }
 }
@@ -65,13 +73,15 @@ private struct PlanStage {
     private let maker: PlanMaker
 
     init(_ bench: Bench, postCount: Int) async throws {
-        storage = try await Storage.open(.sqlite(path: bench.folder.path("plan-\(postCount).sqlite")))
+        storage = try await Storage.open(
+            .sqlite(path: bench.folder.path("plan-\(postCount).sqlite")))
         try await Migrations.apply(to: storage)
         let archive = Archive(storage: storage, mirror: "default")
         let posts = Self.spread(PastPosts.make(count: postCount))
         for start in stride(from: 0, to: postCount, by: SchedulerTrainer.batchSize) {
             _ = try await archive.store(
-                Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), timeZone: Self.zone,
+                Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]),
+                timeZone: Self.zone,
                 limit: nil)
         }
         let values = try SettingValues.load(environment: [:], folder: bench.folder.path)
@@ -87,7 +97,9 @@ private struct PlanStage {
 
     /// The same posts over ten years, with as many days between them as somebody's posts have.
     private static func spread(_ posts: [Post]) -> [Post] {
-        guard let newest = posts.first?.createdAt, let oldest = posts.last?.createdAt, oldest < newest else {
+        guard let newest = posts.first?.createdAt, let oldest = posts.last?.createdAt,
+            oldest < newest
+        else {
             return posts
         }
         let factor = 3_650 * 86_400 / newest.timeIntervalSince(oldest)
@@ -98,7 +110,8 @@ private struct PlanStage {
         }
     }
 
-    /// How much of the processor the plan of some day takes, in milliseconds; each day has one plan.
+    /// How much of the processor the plan of some day takes, in milliseconds; each day has one
+    /// plan.
     func milliseconds(ofDay number: Int) async throws -> Double {
         let start = Self.processorTime
         let day = LocalTime(Self.now, in: Self.zone).day.advanced(by: 1 + number)
@@ -123,8 +136,8 @@ private struct PlanStage {
     }
 }
 
-/// When somebody posted in eight years: some five posts a day, more in the evening, some close to one another, and days
-/// without any.
+/// When somebody posted in eight years: some five posts a day, more in the evening, some close to
+/// one another, and days without any.
 enum PastTimes {
     static func make(count: Int, seed: UInt64 = 11) -> [LocalTime] {
         var generator = SampleGenerator(seed: seed)

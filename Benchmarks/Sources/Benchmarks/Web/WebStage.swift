@@ -8,8 +8,8 @@ import Storage
 import TestSupport
 import Transport
 
-/// A worker with `run --web`, beside a network in this process: its mirror has 10,000 posts, 50,000 examples and 100,000
-/// actions.
+/// A worker with `run --web`, beside a network in this process: its mirror has 10,000 posts, 50,000
+/// examples and 100,000 actions.
 final class WebStage: Sendable {
     /// Where the data is.
     enum Place: String, CaseIterable, Sendable {
@@ -22,14 +22,18 @@ final class WebStage: Sendable {
     }
 
     static let pages: [(name: String, title: String, path: String)] = [
-        ("today", "Today", ""), ("waiting", "Waiting", "/waiting"), ("actions", "Actions", "/actions"),
-        ("hours", "Hours", "/hours"), ("favorites", "Favorites", "/favorites"), ("texts", "Texts", "/texts"),
-        ("people", "People", "/people"), ("health", "Health", "/health"), ("settings", "Settings", "/settings"),
+        ("today", "Today", ""), ("waiting", "Waiting", "/waiting"),
+        ("actions", "Actions", "/actions"),
+        ("hours", "Hours", "/hours"), ("favorites", "Favorites", "/favorites"),
+        ("texts", "Texts", "/texts"),
+        ("people", "People", "/people"), ("health", "Health", "/health"),
+        ("settings", "Settings", "/settings"),
     ].map { ($0.0, $0.1, "/m/default" + $0.2) }
 
     let place: Place
     let port: Int
-    let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
+    let client = HTTPClient(
+        configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
     private let worker: Program
     private let sandbox: Sandbox
     private let storage: any StorageEngine
@@ -77,34 +81,46 @@ final class WebStage: Sendable {
         let posts = try folder.write(data.postLines, to: "posts.jsonl")
         let examples = try folder.write(data.exampleLines, to: "examples.jsonl")
         for words in [
-            ["migrate"], ["train", "scheduler", "--from", posts], ["train", "classifier", "--limit", "200"],
+            ["migrate"], ["train", "scheduler", "--from", posts],
+            ["train", "classifier", "--limit", "200"],
         ] {
-            let (words, variables, log) = ([mirrorBot] + words, environment, folder.path("train.log"))
-            try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
+            let (words, variables, log) = (
+                [mirrorBot] + words, environment, folder.path("train.log")
+            )
+            try await bench.blocking {
+                _ = try Program.run(words, environment: variables, outputPath: log)
+            }
         }
         let storage = try await Storage.open(location)
         targets = try await WebData.targets(in: storage)
         let (words, variables, log) = (
-            [mirrorBot, "train", "classifier", "--from", examples], environment, folder.path("train.log")
+            [mirrorBot, "train", "classifier", "--from", examples], environment,
+            folder.path("train.log")
         )
-        try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
+        try await bench.blocking {
+            _ = try Program.run(words, environment: variables, outputPath: log)
+        }
         try await data.storeActions(in: storage, at: origin)
         if place == .postgres { try await storage.execute("ANALYZE") }
         let output = folder.path("run.log")
         let worker = try await bench.blocking {
-            let worker = try Program([mirrorBot, "run", "--web"], environment: variables, outputPath: output)
+            let worker = try Program(
+                [mirrorBot, "run", "--web"], environment: variables, outputPath: output)
             _ = try worker.wait(for: "Worker started")
             _ = try worker.wait(for: "Web page opened")
             return worker
         }
         port = try WebStage.port(in: worker.output)
-        (self.worker, self.sandbox, self.storage, self.server, self.folder) = (worker, sandbox, storage, server, folder)
+        (self.worker, self.sandbox, self.storage, self.server, self.folder) = (
+            worker, sandbox, storage, server, folder
+        )
     }
 
     /// The port in the line that says where the page is.
     static func port(in log: String) throws -> Int {
         guard let line = log.split(separator: "\n").last(where: { $0.contains("Web page opened") }),
-            let digits = line.firstMatch(of: /127\.0\.0\.1:([0-9]+)/)?.output.1, let port = Int(digits)
+            let digits = line.firstMatch(of: /127\.0\.0\.1:([0-9]+)/)?.output.1,
+            let port = Int(digits)
         else { throw TestSupportError("no port in \(log.suffix(2_000))") }
         return port
     }
@@ -122,13 +138,17 @@ final class WebStage: Sendable {
 
     /// In MiB.
     func privateMemory() throws -> Double {
-        guard let figures = ProcessFigures(of: worker.pid) else { throw TestSupportError("the worker ended") }
+        guard let figures = ProcessFigures(of: worker.pid) else {
+            throw TestSupportError("the worker ended")
+        }
         return figures.privateMemory
     }
 
-    /// How many transactions the database commits within a span; nil for the embedded one, which does not count them.
+    /// How many transactions the database commits within a span; nil for the embedded one, which
+    /// does not count them.
     ///
-    /// - Parameter settles: Whether to wait, before and after, until all that was committed is counted.
+    /// - Parameter settles: Whether to wait, before and after, until all that was committed is
+    ///   counted.
     func commits(within span: Duration, settles: Bool) async throws -> Double? {
         let before = try await commits(settles: settles)
         try await Task.sleep(for: span)
@@ -149,26 +169,32 @@ final class WebStage: Sendable {
         return number
     }
 
-    /// Lets the worker give favorites, and returns the mean of the milliseconds from the committed request to the
-    /// committed answer.
+    /// Lets the worker give favorites, and returns the mean of the milliseconds from the committed
+    /// request to the committed answer.
     func millisecondsOfDeliveries(_ count: Int) async throws -> Double {
         let outbox = OutboxStore(storage: storage, mirror: "default", lease: nil)
         let now = Date(milliseconds: Date().milliseconds)
         let first = await used.take(count)
-        guard first + count <= targets.count else { throw TestSupportError("the network has too few posts") }
+        guard first + count <= targets.count else {
+            throw TestSupportError("the network has too few posts")
+        }
         let intents = (0..<count).map { number in
             let due = now + Double(number) / 4
             return Intent(.favorite(targets[first + number]), due: due, expires: due + 900)
         }
         let ids = try await outbox.propose(intents, now: now).map(\.action.id)
-        // As every operation of a person does: a worker with nothing to do looks at its rows only for that.
+        // As every operation of a person does: a worker with nothing to do looks at its rows only
+        // for that.
         try await storage.transaction { try MirrorVersion.raise("default", on: $0) }
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(200))
             let stored = try await outbox.actions(withIDs: ids)
-            if let lost = stored.values.first(where: { [.skipped, .expired, .failed].contains($0.state) }) {
-                throw TestSupportError("a favorite ended as \(lost.state.rawValue), \(lost.reason ?? "no reason")")
+            if let lost = stored.values.first(where: {
+                [.skipped, .expired, .failed].contains($0.state)
+            }) {
+                throw TestSupportError(
+                    "a favorite ended as \(lost.state.rawValue), \(lost.reason ?? "no reason")")
             }
             let times = stored.values.filter { $0.state == .done }.compactMap { action in
                 action.sending.map { action.updated.timeIntervalSince($0) * 1_000 }

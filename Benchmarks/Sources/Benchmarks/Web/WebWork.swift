@@ -4,20 +4,25 @@ import TestSupport
 import Transport
 
 extension Work {
-    /// The pages of a mirror with a long past, served by the process of a worker, beside a static file of that server.
+    /// The pages of a mirror with a long past, served by the process of a worker, beside a static
+    /// file of that server.
     ///
-    /// The file is the style sheet, the largest that there is. Pages and file take turns over one connection.
+    /// The file is the style sheet, the largest that there is. Pages and file take turns over one
+    /// connection.
     static let web = Work(name: "web") { bench, report in
         for place in WebStage.Place.allCases {
             let stage = try await WebStage(bench, in: place)
             for page in WebStage.pages {
                 await report.measure("\(place.prefix)_\(page.name)") {
                     try await PageTimes(bench).lines(
-                        "\(place.prefix)_\(page.name)", "\(place.title): \(page.title)", stage.address + page.path,
+                        "\(place.prefix)_\(page.name)", "\(place.title): \(page.title)",
+                        stage.address + page.path,
                         beside: stage.address + "/style.css", limit: 5, change: stage.change)
                 }
             }
-            await report.measure("\(place.prefix)_deliveries") { [try await deliveries(bench, stage)] }
+            await report.measure("\(place.prefix)_deliveries") {
+                [try await deliveries(bench, stage)]
+            }
             await report.measure("\(place.prefix)_streams") { try await streams(bench, stage) }
             try await bench.blocking { stage.stop() }
             await stage.close()
@@ -25,7 +30,8 @@ extension Work {
         await report.measure("web_index") { try await index(bench) }
     }
 
-    /// The time from a favorite's planned row to its row in the state `done`, while a client loads pages without a break.
+    /// The time from a favorite's planned row to its row in the state `done`, while a client loads
+    /// pages without a break.
     private static func deliveries(_ bench: Bench, _ stage: WebStage) async throws -> Line {
         let count = bench.amount(20, smoke: 2)
         var (ours, baseline) = ([Double](), [Double]())
@@ -33,15 +39,19 @@ extension Work {
             baseline.append(try await stage.millisecondsOfDeliveries(count))
             let loading = Task {
                 while !Task.isCancelled {
-                    for page in WebStage.pages { _ = try await PageTimes.time(stage.address + page.path, stage.client) }
+                    for page in WebStage.pages {
+                        _ = try await PageTimes.time(stage.address + page.path, stage.client)
+                    }
                 }
             }
             defer { loading.cancel() }
             ours.append(try await stage.millisecondsOfDeliveries(count))
         }
         return Line(
-            "\(stage.place.prefix)_deliveries", "\(stage.place.title): deliver a favorite while pages are loaded",
-            ours: Figure.text(Spread(ours).median, "ms"), baseline: Figure.text(Spread(baseline).median, "ms"),
+            "\(stage.place.prefix)_deliveries",
+            "\(stage.place.title): deliver a favorite while pages are loaded",
+            ours: Figure.text(Spread(ours).median, "ms"),
+            baseline: Figure.text(Spread(baseline).median, "ms"),
             ratio: Spread(zip(ours, baseline).map { $0 / $1 }), target: .atMost(1.25))
     }
 
@@ -62,12 +72,15 @@ extension Work {
         try await bench.blocking { for stream in streams { stream.close() } }
         let title = "\(stage.place.title): \(count) open event streams"
         var lines = [
-            Line.limited("\(stage.place.prefix)_streams", "\(title): memory", [max(memory, 0)], limit: 20, unit: "MiB")
+            Line.limited(
+                "\(stage.place.prefix)_streams", "\(title): memory", [max(memory, 0)], limit: 20,
+                unit: "MiB")
         ]
         if let quiet, let busy {
             lines.append(
                 .limited(
-                    "\(stage.place.prefix)_streams_commits", "\(title): transactions for all of them",
+                    "\(stage.place.prefix)_streams_commits",
+                    "\(title): transactions for all of them",
                     [max(busy - quiet, 0) / span.seconds], limit: 1, unit: "/s"))
         }
         return lines
@@ -105,15 +118,16 @@ struct PageTimes {
         views = bench.amount(bench.effort == .quick ? 9 : 21, smoke: 2)
     }
 
-    /// The slowest hundredth of a page's answers in terms of that of a file's, and how long the page takes of which the
-    /// server has no copy.
+    /// The slowest hundredth of a page's answers in terms of that of a file's, and how long the
+    /// page takes of which the server has no copy.
     ///
     /// - Parameter change: Commits something, after which the page is made anew.
     func lines(
         _ name: String, _ title: String, _ page: String, beside file: String, limit: Double,
         change: () async throws -> Void
     ) async throws -> [Line] {
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
         defer { client.shutdown() }
         // What is made on the first view is kept by some pages.
         _ = try await Self.time(page, client)
@@ -137,7 +151,9 @@ struct PageTimes {
                 name, "\(title), slowest hundredth", ours: Figure.text(Spread(ours).median, "ms"),
                 baseline: Figure.text(Spread(baseline).median, "ms"),
                 ratio: Spread(zip(ours, baseline).map { $0 / $1 }), target: .atMost(limit)),
-            Line("\(name)_anew", "\(title), first view after a change", ours: Figure.text(Spread(anew).median, "ms")),
+            Line(
+                "\(name)_anew", "\(title), first view after a change",
+                ours: Figure.text(Spread(anew).median, "ms")),
         ]
     }
 

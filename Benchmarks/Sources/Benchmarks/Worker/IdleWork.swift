@@ -4,7 +4,8 @@ import Sandbox
 import TestSupport
 
 extension Work {
-    /// `mirror-bot run` beside a network on which little happens, with everything learned: SQLite, no other servers.
+    /// `mirror-bot run` beside a network on which little happens, with everything learned: SQLite,
+    /// no other servers.
     ///
     /// All processor time since its start counts, and of its private memory the most that was seen.
     static let idle = Work(name: "idle") { bench, report in
@@ -22,8 +23,12 @@ extension Work {
             try await bench.blocking { worker.stop() }
             let title = "idle `run` for \(span)"
             return [
-                .limited("idle_memory", "\(title): private memory", [watch.privateMemory], limit: 20, unit: "MiB"),
-                .limited("idle_cpu", "\(title): processor", [watch.processorShare * 100], limit: 0.05, unit: "%"),
+                .limited(
+                    "idle_memory", "\(title): private memory", [watch.privateMemory], limit: 20,
+                    unit: "MiB"),
+                .limited(
+                    "idle_cpu", "\(title): processor", [watch.processorShare * 100], limit: 0.05,
+                    unit: "%"),
             ]
         }
         await report.measure("idle_start") {
@@ -34,7 +39,9 @@ extension Work {
                 try await bench.blocking { worker.stop() }
             }
             return [
-                .limited("idle_start", "from exec to the line that says that it works", times, limit: 100, unit: "ms")
+                .limited(
+                    "idle_start", "from exec to the line that says that it works", times,
+                    limit: 100, unit: "ms")
             ]
         }
         await stage.close()
@@ -56,27 +63,37 @@ final class IdleStage: Sendable {
         let origin = Date(milliseconds: Date().milliseconds)
         sandbox = try await Self.startSandbox(at: origin)
         environment = Self.environment(in: folder, on: sandbox)
-        let past = try folder.write(Data(SampleArchive(endingAt: origin).postLines.utf8), to: "past.jsonl")
+        let past = try folder.write(
+            Data(SampleArchive(endingAt: origin).postLines.utf8), to: "past.jsonl")
         for command in [["train", "scheduler", "--from", past], ["train", "classifier"]] {
-            let (words, variables, log) = ([mirrorBot] + command, environment, folder.path("train.log"))
-            try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
+            let (words, variables, log) = (
+                [mirrorBot] + command, environment, folder.path("train.log")
+            )
+            try await bench.blocking {
+                _ = try Program.run(words, environment: variables, outputPath: log)
+            }
         }
     }
 
     /// A network on which little happens.
     static func startSandbox(at origin: Date) async throws -> Sandbox {
         try await Sandbox.start(
-            world: SandboxWorld(configuration: .init(seed: 1, origin: origin, days: 1, timeZone: zone)), now: { Date() }
+            world: SandboxWorld(
+                configuration: .init(seed: 1, origin: origin, days: 1, timeZone: zone)),
+            now: { Date() }
         )
     }
 
     /// The variables of a process whose home is a folder, and whose accounts are on such a network.
-    static func environment(in folder: TemporaryDirectory, on sandbox: Sandbox) -> [String: String] {
+    static func environment(in folder: TemporaryDirectory, on sandbox: Sandbox) -> [String: String]
+    {
         var environment = [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8",
             "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": zone.identifier, "LOG_LEVEL": "info",
         ]
-        for role in SandboxRole.allCases { environment.merge(sandbox.settings(of: role, on: .mastodon)) { $1 } }
+        for role in SandboxRole.allCases {
+            environment.merge(sandbox.settings(of: role, on: .mastodon)) { $1 }
+        }
         for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
@@ -86,7 +103,8 @@ final class IdleStage: Sendable {
     /// Starts a worker and returns it with the time until it said that it works.
     func start() throws -> (worker: Program, time: Duration) {
         let start = ContinuousClock.now
-        let worker = try Program([mirrorBot, "run"], environment: environment, outputPath: folder.path("run.log"))
+        let worker = try Program(
+            [mirrorBot, "run"], environment: environment, outputPath: folder.path("run.log"))
         _ = try worker.wait(for: "Worker started")
         return (worker, start.duration(to: .now))
     }
@@ -110,7 +128,8 @@ private struct IdleWatch {
         while start.duration(to: .now) < length {
             sleep(1)
             guard !worker.isOver, let figures = ProcessFigures(of: worker.pid) else {
-                throw TestSupportError("mirror-bot ended while it was idle: \(worker.output.suffix(2_000))")
+                throw TestSupportError(
+                    "mirror-bot ended while it was idle: \(worker.output.suffix(2_000))")
             }
             privateMemory = max(privateMemory, figures.privateMemory)
             processorTime = figures.processorTime

@@ -7,10 +7,13 @@ extension MastodonHabits {
         habits.links = .untilEmpty
         // Module/Api/Mastodon: `limit` has no maximum but for notifications, 15 by default and 30.
         habits.pageSizes = [
-            .ownPosts: PageSize(standard: 20, maximum: .max), .home: PageSize(standard: 20, maximum: .max),
-            .favorites: PageSize(standard: 20, maximum: .max), .notifications: PageSize(standard: 15, maximum: 30),
+            .ownPosts: PageSize(standard: 20, maximum: .max),
+            .home: PageSize(standard: 20, maximum: .max),
+            .favorites: PageSize(standard: 20, maximum: .max),
+            .notifications: PageSize(standard: 15, maximum: 30),
         ]
-        // Module/Api/Mastodon/Notifications.php: min_id stands for since_id, and `types` is not read.
+        // Module/Api/Mastodon/Notifications.php: min_id stands for since_id, and `types` is not
+        // read.
         habits.takesMinIDForSinceID = [.notifications]
         habits.ignoresNotificationTypes = true
         // Seen: made by the background worker, all of a run at once.
@@ -25,8 +28,8 @@ extension MastodonHabits {
         habits.badTokenStatus = 403
         habits.forbidsMissing = true
         habits.foreignPostStatus = 403
-        // Factory/Api/Mastodon/Status.php throws NotFoundException, of which Special/HTTPException.php
-        // makes a page.
+        // Factory/Api/Mastodon/Status.php throws NotFoundException, of which
+        // Special/HTTPException.php makes a page.
         habits.missingForm = .html
         // Nothing reads the key; seen: two posts.
         habits.keys = .ignored
@@ -36,23 +39,26 @@ extension MastodonHabits {
         habits.advertisedCharactersPerLink = 23
         // Object/Api/Mastodon/Status.php: the title is the spoiler_text; `sensitive` is apart.
         habits.warningsAreTitles = true
-        // Object/Api/Mastodon/Status.php: public, private and unlisted; Statuses.php, post: a private
-        // answer takes the circle of a private post.
+        // Object/Api/Mastodon/Status.php: public, private and unlisted; Statuses.php, post: a
+        // private answer takes the circle of a private post.
         habits.showsDirectAsPrivate = true
-        // Module/Api/Mastodon/Statuses.php, put: `edited` is not touched; seen: edited_at stays null.
+        // Module/Api/Mastodon/Statuses.php, put: `edited` is not touched; seen: edited_at stays
+        // null.
         habits.hidesEdits = true
         // Module/Api/Mastodon/Statuses.php, put: media that the request does not name is deleted.
         habits.editsDropMedia = true
-        // Module/Api/Mastodon/Statuses.php, delete: `[]`; rawContent: what was deleted is shown still.
+        // Module/Api/Mastodon/Statuses.php, delete: `[]`; rawContent: what was deleted is shown
+        // still.
         habits.answersDeletionWithList = true
         habits.showsDeletedTo = .everybody
         // Seen: 403 "Record not found".
         habits.secondDeletion = .refused
-        // Model/Item.php, markForDeletionById: `edited` is set, and the comments of a thread go too.
+        // Model/Item.php, markForDeletionById: `edited` is set, and the comments of a thread go
+        // too.
         habits.datesDeletions = true
         habits.sweepsAnswers = .ofThreads
-        // Object/Api/Mastodon/Status.php: parent-author-id and in_reply_to_status; seen: the thread's
-        // author is named.
+        // Object/Api/Mastodon/Status.php: parent-author-id and in_reply_to_status; seen: the
+        // thread's author is named.
         habits.takesThreadAuthorForParents = true
         // Module/Api/Mastodon/Statuses.php, formatStatus: Markdown::toBBCode.
         habits.rewritesTexts = true
@@ -61,7 +67,8 @@ extension MastodonHabits {
         habits.times = .zeros
         // Module/Api/Mastodon/Accounts/VerifyCredentials.php: "@todo Support the source property".
         habits.hidesProfileSource = true
-        // Module/Api/Mastodon/Accounts/UpdateCredentials.php: reads fields_attributes, and stores none.
+        // Module/Api/Mastodon/Accounts/UpdateCredentials.php: reads fields_attributes, and stores
+        // none.
         habits.dropsProfileFields = true
     }
 }

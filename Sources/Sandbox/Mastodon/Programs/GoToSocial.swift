@@ -13,12 +13,13 @@ extension MastodonHabits {
         habits.ignoresSinceID = [.ownPosts]
         // Seen: with limit=1 `min_id` of favorites gave the newest one.
         habits.takesMinIDForSinceID = [.favorites]
-        // processing/account/statuses.go, StatusesGet: PackagePageableResponse has both links unless
-        // there is no item.
+        // processing/account/statuses.go, StatusesGet: PackagePageableResponse has both links
+        // unless there is no item.
         habits.links = .untilEmpty
         // db/bundb/account.go, GetAccountStatuses: limit has no maximum; seen: 30, and 20 to 80.
         habits.pageSizes = [
-            .ownPosts: PageSize(standard: 30, maximum: .max), .notifications: PageSize(standard: 20, maximum: 80),
+            .ownPosts: PageSize(standard: 30, maximum: .max),
+            .notifications: PageSize(standard: 20, maximum: 80),
         ]
         // api/client, TokenAuth in every handler of accounts, statuses and searches.
         habits.needsTokenToRead = everything

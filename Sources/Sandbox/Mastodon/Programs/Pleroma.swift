@@ -17,11 +17,13 @@ extension MastodonHabits {
         habits.publishesLostReplies = true
         habits.maximumCharacters = 5_000
         habits.advertisedCharactersPerLink = nil
-        // mastodon_api/controllers/status_controller.ex, update, and common_api.ex, make_update_data:
-        // PUT works and keeps the visibility and the answered post, and takes the rest from the request.
+        // mastodon_api/controllers/status_controller.ex, update, and common_api.ex,
+        // make_update_data: PUT works and keeps the visibility and the answered post, and takes the
+        // rest from the request.
         habits.editsDropMedia = true
         habits.tokenLifetime = 3_600
-        // o_auth/token.ex, exchange_token: the scopes of the authorization, which its page lets a person choose.
+        // o_auth/token.ex, exchange_token: the scopes of the authorization, which its page lets a
+        // person choose.
         habits.grantsWhatWasAllowed = true
     }
 }

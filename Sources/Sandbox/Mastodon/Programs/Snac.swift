@@ -9,22 +9,23 @@ extension MastodonHabits {
         habits.ids = .stampedHash
         // mastoapi_get_handler, notifications: the number of microseconds.
         habits.notificationIDs = .decimal
-        // mastoapi_get_handler, accounts: 256 entries of the index, and neither min_id nor since_id;
-        // notify_list gives 64, and /v1/favourites an empty list.
+        // mastoapi_get_handler, accounts: 256 entries of the index, and neither min_id nor
+        // since_id; notify_list gives 64, and /v1/favourites an empty list.
         habits.listsAtMost = [.ownPosts: 256, .notifications: 64, .favorites: 0]
         habits.ignoresSinceID = [.ownPosts, .favorites, .notifications]
         habits.ignoresMinID = [.ownPosts, .favorites]
         // mastoapi_get_handler, notifications: newest first, until one is not above min_id.
         habits.takesMinIDForSinceID = [.notifications]
-        // mastoapi_get_handler and mastoapi_timeline: entries are skipped until max_id is found, and
-        // data.c, index_asc_first, looks for min_id.
+        // mastoapi_get_handler and mastoapi_timeline: entries are skipped until max_id is found,
+        // and data.c, index_asc_first, looks for min_id.
         habits.needsBoundInList = [.ownPosts, .home]
         // timeline_link_header is called for the home alone, with since_id.
         habits.links = .missing
         habits.linksOf = [.home: .untilEmptySince]
         // mastoapi_timeline: 20, and no maximum; notifications: one without a limit.
         habits.pageSizes = [
-            .ownPosts: PageSize(standard: 20, maximum: .max), .home: PageSize(standard: 20, maximum: .max),
+            .ownPosts: PageSize(standard: 20, maximum: .max),
+            .home: PageSize(standard: 20, maximum: .max),
             .notifications: PageSize(standard: 1, maximum: .max),
         ]
         // mastoapi_get_handler, accounts: is_msg_public, for the owner too.
@@ -58,7 +59,8 @@ extension MastodonHabits {
         // format.c, not_really_markdown.
         habits.rewritesTexts = true
         habits.dialect = .snac
-        // mastoapi_status: numbered; activitypub.c, msg_note: the answered author, then those of the text.
+        // mastoapi_status: numbered; activitypub.c, msg_note: the answered author, then those of
+        // the text.
         habits.numbersMentions = true
         // mastoapi_status: leaves out who asks.
         habits.omitsViewerFromMentions = true

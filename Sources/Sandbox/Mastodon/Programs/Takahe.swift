@@ -5,11 +5,13 @@ extension MastodonHabits {
     package static let takahe = program(.takahe) { habits in
         // api/pagination.py, PaginatingApiResponse: next and prev unless there is no item.
         habits.links = .untilEmpty
-        // api/pagination.py, MastodonPaginator: 20 by default and 40 at most, notifications as well.
+        // api/pagination.py, MastodonPaginator: 20 by default and 40 at most, notifications as
+        // well.
         habits.pageSizes = [.notifications: PageSize(standard: 20, maximum: 40)]
         // activities/services/timeline.py, likes: `order_by("-id")` of posts.
         habits.ordersFavoritesByPost = true
-        // api/views/accounts.py, account_statuses: `posts.not_hidden().unlisted()`, for the owner too.
+        // api/views/accounts.py, account_statuses: `posts.not_hidden().unlisted()`, for the owner
+        // too.
         habits.listedVisibilities = [.public, .unlisted]
         // activities/services/post.py, context: 10 ancestors and 50 descendants.
         habits.contextSize = ContextSize(ancestors: 10, descendants: 50)
@@ -31,17 +33,19 @@ extension MastodonHabits {
         habits.keys = .ignored
         // api/views/statuses.py, post_status: Post.DoesNotExist is passed over.
         habits.publishesLostReplies = true
-        // activities/models/post.py, edit_local: `visibility` is public unless the caller says it, and
-        // api/views/statuses.py, edit_status, does not.
+        // activities/models/post.py, edit_local: `visibility` is public unless the caller says it,
+        // and api/views/statuses.py, edit_status, does not.
         habits.publishesEdits = true
         // activities/models/post.py, edit_local: `attachments.set(attachments or [])`.
         habits.editsDropMedia = true
-        // activities/models/post.py, create_local: `mentions.add(reply_to.author)`; edit_local has none.
+        // activities/models/post.py, create_local: `mentions.add(reply_to.author)`; edit_local has
+        // none.
         habits.namesParentAuthor = true
         // activities/models/post.py, to_mastodon_json: "language" is None, "text" is the HTML.
         habits.languages = .missing
         habits.sourceText = .html
-        // users/models/identity.py, to_mastodon_json: the handle, but of the own account the name alone.
+        // users/models/identity.py, to_mastodon_json: the handle, but of the own account the name
+        // alone.
         habits.namesPeopleInFull = true
         // api/views/accounts.py, update_credentials: no `bot`.
         habits.dropsBotMarks = true

@@ -9,15 +9,16 @@ extension MastodonHabits {
         habits.ignoresSinceID = [.ownPosts, .home, .favorites]
         // handler/class-handler.php, get_posts_query_args: 20, and no maximum.
         habits.pageSizes = [
-            .ownPosts: PageSize(standard: 20, maximum: .max), .home: PageSize(standard: 20, maximum: .max),
+            .ownPosts: PageSize(standard: 20, maximum: .max),
+            .home: PageSize(standard: 20, maximum: .max),
             .favorites: PageSize(standard: 20, maximum: .max),
         ]
         // handler/class-handler.php, get_posts: `posts_where` cuts by ID, usort by created_at.
         habits.ordersOwnPostsByDate = true
         // Seen: notifications are [] without another plugin.
         habits.listsAtMost = [.notifications: 0]
-        // class-mastodon-api.php, logged_in_for_private_permission: 401 for what is not published, 200
-        // for the rest.
+        // class-mastodon-api.php, logged_in_for_private_permission: 401 for what is not published,
+        // 200 for the rest.
         habits.refusesHiddenPosts = true
         // handler/class-search.php: "TODO allow lookup by URL".
         habits.searchesWordsOnly = true
@@ -31,11 +32,13 @@ extension MastodonHabits {
         // handler/class-status.php, api_submit_comment: without a post to answer it becomes a post.
         habits.publishesLostReplies = true
         habits.advertisedCharactersPerLink = nil
-        // handler/class-status.php, api_status: no warning, `sensitive`, language or mention is set.
+        // handler/class-status.php, api_status: no warning, `sensitive`, language or mention is
+        // set.
         habits.dropsDetails = true
         habits.languages = .missing
         habits.namesNobody = true
-        // handler/class-status.php, prepare_post_data: private for all but public; api_status: public.
+        // handler/class-status.php, prepare_post_data: private for all but public; api_status:
+        // public.
         habits.losesVisibility = true
         // handler/class-status.php, api_submit_post: 400 "No mentions found".
         habits.refusesDirectPosts = true

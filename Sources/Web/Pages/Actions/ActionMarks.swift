@@ -28,12 +28,17 @@ struct ActionMarks: Sendable {
             }
         switch state {
         case .done:
-            (symbol, mark) = (kind == .reply ? "a-reply" : kind == .favorite ? "a-favorite" : "a-done", "done")
+            (symbol, mark) = (
+                kind == .reply ? "a-reply" : kind == .favorite ? "a-favorite" : "a-done", "done"
+            )
             self.state = "done"
         case .planned, .claimed: (symbol, mark, self.state) = ("a-planned", "planned", "planned")
         case .sending: (symbol, mark, self.state) = ("a-planned", "planned", "being sent")
         case .suggested: (symbol, mark, self.state) = ("a-suggested", "suggested", "waits for you")
-        case .skipped: (symbol, mark, self.state) = ("a-skipped", "skipped", kind == .post ? "left out" : "left alone")
+        case .skipped:
+            (symbol, mark, self.state) = (
+                "a-skipped", "skipped", kind == .post ? "left out" : "left alone"
+            )
         case .expired: (symbol, mark, self.state) = ("a-expired", "expired", "too late")
         case .failed:
             (symbol, mark) = ("a-failed", "failed")
@@ -43,7 +48,9 @@ struct ActionMarks: Sendable {
     }
 
     init(_ action: ReportedAction) {
-        self.init(action.kind, action.state, reason: action.reason, whom: action.person.map { ListWords.name($0.name) })
+        self.init(
+            action.kind, action.state, reason: action.reason,
+            whom: action.person.map { ListWords.name($0.name) })
     }
 
     /// `a post`, `a reply to @ann`, as a part of a sentence.
@@ -62,15 +69,18 @@ enum ListWords {
     /// Bytes of a name that a row shows; the person's own page shows all.
     private static let nameSize = 120
 
-    /// Bytes of markup that the rows of a list may have, so that the page with style and script stays below 60 kB.
+    /// Bytes of markup that the rows of a list may have, so that the page with style and script
+    /// stays below 60 kB.
     static let budget = 18_000
 
     static func name(_ name: String) -> String { cut(name, nameSize) }
 
-    /// A text, cut where its markup would have more bytes; a page has room for so many, whatever the letters are.
+    /// A text, cut where its markup would have more bytes; a page has room for so many, whatever
+    /// the letters are.
     static func cut(_ text: String, _ bytes: Int) -> String {
         // Most texts are short enough at the first look.
-        guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes else { return text }
+        guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
+        else { return text }
         var (kept, size) = ("", 3)
         for character in text {
             size += Markup.escaped(String(character)).utf8.count
@@ -94,23 +104,27 @@ enum ListWords {
 
     /// The same with the clock time of another day, as `2 Dec, 09:12`.
     static func shortMoment(_ date: Date, _ words: Words) -> String {
-        words.day(of: date) == words.today ? words.clock(date) : "\(short(date, words)), \(words.clock(date))"
+        words.day(of: date) == words.today
+            ? words.clock(date) : "\(short(date, words)), \(words.clock(date))"
     }
 
     /// Loads a list of so many rows, or of fewer if these would be too heavy for a page.
     ///
     /// - Parameters:
     ///   - limit: The most rows.
-    ///   - load: Loads a list of at most so many rows; asked a second time if the first list is too heavy.
+    ///   - load: Loads a list of at most so many rows; asked a second time if the first list is too
+    ///     heavy.
     ///   - texts: The texts of each row that come from outside.
     static func fitting<List>(
-        _ limit: Int, budget: Int = budget, load: (Int) async throws -> List, texts: (List) -> [[String?]]
+        _ limit: Int, budget: Int = budget, load: (Int) async throws -> List,
+        texts: (List) -> [[String?]]
     ) async throws -> List {
         let list = try await load(limit)
         let rows = texts(list)
         var (weight, fitting) = (0, 0)
         for row in rows {
-            weight += rowMarkup + row.reduce(0) { $0 + ($1.map { Markup.escaped($0).utf8.count } ?? 0) }
+            weight +=
+                rowMarkup + row.reduce(0) { $0 + ($1.map { Markup.escaped($0).utf8.count } ?? 0) }
             if weight > budget, fitting > 0 { break }
             fitting += 1
         }
@@ -133,5 +147,7 @@ extension MirrorRequest {
     }
 
     /// The path of a page below `/m/NAME` with the fields of a query.
-    func link(_ page: String, _ fields: [(String, String?)] = []) -> String { base + page + WebFields.query(fields) }
+    func link(_ page: String, _ fields: [(String, String?)] = []) -> String {
+        base + page + WebFields.query(fields)
+    }
 }

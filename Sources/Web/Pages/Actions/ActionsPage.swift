@@ -8,7 +8,8 @@ import Settings
 extension PageTemplate {
     static let actions = PageTemplate("actions")
     static let action = PageTemplate("action")
-    /// The table of how a favorite rate comes about, which ``action`` and the page Favorites contain.
+    /// The table of how a favorite rate comes about, which ``action`` and the page Favorites
+    /// contain.
     static let steps = PageTemplate("steps")
 }
 
@@ -29,7 +30,8 @@ enum ActionsPage: MirrorPage {
         },
         .get("/actions/:id") { request in
             try await request.attempt(refusedBy: { try await page($0, ActionQuery()) }) {
-                try await page(request, try ActionQuery(request.query), opening: request.parameters["id"])
+                try await page(
+                    request, try ActionQuery(request.query), opening: request.parameters["id"])
             }
         },
         .post("/actions/undo") { try await undo($0) },
@@ -49,13 +51,17 @@ enum ActionsPage: MirrorPage {
     ) async throws -> WebReply {
         let mirror = request.mirror
         let search = try query.search(in: request.zone)
-        let list = try await ListWords.fitting(rowsShown, budget: id == nil ? 18_000 : 8_000) { limit in
+        let list = try await ListWords.fitting(rowsShown, budget: id == nil ? 18_000 : 8_000) {
+            limit in
             var search = search
             search.limit = limit
             return try await ActionList(of: mirror, search)
         } texts: { list in
             list.actions.map {
-                [ListWords.cut(rowText($0) ?? "", textSize), ListWords.cut(rowWhy($0) ?? "", textSize)]
+                [
+                    ListWords.cut(rowText($0) ?? "", textSize),
+                    ListWords.cut(rowWhy($0) ?? "", textSize),
+                ]
             }
         }
         var report: ExplainReport?
@@ -67,22 +73,27 @@ enum ActionsPage: MirrorPage {
             }
         }
         let opened = report.map { OpenedAction($0, request, query) }
-        let isListed = report.map { report in list.actions.contains { $0.id == report.id } } ?? false
+        let isListed =
+            report.map { report in list.actions.contains { $0.id == report.id } } ?? false
         let only = query.only
         let context: PageContext = [
             "base": .text(request.base), "q": .text(query.words ?? ""),
             "kinds": .list(query.kindOptions), "states": .list(query.stateOptions),
             "person": .text(query.person), "day": .text(query.day?.description),
-            "only": .flag(only != nil), "onlyWords": .text(only?.words), "onlyName": .text(only?.name),
-            "without": .text(only.map { request.link("/actions", $0.without) }), "withoutWords": .text(only?.link),
+            "only": .flag(only != nil), "onlyWords": .text(only?.words),
+            "onlyName": .text(only?.name),
+            "without": .text(only.map { request.link("/actions", $0.without) }),
+            "withoutWords": .text(only?.link),
             "single": .fields(isListed ? nil : opened?.context(level: 2, isAlone: true)),
             "isEmpty": .flag(list.actions.isEmpty),
             "nothing": .text(
-                query.isPlain ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
+                query.isPlain
+                    ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
             "days": .list(days(list.actions, report, opened, request, query)),
             "hasPages": .flag(query.before != nil || list.next != nil),
             "shown": .text(shown(list)), "totals": .fields(totals(list, request, query)),
-            "first": .text(query.before.map { _ in request.link("/actions", query.fields(before: nil)) }),
+            "first": .text(
+                query.before.map { _ in request.link("/actions", query.fields(before: nil)) }),
             "next": .text(list.next.map { request.link("/actions", query.fields(before: $0)) }),
         ]
         return .page(PageContent(.actions, in: section, context))
@@ -90,11 +101,14 @@ enum ActionsPage: MirrorPage {
 
     /// As `25 of 5,512 actions`.
     private static func shown(_ list: ActionList) -> String {
-        guard let total = list.totals?.total else { return Words.count(list.actions.count, "action") }
+        guard let total = list.totals?.total else {
+            return Words.count(list.actions.count, "action")
+        }
         return "\(Words.number(list.actions.count)) of \(Words.count(total, "action"))"
     }
 
-    /// How many actions there are in all, of each kind and ending that is not chosen already, with links to them.
+    /// How many actions there are in all, of each kind and ending that is not chosen already, with
+    /// links to them.
     private static func totals(
         _ list: ActionList, _ request: MirrorRequest, _ query: ActionQuery
     ) -> PageContext? {
@@ -113,7 +127,8 @@ enum ActionsPage: MirrorPage {
 
     /// The rows below the headings of their days.
     private static func days(
-        _ actions: [ReportedAction], _ report: ExplainReport?, _ opened: OpenedAction?, _ request: MirrorRequest,
+        _ actions: [ReportedAction], _ report: ExplainReport?, _ opened: OpenedAction?,
+        _ request: MirrorRequest,
         _ query: ActionQuery
     ) -> [PageContext] {
         let words = request.words
@@ -123,7 +138,9 @@ enum ActionsPage: MirrorPage {
             if days.last?.day != day { days.append((day, [])) }
             let isOpen = report?.id == action.id
             days[days.count - 1].rows.append(
-                row(action, isOpen ? opened : nil, words, link: request.link("/actions/\(action.id)", query.fields())))
+                row(
+                    action, isOpen ? opened : nil, words,
+                    link: request.link("/actions/\(action.id)", query.fields())))
         }
         return days.map { day, rows in
             ["key": .text("d\(day)"), "heading": .text(words.heading(day)), "rows": .list(rows)]
@@ -135,14 +152,17 @@ enum ActionsPage: MirrorPage {
     ) -> PageContext {
         let marks = ActionMarks(action)
         return [
-            "id": .text(action.id), "isOpen": .flag(opened != nil), "at": .markup(words.time(action.at)),
+            "id": .text(action.id), "isOpen": .flag(opened != nil),
+            "at": .markup(words.time(action.at)),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
-            "what": .text(marks.what), "whom": .text(marks.whom), "link": .text(link + (opened == nil ? "#why" : "")),
+            "what": .text(marks.what), "whom": .text(marks.whom),
+            "link": .text(link + (opened == nil ? "#why" : "")),
             "asked": .text(
                 action.text == nil ? nil : action.about.map { ListWords.cut($0, textSize) }),
             "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
-            "why": .text(rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "why": .text(
+                rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
             "opened": .fields(opened?.context(level: 4, isAlone: false)),
         ]
     }
@@ -169,7 +189,9 @@ enum ActionsPage: MirrorPage {
         let actions = ids.compactMap { stored[$0] }
         guard !actions.isEmpty, actions.count <= mostAtOnce else {
             throw ChangeRefusal(
-                .unknown, actions.isEmpty ? "there is no such action" : "these are too many at once: \(actions.count)")
+                .unknown,
+                actions.isEmpty
+                    ? "there is no such action" : "these are too many at once: \(actions.count)")
         }
         let outlook = try await undoing.outlook(on: actions, now: request.now)
         let persons = try await request.mirror.persons(of: actions)
@@ -179,15 +201,18 @@ enum ActionsPage: MirrorPage {
                 whom: persons[action.id].map { ListWords.name($0.name) })
             return Confirmation.Thing(
                 at: action.sending ?? action.due, symbol: marks.symbol, marks.what,
-                whom: marks.whom.isEmpty ? nil : marks.whom, text: action.text.map { ListWords.cut($0, 300) },
+                whom: marks.whom.isEmpty ? nil : marks.whom,
+                text: action.text.map { ListWords.cut($0, 300) },
                 language: action.wording?.language)
         }
         let number = outlook.total
         var confirmation = Confirmation(
-            in: section, actions.count == 1 ? "Take this back?" : "Take back these \(actions.count)?",
+            in: section,
+            actions.count == 1 ? "Take this back?" : "Take back these \(actions.count)?",
             action: "/actions/undo", verb: "Take back \(number)",
             otherWay: actions.count == 1 ? "Keep it" : "Keep them", back: "/actions")
-        confirmation.lead = UndoWords.lead(outlook, server: request.mirror.configuration.botNetwork.displayName)
+        confirmation.lead = UndoWords.lead(
+            outlook, server: request.mirror.configuration.botNetwork.displayName)
         confirmation.things = things
         confirmation.notes = UndoWords.notes(outlook)
         confirmation.fields = actions.map { ("id", $0.id) }
@@ -201,13 +226,17 @@ enum ActionsPage: MirrorPage {
     private static func undo(_ request: MirrorRequest) async throws -> WebReply {
         let ids = request.form.all("id").uniqued()
         return try await request.attempt(refusedBy: { .confirm(try await confirmation($0)) }) {
-            guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is named that is to be taken back") }
+            guard !ids.isEmpty else {
+                throw ChangeRefusal(.unusable, "nothing is named that is to be taken back")
+            }
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
             }
-            let wishes = try await request.desk.perform(PersonRequest(AskUndo(ids: ids), seen: seen))
+            let wishes = try await request.desk.perform(
+                PersonRequest(AskUndo(ids: ids), seen: seen))
             let isAtWork = try await request.mirror.isAtWork(now: request.now)
-            return .seeOther(request.link("/actions"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
+            return .seeOther(
+                request.link("/actions"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
         }
     }
 }
@@ -263,7 +292,9 @@ struct ActionQuery: Sendable {
             guard let day = LocalDay(text) else { throw Self.unusable("day", text) }
             self.day = day
         }
-        (person, words, before) = (fields.typed("person"), fields.typed("q"), fields.typed("before"))
+        (person, words, before) = (
+            fields.typed("person"), fields.typed("q"), fields.typed("before")
+        )
     }
 
     private static func unusable(_ field: String, _ text: String) -> ChangeRefusal {
@@ -275,27 +306,33 @@ struct ActionQuery: Sendable {
         (search.kinds, search.states) = (kind.map { [$0] } ?? [], ending.states)
         (search.person, search.words, search.cursor) = (person, words, before)
         if let day, !search.restrict(to: day, in: zone ?? .gmt) {
-            throw ChangeRefusal(.unusable, "there was no \(day) by the human's clock; all are shown")
+            throw ChangeRefusal(
+                .unusable, "there was no \(day) by the human's clock; all are shown")
         }
         return search
     }
 
     /// The action whose id the words are; nil if they are none, or that of several.
     func idInWords(_ mirror: HumanMirror) async throws -> String? {
-        guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit) else { return nil }
-        let found = try await mirror.outbox(lease: nil).actions(identifiedBy: words.lowercased(), limit: 2)
+        guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit)
+        else { return nil }
+        let found = try await mirror.outbox(lease: nil).actions(
+            identifiedBy: words.lowercased(), limit: 2)
         return found.count == 1 ? found[0].id : nil
     }
 
     /// Whether nothing is looked for but what there is.
-    var isPlain: Bool { kind == nil && ending == .all && person == nil && words == nil && day == nil }
+    var isPlain: Bool {
+        kind == nil && ending == .all && person == nil && words == nil && day == nil
+    }
 
     /// The query of a link, at the same place of the list.
     func fields() -> [(String, String?)] { fields(before: before) }
 
     func fields(before place: String?) -> [(String, String?)] {
         [
-            ("kind", kind?.rawValue), ("state", ending == .all ? nil : ending.rawValue), ("person", person),
+            ("kind", kind?.rawValue), ("state", ending == .all ? nil : ending.rawValue),
+            ("person", person),
             ("q", words), ("day", day?.description), ("before", place),
         ]
     }
@@ -303,18 +340,24 @@ struct ActionQuery: Sendable {
     var kindOptions: [PageContext] {
         let all = [("all", "all")] + Self.kindLabels.map { ($0.rawValue, $1) }
         return all.map { value, label in
-            ["value": .text(value), "label": .text(label), "isChosen": .flag((kind?.rawValue ?? "all") == value)]
+            [
+                "value": .text(value), "label": .text(label),
+                "isChosen": .flag((kind?.rawValue ?? "all") == value),
+            ]
         }
     }
 
     var stateOptions: [PageContext] {
         Ending.allCases.map {
-            ["value": .text($0.rawValue), "label": .text($0.label), "isChosen": .flag($0 == ending)]
+            [
+                "value": .text($0.rawValue), "label": .text($0.label),
+                "isChosen": .flag($0 == ending),
+            ]
         }
     }
 
-    /// The searches for one kind, and for one ending, where none is chosen: what they look for in words, and how much they
-    /// find.
+    /// The searches for one kind, and for one ending, where none is chosen: what they look for in
+    /// words, and how much they find.
     func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, label: String, count: Int)] {
         var searches: [(query: ActionQuery, label: String, count: Int)] = []
         for (kind, label) in Self.kindLabels where self.kind == nil {
@@ -330,7 +373,9 @@ struct ActionQuery: Sendable {
         return searches
     }
 
-    private static let kindLabels = ActionKind.allCases.map { ($0, $0 == .reply ? "replies" : "\($0.rawValue)s") }
+    private static let kindLabels = ActionKind.allCases.map {
+        ($0, $0 == .reply ? "replies" : "\($0.rawValue)s")
+    }
 
     /// A part that the form has no field for, and the way to do without it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
@@ -338,7 +383,8 @@ struct ActionQuery: Sendable {
         (others.before, others.person, others.day) = (nil, nil, nil)
         if let person {
             return (
-                "Only about ", ListWords.name(person) + (day.map { ", \($0)" } ?? ""), "About everybody",
+                "Only about ", ListWords.name(person) + (day.map { ", \($0)" } ?? ""),
+                "About everybody",
                 others.fields()
             )
         }

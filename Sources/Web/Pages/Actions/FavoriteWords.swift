@@ -1,6 +1,7 @@
 /// Rates of favorites and reasons, as sentences.
 enum FavoriteWords {
-    /// Returns `Rate 5.1, more than your threshold of 2. Of six such posts they favorite five.`, where they is the human.
+    /// Returns `Rate 5.1, more than your threshold of 2. Of six such posts they favorite five.`,
+    /// where they is the human.
     static func sentence(_ rate: Double, threshold: Double?) -> String {
         let comparison = threshold.map {
             ", \(rate > $0 ? "more" : "not more") than your threshold of \(Words.rate($0))"

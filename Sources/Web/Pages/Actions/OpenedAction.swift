@@ -30,18 +30,22 @@ struct OpenedAction: Sendable {
             report.kind, state ?? .planned, reason: report.rules.first?.code,
             whom: report.person.map { ListWords.name($0.name) })
         let id = report.id ?? ""
-        let leave = report.person.map { request.link("/confirm/people-deny", [("account", $0.account)]) }
+        let leave = report.person.map {
+            request.link("/confirm/people-deny", [("account", $0.account)])
+        }
         return [
             "level": .text("\(level)"), "isAlone": .flag(isAlone),
             "title": .text(isAlone ? "\(marks.what)\(marks.whom), \(marks.state)" : "Why"),
             "shortID": .text(String(id.prefix(ActionNameError.usualLength))),
             "close": .text(request.link("/actions", query.fields())), "lead": .markup(lead),
-            "asked": .text(isAlone || report.kind == .reply ? asked : nil), "text": .text(isAlone ? text : nil),
+            "asked": .text(isAlone || report.kind == .reply ? asked : nil),
+            "text": .text(isAlone ? text : nil),
             "language": .none, "rest": .texts(rest), "facts": .list(facts), "steps": .fields(steps),
             "now": .text(judgedNow), "canChange": .flag(!request.access.isReadOnly),
             "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
             "undoVerb": .text(undoVerb), "leavePath": .text(leave),
-            "leaveName": .text(report.person.map { ListWords.name($0.name) }), "unchangeable": .text(unchangeable),
+            "leaveName": .text(report.person.map { ListWords.name($0.name) }),
+            "unchangeable": .text(unchangeable),
         ]
     }
 
@@ -55,12 +59,15 @@ struct OpenedAction: Sendable {
 
     /// What is said below the text, and as further parts.
     private var rest: [String] {
-        [report.note].compactMap(\.self) + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }
+        [report.note].compactMap(\.self)
+            + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }
     }
 
     private var lead: Markup? {
         guard report.kind == .favorite, let judgement = report.judgement else {
-            return report.why.map { "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))" }
+            return report.why.map {
+                "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))"
+            }
         }
         let (rate, threshold) = (Words.rate(judgement.rate), Words.rate(judgement.threshold))
         let isFavorite = judgement.rate > judgement.threshold
@@ -84,11 +91,15 @@ struct OpenedAction: Sendable {
 
     private var facts: [PageContext] {
         let all: [(String, Markup?)] = [
-            ("Post", post), ("Author", author), ("Original", original), ("Published", published), ("Course", course),
-            ("Chosen", chosen), ("Pictures", pictures), ("Rules", rules), ("Waits for", obstacles), ("Costs", cost),
+            ("Post", post), ("Author", author), ("Original", original), ("Published", published),
+            ("Course", course),
+            ("Chosen", chosen), ("Pictures", pictures), ("Rules", rules), ("Waits for", obstacles),
+            ("Costs", cost),
             ("Taken back", undo),
         ]
-        return all.compactMap { name, body in body.map { ["name": .text(name), "body": .markup($0)] } }
+        return all.compactMap { name, body in
+            body.map { ["name": .text(name), "body": .markup($0)] }
+        }
     }
 
     private var post: Markup? {
@@ -108,7 +119,9 @@ struct OpenedAction: Sendable {
 
     private var original: Markup? {
         report.original.map { original in
-            let written = original.writtenTime.map { "written \($0) by the human's clock" } ?? "not kept here any more"
+            let written =
+                original.writtenTime.map { "written \($0) by the human's clock" }
+                ?? "not kept here any more"
             let link: Markup = original.link.map { ". \(Self.link($0, "Open it there"))" } ?? ""
             return "\(written)\(link)"
         }
@@ -122,21 +135,27 @@ struct OpenedAction: Sendable {
 
     private var course: Markup? {
         let steps: [(String, Date?)] = [
-            ("decided", report.decided), ("due", report.due), ("sent", report.sent), ("changed", report.changed),
+            ("decided", report.decided), ("due", report.due), ("sent", report.sent),
+            ("changed", report.changed),
         ]
         var parts: [Markup] = steps.compactMap { name, date in
             date.map { "\(name) \(words.time($0, ListWords.shortMoment($0, words)))" }
         }
-        if let attempts = report.attempts, attempts > 1 { parts.append("\(Words.count(attempts, "request"))") }
+        if let attempts = report.attempts, attempts > 1 {
+            parts.append("\(Words.count(attempts, "request"))")
+        }
         return parts.isEmpty ? nil : Self.joined(parts, by: ", ")
     }
 
     private var chosen: Markup? {
         var parts: [String] = []
         if let choice = report.choice {
-            parts.append("one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
+            parts.append(
+                "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
             if let met = choice.words, !met.isEmpty {
-                parts.append("words that met: \(met.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))")
+                parts.append(
+                    "words that met: \(met.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))"
+                )
             }
         }
         if let pattern = report.pattern { parts.append("the day is planned \(pattern.inWords)") }
@@ -153,7 +172,9 @@ struct OpenedAction: Sendable {
     }
 
     private var rules: Markup? {
-        guard !report.rules.isEmpty else { return report.state == nil ? nil : "Nothing stood against it." }
+        guard !report.rules.isEmpty else {
+            return report.state == nil ? nil : "Nothing stood against it."
+        }
         return Self.joined(
             report.rules.prefix(8).map { rule in
                 let text = FavoriteWords.sentence(ListWords.cut(rule.text, Self.sentenceSize))
@@ -165,7 +186,8 @@ struct OpenedAction: Sendable {
         guard let obstacles = report.obstacles, !obstacles.isEmpty else { return nil }
         return Self.joined(
             obstacles.prefix(3).map { obstacle in
-                let text = FavoriteWords.sentence(ListWords.cut(obstacle.sentence, Self.sentenceSize))
+                let text = FavoriteWords.sentence(
+                    ListWords.cut(obstacle.sentence, Self.sentenceSize))
                 return obstacle.remedy?.setting.map { "\(text) \(settingLink($0))" } ?? "\(text)"
             }, by: " ")
     }
@@ -178,7 +200,8 @@ struct OpenedAction: Sendable {
 
     private var undo: Markup? {
         report.undo.map { undo in
-            let asked: Markup = "asked \(words.time(undo.asked, ListWords.shortMoment(undo.asked, words)))"
+            let asked: Markup =
+                "asked \(words.time(undo.asked, ListWords.shortMoment(undo.asked, words)))"
             var parts: [Markup] = ["\(ListWords.cut(undo.reason.text, Self.sentenceSize))", asked]
             if let done = undo.done {
                 parts.append(
@@ -203,13 +226,16 @@ struct OpenedAction: Sendable {
     // MARK: What can be done
 
     private var undoVerb: String? {
-        guard report.id != nil, report.undo == nil || report.undo?.next == nil && report.undo?.done == nil else {
+        guard report.id != nil,
+            report.undo == nil || report.undo?.next == nil && report.undo?.done == nil
+        else {
             return nil
         }
         switch state {
         case .done, .sending: return "Take it back…"
         case .planned, .claimed: return report.kind == .post ? nil : "Cancel it…"
-        case .failed where report.rules.first?.code == Action.Reason.unconfirmed: return "Take it back if it arrived…"
+        case .failed where report.rules.first?.code == Action.Reason.unconfirmed:
+            return "Take it back if it arrived…"
         default: return nil
         }
     }
@@ -229,7 +255,9 @@ struct OpenedAction: Sendable {
 
     private var steps: PageContext? {
         guard let judgement = report.judgement, !judgement.features.isEmpty else { return nil }
-        let decided = report.decided.map { " As decided on \(ListWords.shortMoment($0, words))." } ?? ""
-        return judgement.steps(caption: "From any post to this one: each word moves the odds.\(decided)")
+        let decided =
+            report.decided.map { " As decided on \(ListWords.shortMoment($0, words))." } ?? ""
+        return judgement.steps(
+            caption: "From any post to this one: each word moves the odds.\(decided)")
     }
 }

@@ -10,13 +10,15 @@ enum UndoWords {
         if deleted > 0 {
             parts.append(
                 deleted == 1
-                    ? "The text is deleted at \(server)" : "The \(Words.number(deleted)) texts are deleted at \(server)"
+                    ? "The text is deleted at \(server)"
+                    : "The \(Words.number(deleted)) texts are deleted at \(server)"
             )
         }
         if outlook.favorites > 0 {
             parts.append(
                 outlook.favorites == 1
-                    ? "the favorite is withdrawn" : "\(Words.number(outlook.favorites)) favorites are withdrawn")
+                    ? "the favorite is withdrawn"
+                    : "\(Words.number(outlook.favorites)) favorites are withdrawn")
         }
         if outlook.withheld > 0 {
             parts.append(
@@ -47,7 +49,9 @@ enum UndoWords {
         }
         if outlook.seconds > 0 { notes.append("So it takes about \(Words.span(outlook.seconds)).") }
         if outlook.requests > 0 {
-            notes.append(outlook.cost.map { "It costs \(Words.dollars($0)) at most." } ?? "It costs nothing.")
+            notes.append(
+                outlook.cost.map { "It costs \(Words.dollars($0)) at most." } ?? "It costs nothing."
+            )
             notes.append("Who has read, copied or quoted it keeps that.")
             if !outlook.isAtWork {
                 notes.append("No worker runs. It begins when one does.")
@@ -63,7 +67,9 @@ enum UndoWords {
 
     /// What became of the wishes, in one sentence.
     static func said(_ wishes: UndoWishes, isAtWork: Bool) -> String {
-        func count(_ answers: UndoAnswer...) -> Int { wishes.answers.values.count { answers.contains($0) } }
+        func count(_ answers: UndoAnswer...) -> Int {
+            wishes.answers.values.count { answers.contains($0) }
+        }
         let (asked, withheld) = (count(.asked, .remembered), count(.withheld))
         let (already, impossible) = (count(.already), count(.nothing, .outOfReach, .unknown))
         var parts: [String] = []
@@ -76,6 +82,8 @@ enum UndoWords {
         if withheld > 0 { parts.append("\(Words.number(withheld)) will not happen") }
         if already > 0 { parts.append("\(Words.number(already)) had been taken back before") }
         if impossible > 0 { parts.append("\(Words.number(impossible)) cannot be taken back") }
-        return parts.isEmpty ? "There is nothing to take back." : Words.capitalized(parts.joined(separator: "; ")) + "."
+        return parts.isEmpty
+            ? "There is nothing to take back."
+            : Words.capitalized(parts.joined(separator: "; ")) + "."
     }
 }

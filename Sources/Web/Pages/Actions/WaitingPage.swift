@@ -39,16 +39,19 @@ enum WaitingPage: MirrorPage {
         } texts: { (list: SuggestionList) -> [[String?]] in
             list.suggestions.map { row -> [String?] in
                 let shown: [String?] = [
-                    row.about.map { ListWords.cut($0, aboutSize) }, row.text.map { ListWords.cut($0, textSize) },
+                    row.about.map { ListWords.cut($0, aboutSize) },
+                    row.text.map { ListWords.cut($0, textSize) },
                     row.address, row.why,
                 ]
-                let more: [String] = row.words + (row.rest ?? []).prefix(2).map { ListWords.cut($0, partSize) }
+                let more: [String] =
+                    row.words + (row.rest ?? []).prefix(2).map { ListWords.cut($0, partSize) }
                 return shown + more.map { Optional($0) }
             }
         }
         let ticked = Set(request.refusal == nil ? [] : request.form.all("id"))
         let undoing = Undoing(mirror: request.mirror)
-        let proposed = try await undoing.actions(.proposed, kinds: ActionKind.allCases, now: request.now)
+        let proposed = try await undoing.actions(
+            .proposed, kinds: ActionKind.allCases, now: request.now)
         let persons = try await request.mirror.persons(of: Array(proposed.prefix(proposedShown)))
         let (words, settings) = (request.words, request.mirror.configuration)
         let hasPages = cursor != nil || list.next != nil
@@ -59,7 +62,8 @@ enum WaitingPage: MirrorPage {
             "shown": .text("\(list.suggestions.count) of \(Words.number(list.total))"),
             "first": .text(cursor.map { _ in request.link("/waiting") }),
             "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
-            "items": .list(list.suggestions.map { item($0, words, request, isTicked: ticked.contains($0.id)) }),
+            "items": .list(
+                list.suggestions.map { item($0, words, request, isTicked: ticked.contains($0.id)) }),
         ]
         let (canApprove, canNote) = (
             list.suggestions.contains { $0.obstacle == nil },
@@ -69,10 +73,14 @@ enum WaitingPage: MirrorPage {
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
         context["whatComes"] = .text(whatComes(settings.favoriteMode == .suggest, list.total))
-        let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter { settings.review.contains($0.0) }
-        context["review"] = .text(reviewed.isEmpty ? "none" : reviewed.map(\.1).joined(separator: " and "))
+        let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter {
+            settings.review.contains($0.0)
+        }
+        context["review"] = .text(
+            reviewed.isEmpty ? "none" : reviewed.map(\.1).joined(separator: " and "))
         context["reviewMeans"] = .text(
-            reviewed.isEmpty ? "posts and replies leave without being asked about." : "these wait here.")
+            reviewed.isEmpty
+                ? "posts and replies leave without being asked about." : "these wait here.")
         context["proposedCount"] = .text(proposed.isEmpty ? "none" : Words.number(proposed.count))
         context["hasProposed"] = .flag(!proposed.isEmpty)
         context["proposed"] = .list(
@@ -81,7 +89,9 @@ enum WaitingPage: MirrorPage {
             })
         let rest = proposed.count - proposedShown
         context["proposedRest"] = .text(
-            rest > 0 ? "\(Words.count(rest, "more copy", "more copies")) will be asked about after these." : nil)
+            rest > 0
+                ? "\(Words.count(rest, "more copy", "more copies")) will be asked about after these."
+                : nil)
         let title = list.total > 0 ? "Waiting (\(Words.number(list.total)))" : "Waiting"
         return .page(PageContent(.waiting, title: title, in: section, context))
     }
@@ -101,11 +111,15 @@ enum WaitingPage: MirrorPage {
     }
 
     private static func count(_ total: Int) -> String {
-        total == 0 ? "nothing" : total == 1 ? "one" : "\(Words.number(total)), the most urgent first"
+        total == 0
+            ? "nothing" : total == 1 ? "one" : "\(Words.number(total)), the most urgent first"
     }
 
     private static func whatComes(_ suggestsFavorites: Bool, _ total: Int) -> String {
-        if total > 0 { return "What waited on this page was decided or ended meanwhile; there is more before it." }
+        if total > 0 {
+            return
+                "What waited on this page was decided or ended meanwhile; there is more before it."
+        }
         return suggestsFavorites
             ? "Posts that the human would favorite come here, and what REVIEW names."
             : "What the network or a setting does not let the bot do without you comes here."
@@ -114,8 +128,10 @@ enum WaitingPage: MirrorPage {
     private static func item(
         _ row: SuggestionList.Suggestion, _ words: Words, _ request: MirrorRequest, isTicked: Bool
     ) -> PageContext {
-        let symbol = row.kind == .reply ? "a-reply" : row.kind == .favorite ? "a-favorite" : "a-suggested"
-        let marks = ActionMarks(row.kind, .suggested, whom: row.person.map { ListWords.name($0.name) })
+        let symbol =
+            row.kind == .reply ? "a-reply" : row.kind == .favorite ? "a-favorite" : "a-suggested"
+        let marks = ActionMarks(
+            row.kind, .suggested, whom: row.person.map { ListWords.name($0.name) })
         let isPost = row.kind == .post
         let rest = row.rest ?? []
         let isFavorite = row.kind == .favorite
@@ -125,10 +141,13 @@ enum WaitingPage: MirrorPage {
             "id": .text(row.id), "seen": .text(row.seen.description), "isTicked": .flag(isTicked),
             "until": .markup(words.time(row.expires, ListWords.short(row.expires, words))),
             "untilNote": .text(
-                soon ? words.relative(row.expires) : "waits for \(Words.span(words.now.timeIntervalSince(row.created)))"
+                soon
+                    ? words.relative(row.expires)
+                    : "waits for \(Words.span(words.now.timeIntervalSince(row.created)))"
             ),
             "symbol": .text(symbol),
-            "what": .text(isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
+            "what": .text(
+                isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
             "whom": .text(marks.whom),
             "asked": .text(isFavorite ? nil : row.about.map { ListWords.cut($0, aboutSize) }),
             "text": .text(text.map { ListWords.cut($0, isFavorite ? aboutSize : textSize) }),
@@ -160,17 +179,23 @@ enum WaitingPage: MirrorPage {
         } else if let obstacle = row.obstacle {
             parts.append(FavoriteWords.sentence(obstacle))
         }
-        if row.kind == .reply { parts.append("After \(words.moment(row.expires)) it is too late to answer.") }
+        if row.kind == .reply {
+            parts.append("After \(words.moment(row.expires)) it is too late to answer.")
+        }
         if let cost = row.cost { parts.append("It costs \(Words.dollars(cost)) at most.") }
         return parts.joined(separator: " ")
     }
 
-    private static func copy(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool) -> PageContext {
+    private static func copy(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool)
+        -> PageContext
+    {
         let marks = ActionMarks(
-            action.kind, action.state, reason: action.reason, whom: person.map { ListWords.name($0) })
+            action.kind, action.state, reason: action.reason,
+            whom: person.map { ListWords.name($0) })
         let at = action.sending ?? action.due
         return [
-            "id": .text(action.id), "seen": .text(action.seen.description), "isTicked": .flag(isTicked),
+            "id": .text(action.id), "seen": .text(action.seen.description),
+            "isTicked": .flag(isTicked),
             "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(marks.state),
             "mark": .text(marks.mark), "symbol": .text(marks.symbol), "what": .text(marks.what),
             "whom": .text(marks.whom), "text": .text(action.text.map { ListWords.cut($0, 240) }),
@@ -180,24 +205,36 @@ enum WaitingPage: MirrorPage {
 
     // MARK: Deciding
 
-    /// `approve`, `decline`, `done` or `reopen` with an id counts alone; else `all` with the ticked `id`s.
+    /// `approve`, `decline`, `done` or `reopen` with an id counts alone; else `all` with the ticked
+    /// `id`s.
     private static func decide(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
-        if let id = form["approve"] { return try await one(ApproveSuggestion(id: id), of: id, request) }
-        if let id = form["decline"] { return try await one(DismissSuggestion(id: id), of: id, request) }
-        if let id = form["done"] { return try await one(NoteSuggestionDone(id: id), of: id, request) }
-        if let id = form["reopen"] { return try await one(ReopenSuggestion(id: id), of: nil, request) }
+        if let id = form["approve"] {
+            return try await one(ApproveSuggestion(id: id), of: id, request)
+        }
+        if let id = form["decline"] {
+            return try await one(DismissSuggestion(id: id), of: id, request)
+        }
+        if let id = form["done"] {
+            return try await one(NoteSuggestionDone(id: id), of: id, request)
+        }
+        if let id = form["reopen"] {
+            return try await one(ReopenSuggestion(id: id), of: nil, request)
+        }
         return try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             switch form["all"] {
             case "approve": try await many(request) { ApproveSuggestion(id: $0) }
             case "done": try await many(request) { NoteSuggestionDone(id: $0) }
             case "decline": try await many(request) { DismissSuggestion(id: $0) }
-            default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
+            default:
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what is to be done; look again")
             }
         }
     }
 
-    /// - Parameter id: Whose digest the form holds; nil for a way back, whose form was made before the change.
+    /// - Parameter id: Whose digest the form holds; nil for a way back, whose form was made before
+    ///   the change.
     private static func one<Operation: PersonOperation>(
         _ operation: Operation, of id: String?, _ request: MirrorRequest
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -208,8 +245,8 @@ enum WaitingPage: MirrorPage {
         }
     }
 
-    /// Decides about those that are ticked and were shown, one after the other: what became of one does not depend on
-    /// another.
+    /// Decides about those that are ticked and were shown, one after the other: what became of one
+    /// does not depend on another.
     private static func many<Operation: PersonOperation>(
         _ request: MirrorRequest, _ operation: (String) -> Operation
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
@@ -261,11 +298,14 @@ enum WaitingPage: MirrorPage {
             let lesson =
                 decision.decision == .dismissed
                 ? "It was learned as a post that was passed over." : "It was learned as a favorite."
-            text += " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
+            text +=
+                " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
         }
         guard decision.decision == .dismissed else { return Said(text) }
         return Said(
-            text, wayBack: Said.Button("Let it wait again", to: request.link("/waiting"), [("reopen", decision.id)]))
+            text,
+            wayBack: Said.Button(
+                "Let it wait again", to: request.link("/waiting"), [("reopen", decision.id)]))
     }
 
     // MARK: Copies that outlived their originals
@@ -279,13 +319,16 @@ enum WaitingPage: MirrorPage {
             case "back": return .seeOther(request.link("/confirm/undo", ids.map { ("id", $0) }))
             case "keep":
                 let seen = Seen(ofAll: try ids.map { try request.seen(of: $0) })
-                let change = try await request.desk.perform(PersonRequest(KeepProposed(ids: ids), seen: seen))
+                let change = try await request.desk.perform(
+                    PersonRequest(KeepProposed(ids: ids), seen: seen))
                 let text =
                     change.kept == 0
                     ? "These stay: that was said before."
                     : "\(Words.count(change.kept, "copy", "copies")) stay for good."
                 return .seeOther(request.link("/waiting"), saying: Said(text))
-            default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
+            default:
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what is to be done; look again")
             }
         }
     }

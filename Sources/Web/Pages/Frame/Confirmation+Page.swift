@@ -6,7 +6,8 @@ extension Confirmation {
         let words = request.words
         let shown = things.map { thing -> PageContext in
             [
-                "at": .markup(thing.at.map { words.time($0, words.moment($0)) }), "symbol": .text(thing.symbol),
+                "at": .markup(thing.at.map { words.time($0, words.moment($0)) }),
+                "symbol": .text(thing.symbol),
                 "what": .text(thing.what), "whom": .text(thing.whom),
                 "text": .text(thing.text.map { Words.cut($0) }),
                 "language": .text(thing.language.flatMap(LanguageTag.naming)),
@@ -15,7 +16,8 @@ extension Confirmation {
         let fieldsToType = inputs.enumerated().map { index, input -> PageContext in
             [
                 "id": .text("i\(index)"), "field": .text(input.field), "label": .text(input.label),
-                "value": .text(request.typed(input.field, or: input.usual)), "hint": .text(input.hint),
+                "value": .text(request.typed(input.field, or: input.usual)),
+                "hint": .text(input.hint),
                 "isWrong": .flag(index == 0 && request.refusal?.isMisuse == true),
             ]
         }
@@ -23,11 +25,16 @@ extension Confirmation {
             .confirm, title: question, in: section,
             [
                 "question": .text(question), "lead": .text(lead), "things": .list(shown),
-                "hasThings": .flag(!things.isEmpty), "notes": .texts(notes), "hasNotes": .flag(!notes.isEmpty),
-                "action": .text(request.base + action), "token": .markup(request.hidden(seen: seen)),
-                "fields": .list(fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+                "hasThings": .flag(!things.isEmpty), "notes": .texts(notes),
+                "hasNotes": .flag(!notes.isEmpty),
+                "action": .text(request.base + action),
+                "token": .markup(request.hidden(seen: seen)),
+                "fields": .list(
+                    fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
                 "typed": .fields(
-                    typed.map { ["field": .text($0.field), "label": .text($0.label)] as PageContext }),
+                    typed.map {
+                        ["field": .text($0.field), "label": .text($0.label)] as PageContext
+                    }),
                 "inputs": .list(fieldsToType), "isWrong": .flag(request.refusal?.isMisuse == true),
                 "verb": .text(verb), "isGrave": .flag(isGrave), "otherWay": .text(otherWay),
                 "back": .text(request.base + back),

@@ -15,14 +15,18 @@ package protocol MirrorPage: Sendable {
     static var section: PageSection { get }
     static var routes: [MirrorRoute] { get }
     /// The confirmations of `M/confirm/OPERATION`, by the operation's name.
-    static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { get }
+    static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] {
+        get
+    }
     static var templates: [PageTemplate] { get }
     /// The ids of the elements that `live.js` replaces when something changed.
     static var liveParts: [String] { get }
 }
 
 extension MirrorPage {
-    package static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { [:] }
+    package static var confirmations:
+        [String: @Sendable (MirrorRequest) async throws -> Confirmation]
+    { [:] }
     package static var liveParts: [String] { [] }
 }
 

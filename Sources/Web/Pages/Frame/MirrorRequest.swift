@@ -33,7 +33,9 @@ package struct MirrorRequest: Sendable {
         parameters: [String: String], query: WebFields, form: WebFields, access: Access,
         kept: KeptReports = KeptReports()
     ) {
-        (self.mirror, self.record, self.zone, self.now, self.path) = (mirror, record, zone, now, path)
+        (self.mirror, self.record, self.zone, self.now, self.path) = (
+            mirror, record, zone, now, path
+        )
         (self.parameters, self.query, self.form, self.access) = (parameters, query, form, access)
         self.kept = kept
     }
@@ -54,13 +56,17 @@ package struct MirrorRequest: Sendable {
     /// - Throws: `ChangeRefusal` for one that cannot be one.
     package func seen() throws -> Seen? {
         guard let text = form["seen"] else { return nil }
-        guard let seen = Seen(text) else { throw ChangeRefusal(.unusable, "the form's seen is no digest; look again") }
+        guard let seen = Seen(text) else {
+            throw ChangeRefusal(.unusable, "the form's seen is no digest; look again")
+        }
         return seen
     }
 
-    /// The fields that each form of the page has to hold, as `{{{token}}}`: the token, and the digest of what is shown.
+    /// The fields that each form of the page has to hold, as `{{{token}}}`: the token, and the
+    /// digest of what is shown.
     package func hidden(seen: Seen? = nil) -> Markup {
-        let digest: Markup = seen.map { "<input type=\"hidden\" name=\"seen\" value=\"\($0.description)\">" } ?? ""
+        let digest: Markup =
+            seen.map { "<input type=\"hidden\" name=\"seen\" value=\"\($0.description)\">" } ?? ""
         return "<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">\(digest)"
     }
 
@@ -69,9 +75,10 @@ package struct MirrorRequest: Sendable {
     /// - Parameters:
     ///   - operation: Is told the form's `seen`.
     ///   - backTo: The path and query below `/m/NAME` to go to, such as `/waiting`.
-    ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be done.
-    ///   - saying: The sentence, and the way back; also of an outcome that was so already, as after a second press of the
-    ///     button.
+    ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be
+    ///     done.
+    ///   - saying: The sentence, and the way back; also of an outcome that was so already, as after
+    ///     a second press of the button.
     /// - Throws: The store's error.
     package func perform<Operation: PersonOperation>(
         _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
@@ -83,7 +90,8 @@ package struct MirrorRequest: Sendable {
         }
     }
 
-    /// Runs several operations, or one with its own checks; a `ChangeRefusal` becomes the page with status 400 or 409.
+    /// Runs several operations, or one with its own checks; a `ChangeRefusal` becomes the page with
+    /// status 400 or 409.
     package func attempt(
         refusedBy page: MirrorRoute.Handler, _ body: () async throws -> WebReply
     ) async throws -> WebReply {
@@ -93,7 +101,9 @@ package struct MirrorRequest: Sendable {
             let refusal = Refusal(refusal)
             let reply = try await page(refused(refusal))
             guard case .page(var content) = reply else {
-                if case .confirm(let confirmation) = reply { return .page(confirmation.page(of: refused(refusal))) }
+                if case .confirm(let confirmation) = reply {
+                    return .page(confirmation.page(of: refused(refusal)))
+                }
                 return reply
             }
             content.refusal = refusal
@@ -123,12 +133,14 @@ package struct Refusal: Sendable {
 
     package init(isMisuse: Bool, _ text: String) { (self.isMisuse, self.text) = (isMisuse, text) }
 
-    package init(_ refusal: ChangeRefusal) { self.init(isMisuse: refusal.isMisuse, refusal.pageText) }
+    package init(_ refusal: ChangeRefusal) {
+        self.init(isMisuse: refusal.isMisuse, refusal.pageText)
+    }
 }
 
 extension ChangeRefusal {
-    /// The sentence without what only a terminal understands: a clause that names a command is left out, and options are
-    /// called as fields of a page are.
+    /// The sentence without what only a terminal understands: a clause that names a command is left
+    /// out, and options are called as fields of a page are.
     package var pageText: String {
         let clauses = description.components(separatedBy: "; ")
         let kept = clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }

@@ -47,7 +47,8 @@ package struct TemplateLibrary: Sendable {
 
     /// Fills a template.
     func render(_ template: PageTemplate, _ context: PageContext) -> Markup {
-        guard let text = library.render(PageValue.fields(context), withTemplate: template.name) else {
+        guard let text = library.render(PageValue.fields(context), withTemplate: template.name)
+        else {
             preconditionFailure("template \(template.name) is not registered")
         }
         return Markup(rendered: text)

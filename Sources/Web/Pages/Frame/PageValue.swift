@@ -4,9 +4,10 @@ import Mustache
 ///
 /// Texts are escaped by their type, whether a template writes `{{name}}` or `{{{name}}}`.
 ///
-/// A template writes `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for flags, lists and fields.
-/// Of Mustache's own escaping nothing is used: it looks at characters, and a quotation mark with a combining mark behind
-/// it is another character to it, and still ends an attribute.
+/// A template writes `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for
+/// flags, lists and fields. Of Mustache's own escaping nothing is used: it looks at characters, and
+/// a quotation mark with a combining mark behind it is another character to it, and still ends an
+/// attribute.
 package enum PageValue: Sendable {
     /// A text of any origin.
     case text(String)
@@ -18,9 +19,15 @@ package enum PageValue: Sendable {
 
     /// A text, or nothing.
     package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
-    package static func markup(_ markup: Markup?) -> PageValue { markup.map { .markup($0) } ?? .none }
-    package static func fields(_ fields: PageContext?) -> PageValue { fields.map { .fields($0) } ?? .none }
-    package static func list(_ lists: [PageContext]) -> PageValue { .list(lists.map { .fields($0) }) }
+    package static func markup(_ markup: Markup?) -> PageValue {
+        markup.map { .markup($0) } ?? .none
+    }
+    package static func fields(_ fields: PageContext?) -> PageValue {
+        fields.map { .fields($0) } ?? .none
+    }
+    package static func list(_ lists: [PageContext]) -> PageValue {
+        .list(lists.map { .fields($0) })
+    }
     package static func texts(_ texts: [String]) -> PageValue { .list(texts.map { .text($0) }) }
     package static func number(_ number: Int) -> PageValue { .text(Words.number(number)) }
 }
@@ -28,7 +35,8 @@ package enum PageValue: Sendable {
 /// The context of a template, or of a part of it.
 package typealias PageContext = [String: PageValue]
 
-extension PageValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral,
+extension PageValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByDictionaryLiteral,
     ExpressibleByArrayLiteral
 {
     package init(stringLiteral text: String) { self = .text(text) }

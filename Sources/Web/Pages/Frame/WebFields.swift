@@ -6,15 +6,20 @@ package struct WebFields: Sendable {
 
     package static let none = WebFields([])
 
-    package init(_ fields: [(String, String)]) { self.fields = fields.map { (name: $0.0, value: $0.1) } }
+    package init(_ fields: [(String, String)]) {
+        self.fields = fields.map { (name: $0.0, value: $0.1) }
+    }
 
     /// Reads `application/x-www-form-urlencoded`; nil for bytes that are no UTF-8, and for NUL,
     /// which no store takes.
     init?(encoded text: some StringProtocol) {
         var fields: [(String, String)] = []
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]), let value = parts.count > 1 ? Self.decoded(parts[1]) : "" else {
+            let parts = pair.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(parts[0]),
+                let value = parts.count > 1 ? Self.decoded(parts[1]) : ""
+            else {
                 return nil
             }
             fields.append((name, value))
@@ -27,7 +32,8 @@ package struct WebFields: Sendable {
 
     /// The first value of the name that is more than blanks, without blanks at its ends.
     package func typed(_ name: String) -> String? {
-        guard let text = self[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty else { return nil }
+        guard let text = self[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty
+        else { return nil }
         return text
     }
 
@@ -39,7 +45,9 @@ package struct WebFields: Sendable {
 
     /// As a query, with `?`; empty without fields.
     package static func query(_ fields: [(String, String?)]) -> String {
-        let pairs = fields.compactMap { name, value in value.map { encoded(name) + "=" + encoded($0) } }
+        let pairs = fields.compactMap { name, value in
+            value.map { encoded(name) + "=" + encoded($0) }
+        }
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
@@ -48,24 +56,32 @@ package struct WebFields: Sendable {
         text.utf8.map { byte in
             let isPlain = Self.plain.contains(byte)
             return isPlain
-                ? String(UnicodeScalar(byte)) : "%" + Self.digits[Int(byte >> 4)] + Self.digits[Int(byte & 15)]
+                ? String(UnicodeScalar(byte))
+                : "%" + Self.digits[Int(byte >> 4)] + Self.digits[Int(byte & 15)]
         }.joined()
     }
 
     private static let digits = "0123456789ABCDEF".map { String($0) }
-    private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
     /// A part of a path, decoded; nil for one that is no UTF-8 or has a NUL.
-    static func decodedPath(_ text: some StringProtocol) -> String? { decoded(Array(text.utf8), plusIsSpace: false) }
+    static func decodedPath(_ text: some StringProtocol) -> String? {
+        decoded(Array(text.utf8), plusIsSpace: false)
+    }
 
-    private static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true) -> String? {
+    private static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true)
+        -> String?
+    {
         var decoded: [UInt8] = []
         var rest = bytes.makeIterator()
         while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "+") where plusIsSpace: decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hex), let low = rest.next().flatMap(hex) else { return nil }
+                guard let high = rest.next().flatMap(hex), let low = rest.next().flatMap(hex) else {
+                    return nil
+                }
                 decoded.append(high << 4 | low)
             default: decoded.append(byte)
             }

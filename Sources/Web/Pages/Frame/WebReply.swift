@@ -5,7 +5,8 @@ package import Posts
 package enum WebReply: Sendable {
     /// A page in the frame. Its status is 200, or that of the request's refusal.
     case page(PageContent)
-    /// 303 to a path of this server; `saying` stands on top of the next page that this session gets.
+    /// 303 to a path of this server; `saying` stands on top of the next page that this session
+    /// gets.
     case seeOther(String, saying: Said? = nil)
     /// A page that asks first.
     case confirm(Confirmation)
@@ -28,7 +29,8 @@ package struct PageContent: Sendable {
     var refusal: Refusal?
 
     package init(
-        _ template: PageTemplate, title: String? = nil, in section: PageSection, showsVerdict: Bool = false,
+        _ template: PageTemplate, title: String? = nil, in section: PageSection,
+        showsVerdict: Bool = false,
         _ context: PageContext
     ) {
         (self.template, self.section, self.context) = (template, section, context)
@@ -55,7 +57,9 @@ package struct Said: Sendable {
     package let text: String
     package let wayBack: Button?
 
-    package init(_ text: String, wayBack: Button? = nil) { (self.text, self.wayBack) = (text, wayBack) }
+    package init(_ text: String, wayBack: Button? = nil) {
+        (self.text, self.wayBack) = (text, wayBack)
+    }
 }
 
 /// A page that shows what an operation will do, and asks.
@@ -74,7 +78,8 @@ package struct Confirmation: Sendable {
         package var language: String?
 
         package init(
-            at: Date? = nil, symbol: String? = nil, _ what: String, whom: String? = nil, text: String? = nil,
+            at: Date? = nil, symbol: String? = nil, _ what: String, whom: String? = nil,
+            text: String? = nil,
             language: String? = nil
         ) {
             (self.at, self.symbol, self.what, self.whom) = (at, symbol, what, whom)
@@ -126,7 +131,8 @@ package struct Confirmation: Sendable {
     package let back: String
 
     package init(
-        in section: PageSection, _ question: String, action: String, verb: String, otherWay: String, back: String
+        in section: PageSection, _ question: String, action: String, verb: String, otherWay: String,
+        back: String
     ) {
         (self.section, self.question, self.action) = (section, question, action)
         (self.verb, self.otherWay, self.back) = (verb, otherWay, back)

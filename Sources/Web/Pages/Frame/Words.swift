@@ -54,14 +54,19 @@ package struct Words: Sendable {
     package static func span(_ seconds: TimeInterval) -> String {
         let total = Int(min(max(0, seconds), 1e9).rounded())
         let (days, hours, minutes) = (total / 86_400, total % 86_400 / 3_600, total % 3_600 / 60)
-        if days > 0 { return hours > 0 && days < 7 ? "\(count(days, "day")) \(hours) h" : count(days, "day") }
+        if days > 0 {
+            return hours > 0 && days < 7 ? "\(count(days, "day")) \(hours) h" : count(days, "day")
+        }
         if hours > 0 { return minutes > 0 ? "\(hours) h \(minutes) min" : "\(hours) h" }
         return minutes > 0 ? "\(minutes) min" : "\(total) s"
     }
 
-    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let weekdays = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
     static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "January", "February", "March", "April", "May", "June", "July", "August", "September",
+        "October", "November",
         "December",
     ]
 
@@ -101,13 +106,17 @@ package struct Words: Sendable {
     }
 
     /// The first letter large.
-    package static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+    package static func capitalized(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
+    }
 
-    /// A text that is cut after so many characters, or after four times as many bytes: a single character may hold
-    /// thousands of them.
+    /// A text that is cut after so many characters, or after four times as many bytes: a single
+    /// character may hold thousands of them.
     package static func cut(_ text: String, to length: Int = 500) -> String {
         let cut = String(text.prefix(length))
-        guard cut.utf8.count > 4 * length else { return cut.utf8.count < text.utf8.count ? cut + "…" : cut }
+        guard cut.utf8.count > 4 * length else {
+            return cut.utf8.count < text.utf8.count ? cut + "…" : cut
+        }
         var (scalars, bytes) = (String.UnicodeScalarView(), 0)
         for scalar in cut.unicodeScalars {
             bytes += scalar.utf8.count

@@ -38,16 +38,22 @@ enum PeoplePage: MirrorPage {
     // MARK: The list
 
     static func page(_ request: MirrorRequest, after cursor: String?) async throws -> WebReply {
-        let stance = request.query.typed("stance").flatMap(PeopleList.Search.Stance.init(rawValue:)) ?? .all
+        let stance =
+            request.query.typed("stance").flatMap(PeopleList.Search.Stance.init(rawValue:)) ?? .all
         let found = request.query.typed("q")
         let list = try await ListWords.fitting(rowsShown) { limit in
             var search = PeopleList.Search()
-            (search.stance, search.words, search.cursor, search.limit) = (stance, found, cursor, limit)
+            (search.stance, search.words, search.cursor, search.limit) = (
+                stance, found, cursor, limit
+            )
             return try await PeopleList(of: request.mirror, search)
         } texts: { list in
             // The account stands in two addresses, and in a field's name and value.
             list.people.map {
-                [$0.account, $0.account, ListWords.name(PersonWords.name($0)), ListWords.name($0.account)]
+                [
+                    $0.account, $0.account, ListWords.name(PersonWords.name($0)),
+                    ListWords.name($0.account),
+                ]
             }
         }
         let fields = { (stance: PeopleList.Search.Stance, place: String?) -> [(String, String?)] in
@@ -60,7 +66,8 @@ enum PeoplePage: MirrorPage {
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "q": .text(found ?? ""),
             "stance": .text(stance == .all ? nil : stance.rawValue),
-            "tabs": .list(tabs(list.counts, chosen: stance) { request.link("/people", fields($0, nil)) }),
+            "tabs": .list(
+                tabs(list.counts, chosen: stance) { request.link("/people", fields($0, nil)) }),
             "isForgotten": .flag(stance == .forgotten && !list.people.isEmpty),
             "isEmpty": .flag(list.people.isEmpty), "nothing": .text(nothing(stance, found)),
             "people": .list(list.people.map { row($0, words, request) }),
@@ -71,14 +78,17 @@ enum PeoplePage: MirrorPage {
         ]
         context["choices"] = .text(
             try await request.mirror.replyMeasure().map { measure in
-                FavoriteWords.sentence(measure.inWords) + " Measured \(words.moment(measure.measured))."
+                FavoriteWords.sentence(measure.inWords)
+                    + " Measured \(words.moment(measure.measured))."
             })
         let servers = list.servers.prefix(serversShown)
         context["hasServers"] = .flag(!servers.isEmpty)
         context["servers"] = .list(
             servers.map { server -> PageContext in
                 [
-                    "name": .text(ListWords.name(ServerName(reference: server.server)?.shown ?? server.server)),
+                    "name": .text(
+                        ListWords.name(ServerName(reference: server.server)?.shown ?? server.server)
+                    ),
                     "known": .number(server.known), "account": .text(server.server),
                     "token": .markup(request.hidden(seen: server.seen)),
                 ]
@@ -116,28 +126,34 @@ enum PeoplePage: MirrorPage {
         ]
         return tabs.map { stance, label, count, mark, symbol in
             [
-                "path": .text(path(stance)), "isChosen": .flag(stance == chosen), "mark": .text(mark),
+                "path": .text(path(stance)), "isChosen": .flag(stance == chosen),
+                "mark": .text(mark),
                 "symbol": .text(symbol), "label": .text(label), "count": .number(count),
             ]
         }
     }
 
-    private static func row(_ line: PeopleList.Line, _ words: Words, _ request: MirrorRequest) -> PageContext {
+    private static func row(_ line: PeopleList.Line, _ words: Words, _ request: MirrorRequest)
+        -> PageContext
+    {
         let said = PersonWords.said(
-            stance: line.stance, reason: line.reason, onDenied: line.onDenied, isForgotten: line.isForgotten)
+            stance: line.stance, reason: line.reason, onDenied: line.onDenied,
+            isForgotten: line.isForgotten)
         let isDenied = line.stance == "deny"
         let same = line.sameAs.prefix(3).map { ListWords.name($0) }.joined(separator: ", ")
         return [
             "name": .text(ListWords.name(PersonWords.name(line))),
             "path": .text(
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
-            "same": .text(same.isEmpty ? nil : "one person: \(ListWords.name(line.account)), \(same)"),
+            "same": .text(
+                same.isEmpty ? nil : "one person: \(ListWords.name(line.account)), \(same)"),
             "mark": .text(said.mark), "symbol": .text(said.symbol), "said": .text(said.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
             "last": .text(line.lastContact.map { ListWords.short($0, words) } ?? "–"),
             "deny": .text(
                 line.isForgotten || isDenied
-                    ? nil : request.link("/confirm/\(DenyPeople.name)", [("account", line.account)])),
+                    ? nil : request.link("/confirm/\(DenyPeople.name)", [("account", line.account)])
+            ),
             "allow": .text(!line.isForgotten && isDenied ? line.account : nil),
             "seen": .text(line.seen.description),
         ]
@@ -164,9 +180,12 @@ enum PeoplePage: MirrorPage {
         return try await personPage(request, id)
     }
 
-    private static func personPage(_ request: MirrorRequest, _ id: AccountID) async throws -> WebReply {
+    private static func personPage(_ request: MirrorRequest, _ id: AccountID) async throws
+        -> WebReply
+    {
         let (mirror, words) = (request.mirror, request.words)
-        let report = try await PersonReport(on: id, in: mirror, zone: request.zone ?? .gmt, now: request.now)
+        let report = try await PersonReport(
+            on: id, in: mirror, zone: request.zone ?? .gmt, now: request.now)
         guard let first = report.accounts.first else { return .missing("nobody has this account") }
         let isDenied = first.stance == "deny"
         let account = first.account
@@ -176,22 +195,29 @@ enum PeoplePage: MirrorPage {
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "name": .text(ListWords.name(name)),
             "accounts": .list(
-                report.accounts.prefix(accountsShown).map { accountRow($0, words, request, canUnlink: isLinked) }),
+                report.accounts.prefix(accountsShown).map {
+                    accountRow($0, words, request, canUnlink: isLinked)
+                }),
             "deny": .text(
                 isDenied || first.isForgotten
                     ? nil : request.link("/confirm/\(DenyPeople.name)", [("account", account)])),
             "allow": .text(isDenied || first.isForgotten || first.stance == nil ? account : nil),
-            "allowVerb": .text(isDenied || first.isForgotten ? "Allow again" : "Note that they agreed"),
+            "allowVerb": .text(
+                isDenied || first.isForgotten ? "Allow again" : "Note that they agreed"),
             "allowToken": .markup(request.hidden(seen: first.seen)),
             "file": .text(request.link("/people/\(WebFields.encoded(account))/report.html")),
             "actions": .text(request.link("/actions", [("person", account)])),
             "forget": .text(
-                first.isForgotten ? nil : request.link("/confirm/\(ForgetPerson.name)", [("account", account)])),
+                first.isForgotten
+                    ? nil : request.link("/confirm/\(ForgetPerson.name)", [("account", account)])),
         ]
         let deeds = report.deeds.reversed().prefix(partShown).map { deed(($0), words) }
         add("deeds", "deed", of: report.deeds.count, deeds, to: &context)
-        let mentions = report.mentions.sorted { $1.written < $0.written }.prefix(partShown).map { mention in
-            part(mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post, words)
+        let mentions = report.mentions.sorted { $1.written < $0.written }.prefix(partShown).map {
+            mention in
+            part(
+                mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post,
+                words)
         }
         add("mentions", "mention", of: report.mentions.count, mentions, to: &context)
         let learned = report.learned.sorted { $1.noted < $0.noted }.prefix(partShown).map { post in
@@ -202,19 +228,24 @@ enum PeoplePage: MirrorPage {
     }
 
     private static func add(
-        _ key: String, _ one: String, of count: Int, _ rows: [PageContext], to context: inout PageContext
+        _ key: String, _ one: String, of count: Int, _ rows: [PageContext],
+        to context: inout PageContext
     ) {
         context[key] = .list(rows)
         context["has\(Words.capitalized(key))"] = .flag(!rows.isEmpty)
-        let text = count > rows.count ? "the newest \(rows.count) of \(Words.number(count))" : Words.number(count)
+        let text =
+            count > rows.count
+            ? "the newest \(rows.count) of \(Words.number(count))" : Words.number(count)
         context["\(one)Count"] = .text(count == 0 ? "" : text)
     }
 
     private static func accountRow(
-        _ account: PersonReport.KnownAccount, _ words: Words, _ request: MirrorRequest, canUnlink: Bool
+        _ account: PersonReport.KnownAccount, _ words: Words, _ request: MirrorRequest,
+        canUnlink: Bool
     ) -> PageContext {
         let said = PersonWords.said(
-            stance: account.stance, reason: account.reason, onDenied: account.onDenied, isForgotten: account.isForgotten
+            stance: account.stance, reason: account.reason, onDenied: account.onDenied,
+            isForgotten: account.isForgotten
         )
         return [
             "account": .text(ListWords.cut(account.account, 300)),
@@ -228,9 +259,11 @@ enum PeoplePage: MirrorPage {
 
     private static func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
         let marks = ActionMarks(
-            ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done, whom: nil)
+            ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done,
+            whom: nil)
         return [
-            "id": .text(deed.id), "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
+            "id": .text(deed.id),
+            "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
             "what": .text(marks.what), "text": .text(deed.text.map { ListWords.cut($0, textSize) }),
             "why": .text(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
@@ -239,8 +272,9 @@ enum PeoplePage: MirrorPage {
     }
 
     /// - Parameter post: Its address, or its identity where no browser shows it.
-    private static func part(_ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words) -> PageContext
-    {
+    private static func part(
+        _ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words
+    ) -> PageContext {
         [
             "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(state),
             "text": .text(ListWords.cut(text, textSize)),
@@ -253,7 +287,8 @@ enum PeoplePage: MirrorPage {
             let id = try await account(request)
             let report = try await PersonReport(
                 on: id, in: request.mirror, zone: request.zone ?? .gmt, now: request.now)
-            return .file(PersonPage(report).html, type: "text/html; charset=utf-8", name: "report.html")
+            return .file(
+                PersonPage(report).html, type: "text/html; charset=utf-8", name: "report.html")
         } catch let refusal as ChangeRefusal {
             return .missing(refusal.pageText)
         }
@@ -261,7 +296,8 @@ enum PeoplePage: MirrorPage {
 
     // MARK: What is said of them
 
-    /// `allow` or `deny` with an account; or `do` = `allow`, `deny` or `readmit` with the typed `account`.
+    /// `allow` or `deny` with an account; or `do` = `allow`, `deny` or `readmit` with the typed
+    /// `account`.
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         return try await request.attempt(refusedBy: { refused in
@@ -272,7 +308,8 @@ enum PeoplePage: MirrorPage {
             if let account = form["allow"] { return try await allow(account, request) }
             if let account = form["deny"] { return try await deny(account, request) }
             guard let account = form.typed("account") else {
-                throw ChangeRefusal(.unusable, "no account was typed; expected user@host, x:12345 or did:plc:…")
+                throw ChangeRefusal(
+                    .unusable, "no account was typed; expected user@host, x:12345 or did:plc:…")
             }
             switch form["do"] {
             case "allow": return try await allow(account, request)
@@ -285,40 +322,57 @@ enum PeoplePage: MirrorPage {
             case "deny":
                 // What cannot be meant is refused here, where it was typed.
                 _ = try await PersonHolding(of: account, in: request.mirror)
-                return .seeOther(request.link("/confirm/\(DenyPeople.name)", [("account", account)]))
-            default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
+                return .seeOther(
+                    request.link("/confirm/\(DenyPeople.name)", [("account", account)]))
+            default:
+                throw ChangeRefusal(
+                    .unusable, "the form does not say what is to be done; look again")
             }
         }
     }
 
-    private static func allow(_ account: String, _ request: MirrorRequest) async throws -> WebReply {
-        let seen = request.form["seen-\(account)"] == nil ? try request.seen() : try request.seen(of: account)
-        let change = try await request.desk.perform(PersonRequest(AllowPeople(account: account), seen: seen))
-        return .seeOther(request.link("/people"), saying: PersonWords.said(change, after: "allow", request))
+    private static func allow(_ account: String, _ request: MirrorRequest) async throws -> WebReply
+    {
+        let seen =
+            request.form["seen-\(account)"] == nil
+            ? try request.seen() : try request.seen(of: account)
+        let change = try await request.desk.perform(
+            PersonRequest(AllowPeople(account: account), seen: seen))
+        return .seeOther(
+            request.link("/people"), saying: PersonWords.said(change, after: "allow", request))
     }
 
     private static func deny(_ account: String, _ request: MirrorRequest) async throws -> WebReply {
         guard let seen = try request.seen() else {
             throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
         }
-        let change = try await request.desk.perform(PersonRequest(DenyPeople(account: account), seen: seen))
-        return .seeOther(request.link("/people"), saying: PersonWords.said(change, after: "deny", request))
+        let change = try await request.desk.perform(
+            PersonRequest(DenyPeople(account: account), seen: seen))
+        return .seeOther(
+            request.link("/people"), saying: PersonWords.said(change, after: "deny", request))
     }
 
     private static func link(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
-            guard let first = request.form.typed("first"), let second = request.form.typed("second") else {
-                throw ChangeRefusal(.unusable, "two accounts are needed; expected user@host, x:12345 or did:plc:…")
+            guard let first = request.form.typed("first"), let second = request.form.typed("second")
+            else {
+                throw ChangeRefusal(
+                    .unusable, "two accounts are needed; expected user@host, x:12345 or did:plc:…")
             }
             let change = try await request.desk.perform(
                 PersonRequest(
-                    LinkPeople(first: first, second: second, consented: request.form["consented"] != nil),
+                    LinkPeople(
+                        first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(separator: ", ")
-            let wayBack = Said.Button("They are not", to: request.link("/people/unlink"), [("account", second)])
+            let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(
+                separator: ", ")
+            let wayBack = Said.Button(
+                "They are not", to: request.link("/people/unlink"), [("account", second)])
             return .seeOther(
                 request.link("/people"),
-                saying: Said("One person: \(all).\(PersonWords.unlearned(change.unlearned))", wayBack: wayBack))
+                saying: Said(
+                    "One person: \(all).\(PersonWords.unlearned(change.unlearned))",
+                    wayBack: wayBack))
         }
     }
 
@@ -329,14 +383,17 @@ enum PeoplePage: MirrorPage {
                 PersonRequest(UnlinkPerson(account: account), seen: try request.seen()))
             let name = ListWords.name(change.account)
             guard let wayBack = change.wayBack else {
-                return .seeOther(request.link("/people"), saying: Said("\(name) is linked to nobody."))
+                return .seeOther(
+                    request.link("/people"), saying: Said("\(name) is linked to nobody."))
             }
             let others = wayBack.arguments.suffix(2)
             let button = Said.Button(
                 "They are one", to: request.link("/people/link"),
                 [("first", others.first ?? ""), ("second", others.last ?? "")]
                     + (wayBack.arguments.contains("--consented") ? [("consented", "yes")] : []))
-            return .seeOther(request.link("/people"), saying: Said("\(name) is somebody else now.", wayBack: button))
+            return .seeOther(
+                request.link("/people"),
+                saying: Said("\(name) is somebody else now.", wayBack: button))
         }
     }
 
@@ -353,8 +410,10 @@ enum PeoplePage: MirrorPage {
         let isServer = holding.known != nil
         let name = ListWords.name(holding.name)
         var confirmation = Confirmation(
-            in: section, isServer ? "Leave everybody on \(name) alone?" : "Leave \(name) alone?", action: "/people",
-            verb: isServer ? "Leave them alone" : "Leave \(name) alone", otherWay: "Do not", back: "/people")
+            in: section, isServer ? "Leave everybody on \(name) alone?" : "Leave \(name) alone?",
+            action: "/people",
+            verb: isServer ? "Leave them alone" : "Leave \(name) alone", otherWay: "Do not",
+            back: "/people")
         confirmation.lead =
             "\(isServer ? "They are" : "This person is") not answered, favorited or learned from any more."
         confirmation.notes = PersonWords.notesOfDenial(holding)
@@ -368,13 +427,18 @@ enum PeoplePage: MirrorPage {
         let holding = try await PersonHolding(of: id, in: request.mirror)
         let account = id.reference
         var confirmation = Confirmation(
-            in: section, "Forget \(ListWords.name(holding.name)) for good?", action: "/people/forget",
-            verb: "Forget this person", otherWay: "Do not", back: "/people/\(WebFields.encoded(account))")
-        let parts = holding.parts.isEmpty ? "What is known of this person" : holding.parts.joined(separator: ", ")
+            in: section, "Forget \(ListWords.name(holding.name)) for good?",
+            action: "/people/forget",
+            verb: "Forget this person", otherWay: "Do not",
+            back: "/people/\(WebFields.encoded(account))")
+        let parts =
+            holding.parts.isEmpty
+            ? "What is known of this person" : holding.parts.joined(separator: ", ")
         confirmation.lead =
             "\(Words.capitalized(parts)) leave the database, and the counts change as if they had never been there."
         var notes = [
-            "A digest stays, so that nothing of theirs comes in again.", "What was posted stays at the network.",
+            "A digest stays, so that nothing of theirs comes in again.",
+            "What was posted stays at the network.",
         ]
         if holding.accounts.count > 1 {
             let all = holding.accounts.prefix(5).map { ListWords.name($0) }.joined(separator: ", ")
@@ -399,7 +463,8 @@ enum PeoplePage: MirrorPage {
             }
             // As the command line reads an account.
             guard let typed = request.form.typed("sure"), try book.account(typed) == account else {
-                throw ChangeRefusal(.unusable, "nothing was forgotten: the account that was typed is another one")
+                throw ChangeRefusal(
+                    .unusable, "nothing was forgotten: the account that was typed is another one")
             }
             let outcome = try await request.desk.perform(
                 PersonRequest(ForgetPerson(account: account.reference), seen: seen))

@@ -8,7 +8,8 @@ enum PersonWords {
     /// What a person is called where they live, with `@`; the account where no handle is known.
     static func name(_ line: PeopleList.Line) -> String {
         if line.isForgotten { return "somebody, kept as the digest \(line.account)" }
-        return line.handle.map { "@\($0)" } ?? AccountID(reference: line.account, localHost: nil)?.shown ?? line.account
+        return line.handle.map { "@\($0)" } ?? AccountID(reference: line.account, localHost: nil)?
+            .shown ?? line.account
     }
 
     /// What was said, with the shape and class of the state.
@@ -50,7 +51,9 @@ enum PersonWords {
     static func notesOfDenial(_ holding: PersonHolding) -> [String] {
         var notes: [String] = []
         if let known = holding.known {
-            notes.append("\(Words.count(known, "known person", "known people")) on it; who is allowed stays allowed.")
+            notes.append(
+                "\(Words.count(known, "known person", "known people")) on it; who is allowed stays allowed."
+            )
             notes.append("Servers below it are meant too.")
             notes.append("What was learned from them is unlearned.")
         }
@@ -82,26 +85,35 @@ enum PersonWords {
             name = "everybody on \(ListWords.name(server.server))"
             (unlearned, left, account) = (server.unlearned, server.left.count, server.server)
         }
-        var text = verb == "deny" ? "Left alone: \(name).\(self.unlearned(unlearned))" : "Allowed: \(name)."
+        var text =
+            verb == "deny"
+            ? "Left alone: \(name).\(self.unlearned(unlearned))" : "Allowed: \(name)."
         if case .server = change, verb == "allow" { text = "No longer denied: \(name)." }
         if case .person(let person) = change, person.wasForgotten {
             text = "Allowed again: \(name). What was forgotten stays gone."
         }
-        if left > 0 { text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent." }
+        if left > 0 {
+            text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent."
+        }
         guard verb == "deny", change.wayBack != nil else { return Said(text) }
         return Said(
-            text, wayBack: Said.Button("Allow again", to: request.link("/people"), [("allow", account)]))
+            text,
+            wayBack: Said.Button("Allow again", to: request.link("/people"), [("allow", account)]))
     }
 
     static func said(_ outcome: PersonForgetting) -> String {
         let gone = outcome.forgotten
         let counts = [
             (gone.posts, "post of the human", "posts of the human"),
-            (gone.unlearned, "learned post", "learned posts"), (gone.dropped, "waiting action", "waiting actions"),
+            (gone.unlearned, "learned post", "learned posts"),
+            (gone.dropped, "waiting action", "waiting actions"),
             (gone.ended, "note of what was done", "notes of what was done"),
         ].filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
-        let what = counts.isEmpty ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"
-        let rest = gone.underWay > 0 ? " \(Words.count(gone.underWay, "action")) under way end first." : ""
+        let what =
+            counts.isEmpty
+            ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"
+        let rest =
+            gone.underWay > 0 ? " \(Words.count(gone.underWay, "action")) under way end first." : ""
         return "Forgotten; \(what).\(rest)"
     }
 }

@@ -8,7 +8,8 @@ extension PageTemplate {
     static let everybody = PageTemplate("public")
 }
 
-/// What everybody is shown of a mirror, and what somebody is shown of themselves who has proven an account.
+/// What everybody is shown of a mirror, and what somebody is shown of themselves who has proven an
+/// account.
 struct PublicPage {
     let report: PublicReport
     /// The visitor's latest proof.
@@ -28,14 +29,17 @@ struct PublicPage {
 
     var title: String { "A mirror of \(human)" }
 
-    private var human: String { ListWords.name(report.human?.name ?? "a person without an account") }
+    private var human: String {
+        ListWords.name(report.human?.name ?? "a person without an account")
+    }
     private var bot: String { ListWords.name(report.bot?.name ?? "The account") }
 
     var context: PageContext {
         var context: PageContext = [
             "human": .text(human), "humanPage": .text(report.human?.page), "bot": .text(bot),
             "agreement": .text(agreement), "agreementState": .text(isAgreed ? "healthy" : "unset"),
-            "agreementTitle": .text(isAgreed ? "Each says it of the other" : "Look at both profiles"),
+            "agreementTitle": .text(
+                isAgreed ? "Each says it of the other" : "Look at both profiles"),
             "hasBot": .flag(report.bot != nil), "canAsk": .flag(report.bot != nil && !isReadOnly),
             "base": .text(base), "network": .text(report.network),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
@@ -43,12 +47,14 @@ struct PublicPage {
             "typed": .text(typed.map { ListWords.cut($0, 300) } ?? ""),
             "wrong": .text(wrong.map { ListWords.cut($0, 600) }), "isWrong": .flag(wrong != nil),
             "isPrivate": .flag(report.hasPrivateMentions),
-            "minutes": .text(Words.span(ProofTable.wordsLast)), "every": .text(Words.span(report.readsEvery)),
+            "minutes": .text(Words.span(ProofTable.wordsLast)),
+            "every": .text(Words.span(report.readsEvery)),
             "posts": .text(posts), "replies": .text(replies), "favorites": .text(favorites),
             "archived": .text("public posts, the newest \(Words.number(report.archiveLimit))"),
             "exampleDays": .text(Words.count(report.exampleDays, "day")),
             "historyDays": .text(Words.count(report.historyDays, "day")),
-            "contact": .text(report.contact.map { ListWords.cut($0, 300) }), "contactLink": .text(contactLink),
+            "contact": .text(report.contact.map { ListWords.cut($0, 300) }),
+            "contactLink": .text(contactLink),
         ]
         addProof(to: &context)
         return context
@@ -59,7 +65,9 @@ struct PublicPage {
     private var isAgreed: Bool { report.humanNamesBot == true && report.botNamesHuman == true }
 
     private var agreement: String {
-        if isAgreed { return "The profile of \(human) names the bot, and the bot’s profile names \(human)." }
+        if isAgreed {
+            return "The profile of \(human) names the bot, and the bot’s profile names \(human)."
+        }
         if report.humanNamesBot == false { return "The profile of \(human) does not name the bot." }
         return "A mirror is \(human)’s own if their profile names it, and its profile names them."
     }
@@ -67,7 +75,8 @@ struct PublicPage {
     private var posts: String {
         guard report.postsPerDay > 0 else { return "none: it only answers" }
         let age =
-            report.minimumAgeDays > 0 ? ", \(Words.count(report.minimumAgeDays, "day")) old or older" : ""
+            report.minimumAgeDays > 0
+            ? ", \(Words.count(report.minimumAgeDays, "day")) old or older" : ""
         let approval = report.arePostsApproved ? "; each approved by a person" : ""
         return "only what \(human) posted in public\(age), unlisted where the network has that; "
             + "\(Words.number(report.postsPerDay)) a day at most\(approval)"
@@ -84,14 +93,17 @@ struct PublicPage {
         guard report.favoritesPerDay > 0 else { return "none" }
         return switch report.favorites {
         case .none: "none"
-        case .approved: "\(Words.number(report.favoritesPerDay)) a day at most, each approved by a person"
+        case .approved:
+            "\(Words.number(report.favoritesPerDay)) a day at most, each approved by a person"
         case .automatic: "\(Words.number(report.favoritesPerDay)) a day at most"
         }
     }
 
     private var contactLink: String? {
         guard let contact = report.contact else { return nil }
-        if ["https://", "http://", "mailto:"].contains(where: { contact.hasPrefix($0) }) { return contact }
+        if ["https://", "http://", "mailto:"].contains(where: { contact.hasPrefix($0) }) {
+            return contact
+        }
         return contact.contains("@") && !contact.hasPrefix("@") ? "mailto:\(contact)" : nil
     }
 
@@ -103,7 +115,8 @@ struct PublicPage {
         case .open(let words, let end):
             let left = (end.timeIntervalSince(now) / 60).rounded(.up)
             context["open"] = [
-                "words": .text("\(words)"), "left": .text("\(Int(left)) min"), "agrees": .flag(proof?.agrees == true),
+                "words": .text("\(words)"), "left": .text("\(Int(left)) min"),
+                "agrees": .flag(proof?.agrees == true),
             ]
         case .over: context["isOver"] = true
         case .proven: context["proven"] = .fields(person.map(stored))
@@ -125,10 +138,12 @@ struct PublicPage {
                         "account": .text(ListWords.cut(account.account, 300)),
                         "handle": .text(account.handle.map { ListWords.name("@\($0)") }),
                         "said": .text(said(account)),
-                        "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
+                        "last": .text(
+                            account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
                     ]
                 }),
-            "isLeftAlone": .flag(isLeftAlone), "canStop": .flag(!isLeftAlone && !isHuman && !isReadOnly),
+            "isLeftAlone": .flag(isLeftAlone),
+            "canStop": .flag(!isLeftAlone && !isHuman && !isReadOnly),
             "canStopMirror": .flag(isHuman && !report.isStopped && !isReadOnly),
             "isHuman": .flag(isHuman),
         ]
@@ -152,19 +167,24 @@ struct PublicPage {
             "rows": .list(rows),
             "count": .text(
                 all.count > rows.count
-                    ? "the newest \(rows.count) of \(Words.number(all.count))" : Words.number(all.count)),
+                    ? "the newest \(rows.count) of \(Words.number(all.count))"
+                    : Words.number(all.count)),
         ]
         context[key] = rows.isEmpty ? PageValue.none : .fields(part)
     }
 
     private func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
-        let (kind, state) = (ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done)
+        let (kind, state) = (
+            ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done
+        )
         let marks = ActionMarks(kind, state, whom: nil)
         return [
             "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
-            "state": .text(state == .suggested ? "waits for approval" : marks.state), "what": .text(marks.what),
+            "state": .text(state == .suggested ? "waits for approval" : marks.state),
+            "what": .text(marks.what),
             "text": .text(deed.text.map { ListWords.cut($0, PeoplePage.textSize) }),
-            "why": .text(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, PeoplePage.textSize)) }),
+            "why": .text(
+                deed.why.map { FavoriteWords.sentence(ListWords.cut($0, PeoplePage.textSize)) }),
         ]
     }
 
@@ -178,7 +198,9 @@ struct PublicPage {
     private func said(_ account: PersonReport.KnownAccount) -> String {
         if account.isForgotten { return "forgotten: only a digest is kept" }
         switch account.stance {
-        case "deny": return account.reason == DenyPeople.Wish.stop.rawValue ? "you said “stop”" : "left alone"
+        case "deny":
+            return account.reason == DenyPeople.Wish.stop.rawValue
+                ? "you said “stop”" : "left alone"
         case "allow": return "you agreed"
         default: return account.onDenied == nil ? "nothing" : "left alone, with the whole server"
         }

@@ -3,7 +3,8 @@ import Foundation
 import Outbox
 import Posts
 
-/// The drawing of a day: above the line when the human posts on such days, below it what the bot does.
+/// The drawing of a day: above the line when the human posts on such days, below it what the bot
+/// does.
 struct DayLine {
     let report: DayReport
     let words: Words
@@ -95,7 +96,8 @@ struct DayLine {
             }
             switch SlotState(slot) {
             case .done: return "<circle class=\"b\" cx=\"\(x)%\" cy=\"86\" r=\"6\"/>"
-            case .planned, .preview, .sending: return "<circle class=\"hollow\" cx=\"\(x)%\" cy=\"86\" r=\"5.5\"/>"
+            case .planned, .preview, .sending:
+                return "<circle class=\"hollow\" cx=\"\(x)%\" cy=\"86\" r=\"5.5\"/>"
             case .pinned: return shape("<path class=\"hollow\" d=\"M-5-5h10v10h-10z\"/>", at: x)
             case .suggested: return shape("<path class=\"hollow\" d=\"M0-7L7 0 0 7-7 0z\"/>", at: x)
             case .failed: return shape("<path class=\"hollow\" d=\"M0-7L7 6H-7z\"/>", at: x)
@@ -125,31 +127,45 @@ struct DayLine {
     private var description: String {
         var sentences = ["From midnight to midnight."]
         let weekday = Words.weekday(of: report.day) + "s"
-        if let most = report.humanHalfHours.max(), most > 0, let index = report.humanHalfHours.firstIndex(of: most) {
+        if let most = report.humanHalfHours.max(), most > 0,
+            let index = report.humanHalfHours.firstIndex(of: most)
+        {
             let from = MinuteOfDay(hour: 0, minute: index * 30)
             sentences.append("Above, when the human posts on \(weekday), mostly around \(from).")
         } else {
-            sentences.append("Above, nothing: no post of the human on a \(weekday.dropLast()) is known.")
+            sentences.append(
+                "Above, nothing: no post of the human on a \(weekday.dropLast()) is known.")
         }
         let groups: [(words: String, states: Set<SlotState>)] = [
-            ("posted at", [.done]), ("left out at", [.skipped, .expired, .undone]), ("failed at", [.failed]),
-            ("to come at", [.planned, .pinned, .preview, .sending]), ("waiting for you at", [.suggested]),
+            ("posted at", [.done]), ("left out at", [.skipped, .expired, .undone]),
+            ("failed at", [.failed]),
+            ("to come at", [.planned, .pinned, .preview, .sending]),
+            ("waiting for you at", [.suggested]),
         ]
         let parts = groups.compactMap { group -> String? in
             let times = slots.filter { group.states.contains(SlotState($0)) }.map(\.time)
             return times.isEmpty ? nil : "\(group.words) \(times.joined(separator: ", "))"
         }
         sentences.append(
-            parts.isEmpty ? "Below, the bot has no posts." : "Below, the bot: \(parts.joined(separator: "; ")).")
-        let (replies, favorites) = (report.count(of: .reply)?.done ?? 0, report.count(of: .favorite)?.done ?? 0)
+            parts.isEmpty
+                ? "Below, the bot has no posts."
+                : "Below, the bot: \(parts.joined(separator: "; ")).")
+        let (replies, favorites) = (
+            report.count(of: .reply)?.done ?? 0, report.count(of: .favorite)?.done ?? 0
+        )
         if replies + favorites > 0 {
-            sentences.append("\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite")).")
+            sentences.append(
+                "\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite"))."
+            )
         }
         if !report.quiet.isEmpty {
-            let spans = report.quiet.map { "\(clock($0.from)) to \(clock($0.to))" }.joined(separator: " and ")
+            let spans = report.quiet.map { "\(clock($0.from)) to \(clock($0.to))" }.joined(
+                separator: " and ")
             sentences.append("Quiet hours are from \(spans).")
         }
-        if let pause = report.pause { sentences.append("It pauses from \(clock(pause.from)) to \(clock(pause.to)).") }
+        if let pause = report.pause {
+            sentences.append("It pauses from \(clock(pause.from)) to \(clock(pause.to)).")
+        }
         if isToday { sentences.append("It is \(words.clock(words.now)).") }
         sentences.append("The list below says the same.")
         return sentences.joined(separator: " ")

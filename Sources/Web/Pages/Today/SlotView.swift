@@ -12,7 +12,8 @@ struct SlotView {
     ///   - hasControls: Whether it is changed here, and not on a page of its own.
     ///   - isOpen: Whether that is such a page.
     init(
-        _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool, isUnpaid: Bool = false,
+        _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool,
+        isUnpaid: Bool = false,
         hasControls: Bool, isOpen: Bool = false
     ) {
         let (words, state) = (request.words, SlotState(slot))
@@ -22,37 +23,48 @@ struct SlotView {
         let canRestore = TodayPage.canRestore(slot, request) && !request.access.isReadOnly
         context = [
             "id": .text(slot.id), "isNext": .flag(isNext),
-            "class": .text(isNext ? "next" : [.skipped, .expired, .undone].contains(state) ? "gone" : nil),
+            "class": .text(
+                isNext ? "next" : [.skipped, .expired, .undone].contains(state) ? "gone" : nil),
             "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
             "symbol": .text(state.symbol), "tag": .text(state.tag),
             "state": .text(
                 isUnpaid && state.canChange
-                    ? "Planned, no money" : Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
+                    ? "Planned, no money"
+                    : Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
             "text": .text(slot.text.map { Words.cut($0, to: 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
-            "why": .text(Self.why(slot, state, words)), "address": .text(slot.address), "source": .text(slot.source),
+            "why": .text(Self.why(slot, state, words)), "address": .text(slot.address),
+            "source": .text(slot.source),
             "explained": .text("\(request.base)/actions/\(WebFields.encoded(slot.id))"),
             "path": .text(path), "token": .markup(request.hidden(seen: slot.seen)),
-            "canChange": .flag(canChange && hasControls), "canRestore": .flag(canRestore && hasControls),
+            "canChange": .flag(canChange && hasControls),
+            "canRestore": .flag(canRestore && hasControls),
             "more": canChange && !hasControls || canRestore && !hasControls ? .text(path) : .none,
             "isOpen": .flag(isOpen), "hasText": .flag(slot.text != nil),
             "timeTyped": .text(isOpen ? request.typed("time", or: slot.time) : slot.time),
             "postTyped": .text(isOpen ? request.typed("post") : nil),
-            "isTimeWrong": .flag(isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/move")),
-            "isPostWrong": .flag(isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/pin")),
+            "isTimeWrong": .flag(
+                isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/move")),
+            "isPostWrong": .flag(
+                isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/pin")),
             "texts": .text(request.base + "/texts"),
             "postNow": .text(slot.source.map { Self.confirm("post", $0, request) }),
             "never": .text(slot.text.map { _ in Self.confirm("never", slot.id, request) }),
-            "otherTime": .text(day == words.today ? "Another time today" : "Another time on that day"),
+            "otherTime": .text(
+                day == words.today ? "Another time today" : "Another time on that day"),
         ]
     }
 
-    private static func confirm(_ operation: String, _ post: String, _ request: MirrorRequest) -> String {
+    private static func confirm(_ operation: String, _ post: String, _ request: MirrorRequest)
+        -> String
+    {
         "\(request.base)/confirm/\(operation)" + WebFields.query([("post", post)])
     }
 
     /// The state in words, with the reason in the place of the state where there is one.
-    private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ coming: String?) -> String {
+    private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ coming: String?)
+        -> String
+    {
         if let coming { return "Comes next, \(coming)" + (state == .pinned ? ", kept by you" : "") }
         let reason = slot.reasonText.map { ": \($0)" } ?? ""
         return switch state {
@@ -71,11 +83,13 @@ struct SlotView {
     }
 
     /// When the text was written and how it was chosen, in sentences.
-    private static func why(_ slot: PlanReport.Slot, _ state: SlotState, _ words: Words) -> String? {
+    private static func why(_ slot: PlanReport.Slot, _ state: SlotState, _ words: Words) -> String?
+    {
         var sentences: [String] = []
         if let written = slot.written {
             let day = words.day(of: written)
-            sentences.append("Written on \(Words.weekday(of: day)), \(day), \(words.clock(written)).")
+            sentences.append(
+                "Written on \(Words.weekday(of: day)), \(day), \(words.clock(written)).")
         }
         if let why = slot.why, state != .skipped, state != .expired {
             sentences.append(Words.capitalized(why) + (why.hasSuffix(".") ? "" : "."))

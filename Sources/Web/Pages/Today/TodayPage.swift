@@ -15,18 +15,22 @@ extension PageTemplate {
 package enum TodayPage: MirrorPage {
     package static let section = PageSection.today
     package static let templates: [PageTemplate] = [.today, .slot, .oneSlot]
-    package static let liveParts = ["verdict", "facts", "line", "coming-list", "past-list", "others"]
+    package static let liveParts = [
+        "verdict", "facts", "line", "coming-list", "past-list", "others",
+    ]
 
     package static let routes: [MirrorRoute] = [
         .get("", page), .get("/slots/:id", oneSlot),
-        .post("/slots/:id/skip", skip), .post("/slots/:id/restore", restore), .post("/slots/:id/move", move),
+        .post("/slots/:id/skip", skip), .post("/slots/:id/restore", restore),
+        .post("/slots/:id/move", move),
         .post("/slots/:id/pin", pin), .post("/days/:day/reroll", reroll), .post("/pause", pause),
         .post("/resume", resume), .post("/first-post", sendFirst),
     ]
 
-    package static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
-        "reroll": confirmReroll, "pause": confirmPause,
-    ]
+    package static let confirmations:
+        [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
+            "reroll": confirmReroll, "pause": confirmPause,
+        ]
 
     /// Slots that carry their controls; the others link to a page of their own.
     private static let withControls = 8
@@ -39,18 +43,23 @@ package enum TodayPage: MirrorPage {
         let (words, now) = (request.words, request.now)
         let day: LocalDay
         if let text = request.query["day"] {
-            guard let named = LocalDay(text) else { return .missing("There is no day \(text.prefix(40)).") }
+            guard let named = LocalDay(text) else {
+                return .missing("There is no day \(text.prefix(40)).")
+            }
             day = named
         } else {
             day = words.today
         }
-        let status = try await StatusReporter(mirror: request.mirror, recentShown: 0, countsAll: false).report(
+        let status = try await StatusReporter(
+            mirror: request.mirror, recentShown: 0, countsAll: false
+        ).report(
             now: now)
         var context: PageContext = [
             "verdict": .fields(VerdictView(status, request).context), "base": .text(request.base),
         ]
         if let zone = request.zone {
-            let report = try await DayReporter(mirror: request.mirror, zone: zone).report(on: day, now: now)
+            let report = try await DayReporter(mirror: request.mirror, zone: zone).report(
+                on: day, now: now)
             context.merge(dayContext(report, status, request)) { _, new in new }
             if let offer = try await offer(report, status, request) {
                 context["offer"] = .fields(offer)
@@ -58,7 +67,8 @@ package enum TodayPage: MirrorPage {
         }
         return .page(
             PageContent(
-                .today, title: day == words.today ? nil : words.heading(day), in: .today, showsVerdict: true, context))
+                .today, title: day == words.today ? nil : words.heading(day), in: .today,
+                showsVerdict: true, context))
     }
 
     private static func dayContext(
@@ -70,12 +80,16 @@ package enum TodayPage: MirrorPage {
         // By the clock alone; what is left out is marked as such on either side of it.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
-        let next = isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
-        let isSpent = status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) } ?? false
+        let next =
+            isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
+        let isSpent =
+            status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) }
+            ?? false
         let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(listed).enumerated().map { index, slot in
             SlotView(
-                slot, day: day, request, isNext: slot.id == next?.id, isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
+                slot, day: day, request, isNext: slot.id == next?.id,
+                isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
                 hasControls: index < withControls
             ).context
         }
@@ -87,14 +101,18 @@ package enum TodayPage: MirrorPage {
         return [
             "hasDay": true, "facts": isToday ? .fields(facts(report, status, request)) : .none,
             "heading": .text(words.heading(day)),
-            "previous": .text(request.base + WebFields.query([("day", day.advanced(by: -1).description)])),
-            "following": .text(request.base + WebFields.query([("day", day.advanced(by: 1).description)])),
+            "previous": .text(
+                request.base + WebFields.query([("day", day.advanced(by: -1).description)])),
+            "following": .text(
+                request.base + WebFields.query([("day", day.advanced(by: 1).description)])),
             "previousWords": .text(isToday ? "Yesterday" : words.heading(day.advanced(by: -1))),
             "followingWords": .text(isToday ? "Tomorrow" : words.heading(day.advanced(by: 1))),
             "line": .markup(DayLine(report: report, words: words, next: next?.id).markup),
-            "weekday": .text(Words.weekday(of: day) + "s"), "hasQuiet": .flag(!report.quiet.isEmpty),
+            "weekday": .text(Words.weekday(of: day) + "s"),
+            "hasQuiet": .flag(!report.quiet.isEmpty),
             "hasPause": .flag(report.pause != nil),
-            "comingTitle": .text(isToday ? "Still to come" : day > words.today ? "To come" : "Left"),
+            "comingTitle": .text(
+                isToday ? "Still to come" : day > words.today ? "To come" : "Left"),
             "comingCount": .text(Words.count(ahead.count { SlotState($0).isAhead }, "post")),
             "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
             "showsComing": .flag(day >= words.today || !coming.isEmpty),
@@ -102,14 +120,19 @@ package enum TodayPage: MirrorPage {
             "offer": .none,
             "isPreview": .flag(report.plan?.isStored == false && !coming.isEmpty),
             "draw": canDraw && day >= words.today
-                ? .text(request.base + "/confirm/reroll" + WebFields.query([("day", day.description)])) : .none,
+                ? .text(
+                    request.base + "/confirm/reroll" + WebFields.query([("day", day.description)]))
+                : .none,
             "drawWords": .text(isToday ? "Draw the rest anew…" : "Draw the day anew…"),
-            "earlierTitle": .text(isToday ? "Earlier today" : "The day"), "earlier": .list(Array(earlier)),
+            "earlierTitle": .text(isToday ? "Earlier today" : "The day"),
+            "earlier": .list(Array(earlier)),
             "hasEarlier": .flag(!past.isEmpty),
-            "earlierCount": .text("\(Words.number(drawn)) posted, \(Words.number(past.count - drawn)) left out"),
+            "earlierCount": .text(
+                "\(Words.number(drawn)) posted, \(Words.number(past.count - drawn)) left out"),
             "toOthersTitle": .text(isToday ? "To others today" : "To others"),
             "toOthers": .list(report.toOthers.map { toOthers($0, request) }),
-            "hasToOthers": .flag(!report.toOthers.isEmpty), "actions": .text(request.base + "/actions"),
+            "hasToOthers": .flag(!report.toOthers.isEmpty),
+            "actions": .text(request.base + "/actions"),
         ]
     }
 
@@ -158,9 +181,13 @@ package enum TodayPage: MirrorPage {
         }
     }
 
-    private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool) -> String {
+    private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool)
+        -> String
+    {
         if let note = report.plan?.note { return Words.capitalized(note) + "." }
-        guard let plan = report.plan else { return "There is no post of the human's to plan from yet." }
+        guard let plan = report.plan else {
+            return "There is no post of the human's to plan from yet."
+        }
         guard plan.slots.isEmpty else { return "Nothing more is planned for this day." }
         return "No post: the plan drew a day of silence, as the human has some."
     }
@@ -178,30 +205,41 @@ package enum TodayPage: MirrorPage {
         let day = report.day.description
         return [
             "waiting": .number(status.suggestions), "waitingHref": .text(request.base + "/waiting"),
-            "deadline": .text(report.firstDeadline.map { "the first until \(request.words.moment($0))" }),
+            "deadline": .text(
+                report.firstDeadline.map { "the first until \(request.words.moment($0))" }),
             "done": .text(Words.count(posts?.done ?? 0, "post")),
-            "doneHref": .text(request.base + "/actions" + WebFields.query([("state", "done"), ("day", day)])),
+            "doneHref": .text(
+                request.base + "/actions" + WebFields.query([("state", "done"), ("day", day)])),
             "doneMore": .text(
-                counted([(replies?.done ?? 0, "reply", "replies"), (favorites?.done ?? 0, "favorite", "favorites")])),
+                counted([
+                    (replies?.done ?? 0, "reply", "replies"),
+                    (favorites?.done ?? 0, "favorite", "favorites"),
+                ])),
             "left": .number(left),
-            "leftHref": .text(request.base + "/actions" + WebFields.query([("state", "skipped"), ("day", day)])),
+            "leftHref": .text(
+                request.base + "/actions" + WebFields.query([("state", "skipped"), ("day", day)])),
             "leftMore": .text(
                 counted([
-                    (replies?.leftAlone ?? 0, "mention", "mentions"), (posts?.leftAlone ?? 0, "post", "posts"),
+                    (replies?.leftAlone ?? 0, "mention", "mentions"),
+                    (posts?.leftAlone ?? 0, "post", "posts"),
                     (favorites?.leftAlone ?? 0, "favorite", "favorites"),
                 ])),
         ]
     }
 
-    private static func toOthers(_ action: ReportedAction, _ request: MirrorRequest) -> PageContext {
+    private static func toOthers(_ action: ReportedAction, _ request: MirrorRequest) -> PageContext
+    {
         let date = action.due ?? action.at
         let isUndone = action.state == .undone
         return [
             "at": .markup(request.words.time(date)),
             "symbol": .text(action.kind == .favorite ? "a-favorite" : "a-reply"),
             "tag": .text(isUndone ? "undone" : "done"),
-            "what": .text((isUndone ? "Taken back: " : "") + (action.kind == .favorite ? "favorite for" : "reply to"))
-                .capitalized,
+            "what": .text(
+                (isUndone ? "Taken back: " : "")
+                    + (action.kind == .favorite ? "favorite for" : "reply to")
+            )
+            .capitalized,
             "whom": .text(action.person?.name ?? "somebody"),
             "about": .text(action.about.map { Words.cut($0, to: 300) }),
             "text": .text(action.text.map { Words.cut($0) }),
@@ -214,13 +252,15 @@ package enum TodayPage: MirrorPage {
 
     /// Whether a person left the slot out and its time is still to come.
     static func canRestore(_ slot: PlanReport.Slot, _ request: MirrorRequest) -> Bool {
-        SlotState(slot) == .skipped && slot.reason == Action.Reason.byPerson && slot.due > request.now
+        SlotState(slot) == .skipped && slot.reason == Action.Reason.byPerson
+            && slot.due > request.now
     }
 
     // MARK: One slot
 
     @Sendable static func oneSlot(_ request: MirrorRequest) async throws -> WebReply {
-        guard let id = request.parameters["id"], let (slot, day) = try await slot(id, request) else {
+        guard let id = request.parameters["id"], let (slot, day) = try await slot(id, request)
+        else {
             return .missing("There is no such slot (any more): its day may have been drawn anew.")
         }
         let view = SlotView(slot, day: day, request, isNext: false, hasControls: true, isOpen: true)
@@ -228,7 +268,8 @@ package enum TodayPage: MirrorPage {
             PageContent(
                 .oneSlot, title: slot.time, in: .today,
                 [
-                    "time": .text(slot.time), "day": .text(request.words.heading(day)), "slot": .fields(view.context),
+                    "time": .text(slot.time), "day": .text(request.words.heading(day)),
+                    "slot": .fields(view.context),
                     "dayHref": .text(request.base + WebFields.query([("day", day.description)])),
                 ]))
     }
@@ -236,7 +277,9 @@ package enum TodayPage: MirrorPage {
     /// The days whose previews are searched for a slot that is not stored.
     private static let searchedDays = 0...2
 
-    private static func slot(_ id: String, _ request: MirrorRequest) async throws -> (PlanReport.Slot, LocalDay)? {
+    private static func slot(_ id: String, _ request: MirrorRequest) async throws -> (
+        PlanReport.Slot, LocalDay
+    )? {
         guard let zone = request.zone else { return nil }
         let reporter = PlanReporter(mirror: request.mirror, zone: zone)
         let stored = try await request.mirror.outbox(lease: nil).actions(withIDs: [id])[id]
@@ -251,7 +294,8 @@ package enum TodayPage: MirrorPage {
 
     // MARK: Operations on slots
 
-    /// What stands in the place of the page after a refusal: the slot with what was typed, or the day if it is gone.
+    /// What stands in the place of the page after a refusal: the slot with what was typed, or the
+    /// day if it is gone.
     @Sendable private static func refused(_ request: MirrorRequest) async throws -> WebReply {
         let reply = try await oneSlot(request)
         if case .missing = reply { return try await page(request) }
@@ -259,7 +303,9 @@ package enum TodayPage: MirrorPage {
     }
 
     private static func back(to slot: String, _ request: MirrorRequest) async throws -> String {
-        guard let (_, day) = try await self.slot(slot, request), day != request.words.today else { return "" }
+        guard let (_, day) = try await self.slot(slot, request), day != request.words.today else {
+            return ""
+        }
         return WebFields.query([("day", day.description)])
     }
 
@@ -279,7 +325,9 @@ package enum TodayPage: MirrorPage {
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is left out.") }
                 guard change.isNew else { return Said("\(slot.time) is left out already.") }
-                return Said("\(slot.time) is left out.", wayBack: button("Send it after all", "restore", slot, request))
+                return Said(
+                    "\(slot.time) is left out.",
+                    wayBack: button("Send it after all", "restore", slot, request))
             })
     }
 
@@ -290,7 +338,9 @@ package enum TodayPage: MirrorPage {
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is planned again.") }
                 guard change.isNew else { return Said("\(slot.time) is planned already.") }
-                return Said("\(slot.time) is planned again.", wayBack: button("Skip", "skip", slot, request))
+                return Said(
+                    "\(slot.time) is planned again.", wayBack: button("Skip", "skip", slot, request)
+                )
             })
     }
 
@@ -298,14 +348,17 @@ package enum TodayPage: MirrorPage {
         let id = request.parameters["id"] ?? ""
         let time = request.form.typed("time") ?? ""
         return try await request.perform(
-            MoveSlot(slot: id, time: time), backTo: try await back(to: id, request), refusedBy: refused,
+            MoveSlot(slot: id, time: time), backTo: try await back(to: id, request),
+            refusedBy: refused,
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is moved.") }
                 guard change.isNew else { return Said("It is at \(slot.time) already.") }
                 let former = change.wayBack?.arguments.last
                 return Said(
                     "It comes at \(slot.time) now.",
-                    wayBack: former.map { button("Back to \($0)", "move", slot, request, [("time", $0)]) })
+                    wayBack: former.map {
+                        button("Back to \($0)", "move", slot, request, [("time", $0)])
+                    })
             })
     }
 
@@ -318,25 +371,31 @@ package enum TodayPage: MirrorPage {
             }
         }
         return try await request.perform(
-            PinSlot(slot: id, post: post), backTo: try await back(to: id, request), refusedBy: refused,
+            PinSlot(slot: id, post: post), backTo: try await back(to: id, request),
+            refusedBy: refused,
             saying: { change in
                 let time = change.slots.first?.time ?? "It"
                 guard change.isNew else { return Said("\(time) is kept as it is already.") }
                 return Said(
-                    post == nil ? "\(time) stays as it is; only you change it." : "\(time) has the text that you chose."
+                    post == nil
+                        ? "\(time) stays as it is; only you change it."
+                        : "\(time) has the text that you chose."
                 )
             })
     }
 
     // MARK: A day anew
 
-    @Sendable private static func confirmReroll(_ request: MirrorRequest) async throws -> Confirmation {
+    @Sendable private static func confirmReroll(_ request: MirrorRequest) async throws
+        -> Confirmation
+    {
         let named = request.parameters["day"] ?? request.query["day"]
         guard let day = named.map({ LocalDay($0) }) ?? request.words.today else {
             throw ChangeRefusal(.unusable, "the day is no date such as 2026-11-24")
         }
         guard let zone = request.zone else { throw try await request.mirror.missingTimeZone() }
-        let report = try await PlanReporter(mirror: request.mirror, zone: zone).report(on: day, now: request.now)
+        let report = try await PlanReporter(mirror: request.mirror, zone: zone).report(
+            on: day, now: request.now)
         let slots = report?.slots ?? []
         let drawn = slots.filter {
             [.planned, .preview].contains(SlotState($0)) && $0.due > request.now
@@ -346,20 +405,24 @@ package enum TodayPage: MirrorPage {
         }
         let isToday = day == request.words.today
         var confirmation = Confirmation(
-            in: .today, isToday ? "Draw the rest of today anew?" : "Draw \(request.words.heading(day)) anew?",
+            in: .today,
+            isToday ? "Draw the rest of today anew?" : "Draw \(request.words.heading(day)) anew?",
             action: "/days/\(day)/reroll", verb: "Draw anew", otherWay: "Keep it",
             back: isToday ? "" : WebFields.query([("day", day.description)]))
         confirmation.lead =
             drawn.isEmpty
-            ? "Nothing of it is left to replace." : "\(Words.count(drawn.count, "post")) will be replaced:"
+            ? "Nothing of it is left to replace."
+            : "\(Words.count(drawn.count, "post")) will be replaced:"
         confirmation.things = drawn.map { slot in
             Confirmation.Thing(
-                at: slot.due, symbol: SlotState(slot).symbol, "Planned", text: slot.text, language: slot.language)
+                at: slot.due, symbol: SlotState(slot).symbol, "Planned", text: slot.text,
+                language: slot.language)
         }
         confirmation.notes = ["The texts that leave may come on another day."]
         if kept > 0 {
             confirmation.notes.append(
-                "\(Words.count(kept, "post")) that you moved or kept \(kept == 1 ? "stays" : "stay").")
+                "\(Words.count(kept, "post")) that you moved or kept \(kept == 1 ? "stays" : "stay")."
+            )
         }
         (confirmation.seen, confirmation.isGrave) = (report?.seen, false)
         return confirmation
@@ -376,18 +439,25 @@ package enum TodayPage: MirrorPage {
             backTo: day == request.words.today ? "" : WebFields.query([("day", day.description)]),
             refusedBy: { .confirm(try await confirmReroll($0)) },
             saying: { change in
-                Said("Drawn anew: \(Words.count(change.added, "post")) instead of \(Words.number(change.taken)).")
+                Said(
+                    "Drawn anew: \(Words.count(change.added, "post")) instead of \(Words.number(change.taken))."
+                )
             })
     }
 
     // MARK: A pause
 
-    @Sendable private static func confirmPause(_ request: MirrorRequest) async throws -> Confirmation {
+    @Sendable private static func confirmPause(_ request: MirrorRequest) async throws
+        -> Confirmation
+    {
         var confirmation = Confirmation(
-            in: .today, "Pause until when?", action: "/pause", verb: "Pause", otherWay: "Do not", back: "")
+            in: .today, "Pause until when?", action: "/pause", verb: "Pause", otherWay: "Do not",
+            back: "")
         confirmation.lead = "Nothing is read, decided or sent meanwhile."
         confirmation.inputs = [
-            .init("until", "Until", hint: "18:30, 2026-11-24, 2026-11-24 18:30, 6h or 3d; empty for until you go on"),
+            .init(
+                "until", "Until",
+                hint: "18:30, 2026-11-24, 2026-11-24 18:30, 6h or 3d; empty for until you go on"),
             .init("reason", "Why, for yourself"),
         ]
         confirmation.notes = [
@@ -405,11 +475,15 @@ package enum TodayPage: MirrorPage {
             refusedBy: { .confirm(try await confirmPause($0)) },
             saying: { change in
                 guard change.wasPaused == nil else { return Said("It pauses already.") }
-                let left = change.left.isEmpty ? "" : " \(Words.count(change.left.count, "request")) was under way."
+                let left =
+                    change.left.isEmpty
+                    ? "" : " \(Words.count(change.left.count, "request")) was under way."
                 return Said(
                     change.until.map { "Paused until \(request.words.moment($0)).\(left)" }
                         ?? "Paused until you go on.\(left)",
-                    wayBack: Said.Button("Go on now", to: "\(request.base)/resume", [("seen", change.seen.description)])
+                    wayBack: Said.Button(
+                        "Go on now", to: "\(request.base)/resume",
+                        [("seen", change.seen.description)])
                 )
             })
     }
@@ -423,7 +497,9 @@ package enum TodayPage: MirrorPage {
                 }
                 let goesOn = change.wasPaused == true || change.human != nil
                 return Said(
-                    goesOn ? "It goes on; a worker notices within a minute." : "It does not pause any more.")
+                    goesOn
+                        ? "It goes on; a worker notices within a minute."
+                        : "It does not pause any more.")
             })
     }
 }

@@ -25,7 +25,8 @@ struct VerdictView {
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
             "isHeld": .flag(isHeld),
             "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
-            "pauseAction": .text(request.base + "/pause"), "resumeAction": .text(request.base + "/resume"),
+            "pauseAction": .text(request.base + "/pause"),
+            "resumeAction": .text(request.base + "/resume"),
             "pauseUntil": .text(request.base + "/confirm/pause"),
             "isPaused": .flag(pause != nil), "steps": .list((status.setup ?? []).map(Self.step)),
             "hasSteps": .flag(state == .unset),
@@ -43,7 +44,8 @@ struct VerdictView {
     }
 
     private static func title(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ pause: Pause?, _ words: Words
     ) -> (String, String) {
         let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
         switch state {
@@ -55,11 +57,17 @@ struct VerdictView {
             if let until = pause?.until { return ("Paused", "until \(words.moment(until))") }
             return ("Paused", "until you go on")
         case .hindered:
-            return ("Works, but", (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? ""))
+            return (
+                "Works, but",
+                (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? "")
+            )
         case .unset:
             let steps = status.setup ?? []
             let done = steps.count(where: \.isDone)
-            return ("Not set up yet.", "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done")
+            return (
+                "Not set up yet.",
+                "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done"
+            )
         case .failing:
             let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
             return (word, Words.capitalized(leading?.cause ?? status.verdict?.text ?? ""))
@@ -67,32 +75,40 @@ struct VerdictView {
     }
 
     private static func lines(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?,
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ pause: Pause?,
         _ request: MirrorRequest
     ) -> [String] {
         let words = request.words
         var lines: [String] = []
         if let pause {
             let by = pause.code == nil ? "By you" : "By itself"
-            lines.append("\(by), since \(words.moment(pause.since))" + (pause.reason.map { ": “\($0)”" } ?? "") + ".")
+            lines.append(
+                "\(by), since \(words.moment(pause.since))"
+                    + (pause.reason.map { ": “\($0)”" } ?? "") + ".")
             lines.append(
                 "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that "
                     + "were planned meanwhile are left out.")
         } else if let leading, state != .unset {
             var line = state == .failing ? "" : Words.capitalized(leading.cause) + "."
             if let since = leading.since {
-                line += (line.isEmpty ? "" : " ") + "Since \(words.moment(since)), \(words.relative(since))."
+                line +=
+                    (line.isEmpty ? "" : " ")
+                    + "Since \(words.moment(since)), \(words.relative(since))."
             }
             if !line.isEmpty { lines.append(line) }
         }
         if state == .unset {
-            lines.append("A command leads through them, in a terminal in the folder of this mirror.")
+            lines.append(
+                "A command leads through them, in a terminal in the folder of this mirror.")
         }
         if state != .unset { lines.append(worker(status, leading, request)) }
         return lines
     }
 
-    private static func worker(_ status: StatusReport, _ leading: Obstacle?, _ request: MirrorRequest) -> String {
+    private static func worker(
+        _ status: StatusReport, _ leading: Obstacle?, _ request: MirrorRequest
+    ) -> String {
         let words = request.words
         var parts: [String] = []
         switch status.worker?.state {
@@ -103,8 +119,12 @@ struct VerdictView {
                     + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
         case .late?, .absent?, nil:
             if leading?.code != .noWorker { parts.append("No worker runs") }
-            if let beat = status.worker?.beat { parts.append("The last one beat \(words.relative(beat))") }
-            if !request.access.isReadOnly { parts.append("This page can change the plan all the same") }
+            if let beat = status.worker?.beat {
+                parts.append("The last one beat \(words.relative(beat))")
+            }
+            if !request.access.isReadOnly {
+                parts.append("This page can change the plan all the same")
+            }
         }
         if let heard = status.feeds.first(where: { $0.feed == FeedName.botMentions })?.lastSuccess {
             parts.append("Mentions were heard \(words.relative(heard))")
@@ -114,12 +134,15 @@ struct VerdictView {
 
     private static func remedy(_ leading: Obstacle?) -> String? {
         guard let remedy = leading?.remedy, remedy.command == nil else { return nil }
-        return (remedy.text ?? remedy.setting.map { "set \($0)" }).map { Words.capitalized($0) + "." }
+        return (remedy.text ?? remedy.setting.map { "set \($0)" }).map {
+            Words.capitalized($0) + "."
+        }
     }
 
     private static func step(_ step: SetupStep) -> PageContext {
         [
-            "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone), "detail": .text(step.detail),
+            "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone),
+            "detail": .text(step.detail),
             "command": .text(step.isDone ? nil : step.command),
             "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
         ]
