@@ -79,7 +79,8 @@ extension Archive {
         _ condition: SQL, _ mirror: String, _ connection: any StorageConnection
     ) throws {
         var days: [[SQLValue]] = []
-        var (day, minutes) = ("", "")
+        var day = ""
+        var minutes = ""
         func finish() {
             if !minutes.isEmpty { days.append([mirror.sqlValue, day.sqlValue, minutes.sqlValue]) }
         }
@@ -90,10 +91,12 @@ extension Archive {
             ORDER BY local_day, minute
             """
         ) { row in
-            let (next, minute) = (try row.text("local_day"), try row.int("minute"))
+            let next = try row.text("local_day")
+            let minute = try row.int("minute")
             if next != day {
                 finish()
-                (day, minutes) = (next, "\(minute)")
+                day = next
+                minutes = "\(minute)"
             } else {
                 minutes += " \(minute)"
             }

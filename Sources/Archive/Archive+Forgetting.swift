@@ -24,7 +24,8 @@ extension Archive {
     ///     comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func forgetForGood(_ ids: [PostID], seen: Seen? = nil, now: Date) async throws {
-        let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
+        let mirror = mirror
+        let digests = ids.map(\.forgottenDigest)
         try await storage.transaction { connection in
             if let first = ids.first { try Self.require(seen, of: first, mirror, connection) }
             try Self.note(digests, as: "post", of: mirror, on: connection, now: now)
@@ -221,7 +222,9 @@ extension Archive {
     private func execute(
         _ statement: SQL, muting subject: (kind: String, value: String), seen: Seen?
     ) async throws -> Bool {
-        let (mirror, kind, value) = (mirror, subject.kind, subject.value)
+        let mirror = mirror
+        let kind = subject.kind
+        let value = subject.value
         return try await storage.transaction { connection in
             if seen != nil {
                 let found = try connection.query(
@@ -312,7 +315,9 @@ extension Archive.Circumstances {
                 )
             case 3: lastActivity = try row.date("noted_ms")
             case 4: labels = try row.int("noted_ms")
-            default: (past, version) = (value.isEmpty ? nil : value, try row.integer("noted_ms"))
+            default:
+                past = value.isEmpty ? nil : value
+                version = try row.integer("noted_ms")
             }
         }
         zones = ZoneHistory(home: home, spans: spans)

@@ -130,7 +130,8 @@ extension Post {
             pictures[place].url = pictures[place].url ?? seen.url
             if pictures[place].alt.isEmpty { pictures[place].alt = seen.alt }
             if pictures[place].width == nil {
-                (pictures[place].width, pictures[place].height) = (seen.width, seen.height)
+                pictures[place].width = seen.width
+                pictures[place].height = seen.height
             }
         }
     }

@@ -36,7 +36,9 @@ extension Archive {
         package var reason: String?
 
         package init(grade: Int = 0, window: String = "", reason: String? = nil) {
-            (self.grade, self.window, self.reason) = (grade, window, reason)
+            self.grade = grade
+            self.window = window
+            self.reason = reason
         }
     }
 
@@ -65,9 +67,11 @@ extension Archive {
             grade: Int = .max,
             windows: [String]? = nil
         ) {
-            (self.longest, self.start, self.end, self.grade, self.windows) = (
-                longest, start, end, grade, windows
-            )
+            self.longest = longest
+            self.start = start
+            self.end = end
+            self.grade = grade
+            self.windows = windows
         }
 
         /// A plus before a column keeps SQLite from another index, on that column.
@@ -150,7 +154,8 @@ extension Archive {
         guard !prepared.isEmpty else { return }
         var rows: SQL = ""
         for (index, (unprepared, preparation)) in prepared.enumerated() {
-            let (id, fitness) = (unprepared.post.id, preparation.fitness)
+            let id = unprepared.post.id
+            let fitness = preparation.fitness
             let row: [SQLValue] = [
                 id.network.rawValue.sqlValue, id.value.sqlValue, preparation.textKey.sqlValue,
                 preparation.unfit.sqlValue, preparation.length.sqlValue, fitness.grade.sqlValue,
@@ -306,7 +311,8 @@ extension Archive {
             """)
         var unsent = Unsent()
         for row in rows {
-            let (number, reason) = (try row.int("number"), try row.text("reason"))
+            let number = try row.int("number")
+            let reason = try row.text("reason")
             switch try TextUse(row) {
             case .answer: unsent.replies += number
             case .unjudged: unsent.unjudged += number
@@ -410,7 +416,8 @@ extension Archive {
             guard let minute = MinuteOfDay(try row.int("minute")) else {
                 throw ArchiveError(column: "minute")
             }
-            let (grade, window) = (try row.int("grade"), try row.text("fit_when"))
+            let grade = try row.int("grade")
+            let window = try row.text("fit_when")
             counts[window, default: [:]][grade, default: TextCount(grade: grade, window: window)]
                 .minutes[minute.value] = try row.int("number")
         }

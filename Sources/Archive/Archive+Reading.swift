@@ -120,7 +120,8 @@ extension Archive {
     ///
     /// Accounts that the operator linked count as the same person.
     package func replies(to person: AccountID) async throws -> [Post] {
-        let (mirror, selection) = (mirror, PostRow.selection)
+        let mirror = mirror
+        let selection = PostRow.selection
         return try await storage.read { connection in
             let accounts = try People.linked(to: person, of: mirror, on: connection)
             var posts: [Post] = []

@@ -47,10 +47,12 @@ extension Archive {
 
         init(_ row: SQLRow) throws {
             post = try PostRow.post(row)
-            (use, reason) = (try TextUse(row), try row.optionalText("use_reason"))
+            use = try TextUse(row)
+            reason = try row.optionalText("use_reason")
             window = use == .sometimes ? try row.text("fit_when") : ""
             isNever = try row.int("never") == 1
-            (uses, lastUse) = (try row.int("uses"), try row.optionalDate("last_used_ms"))
+            uses = try row.int("uses")
+            lastUse = try row.optionalDate("last_used_ms")
         }
     }
 
@@ -61,9 +63,9 @@ extension Archive {
         fileprivate let id: String
 
         package init(_ post: Post) {
-            (created, network, id) = (
-                post.createdAt.milliseconds, post.id.network.rawValue, post.id.value
-            )
+            created = post.createdAt.milliseconds
+            network = post.id.network.rawValue
+            id = post.id.value
         }
 
         /// The place as it is handed out; nil for what is none.
@@ -73,7 +75,9 @@ extension Archive {
             guard parts.count == 3, let created = Int64(parts[0]), !text.utf8.contains(0) else {
                 return nil
             }
-            (self.created, network, id) = (created, parts[1], parts[2])
+            self.created = created
+            network = parts[1]
+            id = parts[2]
         }
 
         package var text: String { "\(created) \(network) \(id)" }
@@ -96,7 +100,9 @@ extension Archive {
         package var isNever = false
 
         package init(uses: [TextUse] = [], reason: String? = nil, isNever: Bool = false) {
-            (self.uses, self.reason, self.isNever) = (uses, reason, isNever)
+            self.uses = uses
+            self.reason = reason
+            self.isNever = isNever
         }
 
         fileprivate func condition(_ filter: TextFilter) -> SQL {

@@ -25,7 +25,8 @@ extension Archive {
         var counts = StoreSummary()
         counts.notOpen = hidden.count
         counts.reposts = posts.count - open.count - hidden.count
-        let (mirror, counted) = (mirror, counts)
+        let mirror = mirror
+        let counted = counts
         return try await storage.transaction { connection in
             var summary = counted
             let welcome = try Self.welcome(open, of: mirror, on: connection)
@@ -61,7 +62,8 @@ extension Archive {
     /// Gives a known post the text, the language and the nature that it has now; its place in time
     /// stays.
     package func rewrite(_ post: Post) async throws {
-        let (post, mirror) = (post.storable, mirror)
+        let post = post.storable
+        let mirror = mirror
         try await storage.transaction { connection in
             _ = try connection.execute(
                 """
@@ -146,7 +148,8 @@ extension Archive {
             """
         ).first
         guard let oldestKept else { return 0 }
-        let (time, id) = (try oldestKept.integer("created_ms"), try oldestKept.text("post_id"))
+        let time = try oldestKept.integer("created_ms")
+        let id = try oldestKept.text("post_id")
         // The first condition follows from the others, and is one that an index has.
         let older: SQL = """
             mirror = \(mirror) AND created_ms <= \(time) AND (created_ms < \(time)

@@ -20,7 +20,8 @@ extension Archive {
         var last: PostID?
         let stale = try await storage.read { [mirror] in try Self.staleness(mirror, $0) }
         while true {
-            let (mirror, after) = (mirror, last)
+            let mirror = mirror
+            let after = last
             let part = try await storage.transaction { connection in
                 let part = try Self.rewriteTimes(after: after, in: zone, mirror, connection)
                 if part.last == nil {
@@ -53,7 +54,8 @@ extension Archive {
             let time = zones.time(
                 of: try row.date("created_ms"),
                 utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
-            let (minute, day) = (time.minute.value, time.day.description)
+            let minute = time.minute.value
+            let day = time.day.description
             guard try row.int("minute") != minute || row.text("local_day") != day else { continue }
             changed += try connection.execute(
                 """

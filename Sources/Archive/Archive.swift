@@ -122,7 +122,8 @@ package struct Archive: Sendable {
     ///
     /// Where its list of them was read whole, a post between the two that was not seen is gone.
     package func isBetweenSeen(_ post: Post) async throws -> Bool {
-        let (author, network) = (post.author.value, post.id.network.rawValue)
+        let author = post.author.value
+        let network = post.id.network.rawValue
         let rows = try await storage.query(
             """
             SELECT 1 AS found WHERE EXISTS (

@@ -175,7 +175,8 @@ package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     package let table: String
 
     package init(column: String, of table: String = "posts") {
-        (self.column, self.table) = (column, table)
+        self.column = column
+        self.table = table
     }
 
     package var description: String {

@@ -14,8 +14,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// - Parameters:
     ///   - name: The thread's name in debuggers; the system may cut it to 15 bytes.
-    ///   - isPatient: Whether other threads of the machine go first: the thread has a nice value of 10. Only on Linux,
-    ///     where that is possible for a thread.
+    ///   - isPatient: Whether other threads of the machine go first: the thread has a nice value of
+    ///     10. Only on Linux, where that is possible for a thread.
     package init(name: String, isPatient: Bool = false) {
         worker = Worker(name: name, isPatient: isPatient)
     }
@@ -272,7 +272,8 @@ private final class Worker: @unchecked Sendable {
     private var thread: pthread_t?
 
     init(name: String, isPatient: Bool) {
-        (self.name, self.isPatient) = (name, isPatient)
+        self.name = name
+        self.isPatient = isPatient
     }
 
     var isCurrentThread: Bool {

@@ -70,7 +70,8 @@ package enum CustomEmoji {
         mutating func add(_ scalar: Unicode.Scalar) {
             guard isGap else { return scalars.append(scalar) }
             if scalar == "\n" {
-                (isGap, hadSpace) = (false, false)
+                isGap = false
+                hadSpace = false
                 // A line that was nothing but emoji goes as a whole.
                 if let last = scalars.last, last != "\n" { scalars.append("\n") }
                 return
@@ -88,7 +89,8 @@ package enum CustomEmoji {
                 scalars.append(" ")
             }
             scalars.append(scalar)
-            (isGap, hadSpace) = (false, false)
+            isGap = false
+            hadSpace = false
         }
 
         private mutating func dropSpaces() {
@@ -115,7 +117,8 @@ package enum CustomEmoji {
                 String(decoding: bytes[range], as: UTF8.self)
             }
             let grammar = TextGrammar(bytes)
-            var (start, position) = (0, 0)
+            var start = 0
+            var position = 0
             while let (_, next) = grammar.decoded(at: position) {
                 if let end = grammar.link(at: position)?.range.upperBound
                     ?? grammar.mention(at: position)?.end

@@ -123,7 +123,8 @@ package struct Fitness: Sendable {
         /// - Parameters:
         ///   - mayTellTime: Whether it is a noun, an adverb, a conjunction or an interjection.
         package init(_ text: String, mayTellTime: Bool) {
-            (self.text, self.mayTellTime) = (text, mayTellTime)
+            self.text = text
+            self.mayTellTime = mayTellTime
         }
     }
 
@@ -145,7 +146,8 @@ package struct Fitness: Sendable {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }
             .map { FitnessRow($1, line: $0 + 1, isAlwaysTried: triesAll) }
-        (rows, languages) = (all.filter { $0.language == nil }, all.filter { $0.language != nil })
+        rows = all.filter { $0.language == nil }
+        languages = all.filter { $0.language != nil }
     }
 
     /// What is to be said of a post that answers nobody.
@@ -226,7 +228,8 @@ private struct JudgedText {
         whole = Searched(Self.folded(composed))
         let plainText = Self.folded(String(plain))
         rest = plainText == whole.text ? whole : Searched(plainText)
-        (hasLink, self.year) = (tokens.hasLink, year)
+        hasLink = tokens.hasLink
+        self.year = year
     }
 
     private static func shortened(_ text: String) -> String {

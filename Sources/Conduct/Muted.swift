@@ -21,9 +21,9 @@ package struct Muted: Equatable, Sendable {
 
     /// - Parameter entries: In any order.
     package init(_ entries: some Sequence<Entry> = []) {
-        var (words, days, spans): ([[Unicode.Scalar]], Set<Entry>, [ClosedRange<LocalDay>]) = (
-            [], [], []
-        )
+        var words: [[Unicode.Scalar]] = []
+        var days: Set<Entry> = []
+        var spans: [ClosedRange<LocalDay>] = []
         for entry in entries {
             switch entry {
             case .word(let word): words.append(Array(word.unicodeScalars))
@@ -31,7 +31,9 @@ package struct Muted: Equatable, Sendable {
             case .span(let span): spans.append(span)
             }
         }
-        (self.words, self.days, self.spans) = (words, days, spans)
+        self.words = words
+        self.days = days
+        self.spans = spans
     }
 
     package var isEmpty: Bool { words.isEmpty && days.isEmpty && spans.isEmpty }

@@ -43,7 +43,8 @@ package struct ProofWords: Hashable, Sendable {
     /// - Parameter text: The text of a mention.
     package static func said(in text: String) -> [ProofWords] {
         guard text.utf8.count <= longestText else { return [] }
-        var (words, word): ([Int?], String) = ([], "")
+        var words: [Int?] = []
+        var word: String = ""
         func end() {
             guard !word.isEmpty else { return }
             words.append(number(of: word))

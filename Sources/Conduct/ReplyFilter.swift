@@ -145,7 +145,8 @@ package struct ReplyFilter: Sendable {
                 // The patterns are part of the program.
                 preconditionFailure("\(pattern): \(error)")
             }
-            (self.signs, self.isNoName) = (signs, isNoName)
+            self.signs = signs
+            self.isNoName = isNoName
         }
 
         func names(in text: String) -> [String] {

@@ -96,7 +96,8 @@ struct StopGrammar: Sendable {
     /// The most other words beside a clear request.
     private static let otherWords = 12
     /// The most letters of a request, and of the part of a profile that is read.
-    private static let (requestLetters, profileLetters) = (600, 20_000)
+    private static let requestLetters = 600
+    private static let profileLetters = 20_000
 
     /// The states of a trie by state and next scalar; state 0 is the root.
     private var steps: [UInt64: Int] = [:]
@@ -259,7 +260,8 @@ struct StopGrammar: Sendable {
                 start += 1
                 continue
             }
-            var (keepsAway, endOfHuman) = (false, start)
+            var keepsAway = false
+            var endOfHuman = start
             forEachEntry(in: part, from: start) { entry, end in
                 if entry.role == .profile { keepsAway = true }
                 if entry.role == .human { endOfHuman = end }
@@ -297,7 +299,8 @@ struct FoldedText {
         /// Whether a word may begin or end before this place.
         func isBoundary(_ place: Int) -> Bool {
             guard place > 0, place < letters.count else { return true }
-            let (before, after) = (letters[place - 1], letters[place])
+            let before = letters[place - 1]
+            let after = letters[place]
             return before == " " || after == " " || before.isOfUnspacedScript
                 || after.isOfUnspacedScript
         }

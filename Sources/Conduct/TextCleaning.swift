@@ -192,7 +192,8 @@ extension TextCleaning {
     /// The text without the signs that make hashtags, and without those that make a second cashtag.
     private static func withoutTags(_ text: String) -> String {
         let plain = PlainTokens(text)
-        let (tokens, hashSigns) = (plain.tokens, plain.hashSigns)
+        let tokens = plain.tokens
+        let hashSigns = plain.hashSigns
         var result = String.UnicodeScalarView()
         var hasCashtag = false
         for (index, token) in tokens.enumerated() {
@@ -246,11 +247,14 @@ extension TextCleaning {
                 $0.properties.isWhitespace || $0.isInvisible || dividers.contains($0)
             } ?? false
         }
-        var (end, count, isMark) = (plain.tokens.count, 0, false)
+        var end = plain.tokens.count
+        var count = 0
+        var isMark = false
         for tag in plain.hashtags.reversed() {
             // A sign within a hashtag may begin another one.
             guard tag.upperBound >= end || (tag.upperBound..<end).allSatisfy(divides) else { break }
-            (end, count) = (tag.lowerBound, count + 1)
+            end = tag.lowerBound
+            count = count + 1
             let name = String(String.UnicodeScalarView(tag.dropFirst().compactMap(scalar)))
             isMark = isMark || marks.contains(name.lowercased())
         }

@@ -77,14 +77,16 @@ extension TextRules {
     ///
     /// Of a text without letters nothing can be told, and it counts as alike.
     package static func areAlike(_ first: String, _ second: String) -> Bool {
-        let (first, second) = (lettersKept(of: first), lettersKept(of: second))
+        let first = lettersKept(of: first)
+        let second = lettersKept(of: second)
         if first == second || first.isEmpty || second.isEmpty { return true }
         func runs(_ text: String) -> Set<String> {
             let letters = Array(text)
             return letters.count < 3
                 ? [text] : Set(letters.indices.dropLast(2).map { String(letters[$0...$0 + 2]) })
         }
-        let (one, other) = (runs(first), runs(second))
+        let one = runs(first)
+        let other = runs(second)
         return Double(one.intersection(other).count) >= likeness
             * Double(min(one.count, other.count))
     }

@@ -101,8 +101,10 @@ package struct WordLikeness: Sendable {
     package static func compare(_ first: Vector, _ second: Vector) -> (
         likeness: Double, common: [String]
     ) {
-        var (dot, common) = (0.0, [(word: String, product: Double)]())
-        var (left, right) = (first.parts[...], second.parts[...])
+        var dot = 0.0
+        var common = [(word: String, product: Double)]()
+        var left = first.parts[...]
+        var right = second.parts[...]
         while let one = left.first, let other = right.first {
             if one.word == other.word {
                 dot += one.weight * other.weight

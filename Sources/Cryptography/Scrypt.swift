@@ -10,7 +10,8 @@ package enum Scrypt {
 
     /// 2^15 blocks of 1 KiB: 32 MiB of memory, and about 100 ms of one core.
     package static let usualCost: UInt64 = 1 << 15
-    private static let (blockSize, parallelism): (UInt64, UInt64) = (8, 1)
+    private static let blockSize: UInt64 = 8
+    private static let parallelism: UInt64 = 1
     private static let memory: UInt64 = 64 << 20
 
     /// Derives a key from a password.
@@ -27,7 +28,8 @@ package enum Scrypt {
         from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int,
         cost: UInt64 = usualCost
     ) throws(Unavailable) -> [UInt8] {
-        let (password, salt) = (password.map { CChar(bitPattern: $0) }, Array(salt))
+        let password = password.map { CChar(bitPattern: $0) }
+        let salt = Array(salt)
         var key = [UInt8](repeating: 0, count: count)
         let done = EVP_PBE_scrypt(
             password, password.count, salt, salt.count, cost, blockSize, parallelism, memory, &key,
@@ -43,7 +45,8 @@ package enum ConstantTime {
     package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>)
         -> Bool
     {
-        let (first, second) = (Array(first), Array(second))
+        let first = Array(first)
+        let second = Array(second)
         return first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
     }
 }

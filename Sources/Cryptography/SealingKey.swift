@@ -8,7 +8,9 @@ package struct SealingKey: Sendable {
             "OpenSSL offers no ChaCha20-Poly1305, as in FIPS mode: use an OpenSSL that offers it"
     }
 
-    private static let (keySize, nonceSize, tagSize) = (32, 12, 16)
+    private static let keySize = 32
+    private static let nonceSize = 12
+    private static let tagSize = 16
 
     private let bytes: [UInt8]
 
@@ -18,7 +20,8 @@ package struct SealingKey: Sendable {
     ///   - material: What the operator keeps secret: one byte or more.
     ///   - purpose: The derivation's `info`; each purpose gets a key of its own.
     package init(from material: some Collection<UInt8>, purpose: some Collection<UInt8>) {
-        let (material, purpose) = (Array(material), Array(purpose))
+        let material = Array(material)
+        let purpose = Array(purpose)
         var key = [UInt8](repeating: 0, count: Self.keySize)
         let done = mb_hkdf_sha256(material, material.count, purpose, purpose.count, &key, key.count)
         precondition(done == 1, "OpenSSL could not derive a key: no memory is left")
@@ -55,10 +58,12 @@ package struct SealingKey: Sendable {
     ) throws(Unavailable) -> [UInt8] {
         let cipher = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(cipher) }
-        let (plain, context) = (Array(plain), Array(context))
+        let plain = Array(plain)
+        let context = Array(context)
         var text = [UInt8](repeating: 0, count: plain.count)
         var tag = [UInt8](repeating: 0, count: Self.tagSize)
-        var (count, rest): (Int32, Int32) = (0, 0)
+        var count: Int32 = 0
+        var rest: Int32 = 0
         guard EVP_EncryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
             EVP_EncryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
             EVP_EncryptUpdate(cipher, &text, &count, plain, Int32(plain.count)) == 1,
@@ -82,7 +87,8 @@ package struct SealingKey: Sendable {
         var tag = Array(sealed.suffix(Self.tagSize))
         let context = Array(context)
         var plain = [UInt8](repeating: 0, count: text.count)
-        var (count, rest): (Int32, Int32) = (0, 0)
+        var count: Int32 = 0
+        var rest: Int32 = 0
         guard EVP_DecryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
             EVP_DecryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
             EVP_DecryptUpdate(cipher, &plain, &count, text, Int32(text.count)) == 1,

@@ -14,7 +14,8 @@ package struct BotOrHuman: Equatable, Sendable {
         package var bot: [[MinuteOfDay]]
 
         package init(human: [[MinuteOfDay]] = [], bot: [[MinuteOfDay]] = []) {
-            (self.human, self.bot) = (human, bot)
+            self.human = human
+            self.bot = bot
         }
     }
 
@@ -77,10 +78,8 @@ package struct BotOrHuman: Equatable, Sendable {
         let labels = days.map(\.isBot)
         var scored: [(score: Double, isPositive: Bool)] = []
         for fold in 0..<folds {
-            let (asked, learned) = (
-                days.indices.filter { days[$0].fold == fold },
-                days.indices.filter { days[$0].fold != fold }
-            )
+            let asked = days.indices.filter { days[$0].fold == fold }
+            let learned = days.indices.filter { days[$0].fold != fold }
             guard !asked.isEmpty, !learned.isEmpty else { continue }
             let stumps = BoostedStumps(rows, learned, labels)
             scored += asked.map { (stumps.score(of: $0, in: rows), labels[$0]) }
@@ -123,7 +122,8 @@ private struct DayLook {
         let entropy = hours.reduce(0) {
             $0 - $1 / Double(values.count) * log($1 / Double(values.count))
         }
-        let (first, last) = (values.first ?? 0, values.last ?? 0)
+        let first = values.first ?? 0
+        let last = values.last ?? 0
         let close = gaps.isEmpty ? 0 : Double(gaps.count { $0 <= 30 }) / Double(gaps.count)
         posts = values.count
         shape = [
@@ -172,8 +172,10 @@ struct BoostedStumps {
     private static let ridge = 1.0
 
     private struct Stump {
-        var (column, cut) = (0, UInt8(0))
-        var (below, above) = (0.0, 0.0)
+        var column = 0
+        var cut = UInt8(0)
+        var below = 0.0
+        var above = 0.0
         var gain = 0.0
     }
 
@@ -221,11 +223,13 @@ struct BoostedStumps {
         let whole = (slope: slopes.reduce(0, +), bend: bends.reduce(0, +))
         let none = whole.slope * whole.slope / (whole.bend + ridge)
         var best = Stump()
-        var (slope, bend) = (0.0, 0.0)
+        var slope = 0.0
+        var bend = 0.0
         for cut in 0..<ClassedRows.most - 1 {
             slope += slopes[cut]
             bend += bends[cut]
-            let (rest, restBend) = (whole.slope - slope, whole.bend - bend + ridge)
+            let rest = whole.slope - slope
+            let restBend = whole.bend - bend + ridge
             let gain = slope * slope / (bend + ridge) + rest * rest / restBend - none
             guard gain > best.gain else { continue }
             best = Stump(

@@ -278,7 +278,9 @@ package struct Ranking: Sendable {
     /// favorites. Nil without a favorite.
     package var averagePrecision: Double? {
         guard favorites > 0 else { return nil }
-        var (hits, fired, sum) = (0, 0, 0.0)
+        var hits = 0
+        var fired = 0
+        var sum = 0.0
         for tie in ties {
             hits += tie.favorites
             fired += tie.favorites + tie.others
@@ -293,7 +295,8 @@ package struct Ranking: Sendable {
     /// Nil without a favorite. Of equal ones it is the one with the highest rate.
     package var bestF1: (f1: Double, logRate: Double)? {
         guard favorites > 0 else { return nil }
-        var (hits, fired) = (0, 0)
+        var hits = 0
+        var fired = 0
         var best: (f1: Double, logRate: Double)?
         for tie in ties {
             hits += tie.favorites
@@ -342,7 +345,8 @@ package struct Calibration: Equatable, Sendable {
 
     package init(_ predictions: [Prediction]) {
         var bins = [Bin](repeating: Bin(), count: Self.binCount)
-        var (squares, losses) = (0.0, 0.0)
+        var squares = 0.0
+        var losses = 0.0
         for prediction in predictions {
             let probability = min(max(0, prediction.probability), 1)
             let index = min(Int(probability * Double(Self.binCount)), Self.binCount - 1)

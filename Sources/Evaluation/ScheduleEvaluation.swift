@@ -267,7 +267,10 @@ struct FrozenModels {
             if let found = known[day.weekday]?[recent] { return found }
             let counts = model.counts.distribution(after: recent)
             size += counts.counts.count
-            if size > Self.most { (known, size) = ([:], counts.counts.count) }
+            if size > Self.most {
+                known = [:]
+                size = counts.counts.count
+            }
             known[day.weekday, default: [:]][recent] = counts
             return counts
         }

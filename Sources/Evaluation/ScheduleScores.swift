@@ -95,7 +95,8 @@ package struct ScheduleScores: Equatable, Sendable {
     private static func median(of values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()
-        let (low, high) = (sorted[(sorted.count - 1) / 2], sorted[sorted.count / 2])
+        let low = sorted[(sorted.count - 1) / 2]
+        let high = sorted[sorted.count / 2]
         // The same twice is that, infinite or not.
         return low == high ? low : (low + high) / 2
     }
@@ -163,9 +164,11 @@ package struct Rhythm: Equatable, Sendable {
     {
         let count = Double(first.count)
         let means = (Double(first.reduce(0, +)) / count, Double(second.reduce(0, +)) / count)
-        var (products, squares) = (0.0, (0.0, 0.0))
+        var products = 0.0
+        var squares = (0.0, 0.0)
         for (one, other) in zip(first, second) {
-            let (left, right) = (Double(one) - means.0, Double(other) - means.1)
+            let left = Double(one) - means.0
+            let right = Double(other) - means.1
             products += left * right
             squares = (squares.0 + left * left, squares.1 + right * right)
         }
@@ -271,7 +274,9 @@ package struct Frequencies: Equatable, Sendable {
     /// if one is empty.
     package func kolmogorovSmirnovDistance(to other: Frequencies) -> Double? {
         guard total > 0, other.total > 0 else { return nil }
-        var (own, others, largest) = (0, 0, 0.0)
+        var own = 0
+        var others = 0
+        var largest = 0.0
         for value in Set(counts.keys).union(other.counts.keys).sorted() {
             own += counts[value, default: 0]
             others += other.counts[value, default: 0]

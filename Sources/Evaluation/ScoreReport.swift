@@ -72,8 +72,11 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
         people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int,
         choices: ReplyMeasure? = nil
     ) {
-        (self.people, self.replies, self.plain) = (people, replies, plain)
-        (self.peopleWithPlain, self.answersKnown) = (peopleWithPlain, answersKnown)
+        self.people = people
+        self.replies = replies
+        self.plain = plain
+        self.peopleWithPlain = peopleWithPlain
+        self.answersKnown = answersKnown
         self.choices = choices
     }
 }
@@ -90,9 +93,10 @@ package struct TextScores: Encodable, Equatable, Sendable {
     package let postsPerDay: Double
 
     package init(texts: Int, outOfPlace: Int, plain: Int? = nil, postsPerDay: Double) {
-        (self.texts, self.outOfPlace, self.plain, self.postsPerDay) = (
-            texts, outOfPlace, plain, postsPerDay
-        )
+        self.texts = texts
+        self.outOfPlace = outOfPlace
+        self.plain = plain
+        self.postsPerDay = postsPerDay
     }
 
     /// Whether the plain ones are enough, so that no others are used.

@@ -37,7 +37,10 @@ package struct TextReport: Encodable, Sendable {
         /// All texts that it does something to.
         package var texts: Int { refuses + restricts + demotes }
 
-        fileprivate init(reason: String, line: Int?) { (self.reason, self.line) = (reason, line) }
+        fileprivate init(reason: String, line: Int?) {
+            self.reason = reason
+            self.line = line
+        }
     }
 
     /// How well the rules agree with a person.
@@ -168,7 +171,9 @@ package struct TextEvaluator: Sendable {
     ) {
         judge = TextJudge(
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
-        (mode, self.samples, self.persons) = (configuration.fitness, samples, persons)
+        mode = configuration.fitness
+        self.samples = samples
+        self.persons = persons
         self.configuration = configuration
     }
 
@@ -258,7 +263,10 @@ package struct TextEvaluator: Sendable {
         private var agreement = TextReport.Agreement()
         private var candidates: [String: [(order: String, sample: TextReport.Sample)]] = [:]
 
-        init(report: TextReport, mode: FitnessMode) { (self.report, self.mode) = (report, mode) }
+        init(report: TextReport, mode: FitnessMode) {
+            self.report = report
+            self.mode = mode
+        }
 
         mutating func add(_ post: Post, _ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
             report.count(verdict, refusal)
@@ -319,12 +327,18 @@ extension TextReport {
 
     /// Counts one text for each rule that spoke against it.
     private mutating func charge(_ findings: [Fitness.Finding]) {
-        let (reasons, lines) = (Set(findings.map(\.reason)), Set(findings))
+        let reasons = Set(findings.map(\.reason))
+        let lines = Set(findings)
         for reason in reasons {
             let effects = Set(findings.filter { $0.reason == reason }.map(\.effect))
             let effect: Fitness.Finding.Effect =
-                effects.contains(.refuses)
-                ? .refuses : effects.contains(.restricts) ? .restricts : .demotes
+                if effects.contains(.refuses) {
+                    .refuses
+                } else if effects.contains(.restricts) {
+                    .restricts
+                } else {
+                    .demotes
+                }
             costs.charge(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
         }
         for finding in lines {
@@ -342,9 +356,12 @@ extension TextReport {
     fileprivate mutating func finish(
         pool: Double?, plain: Double?, _ agreement: Agreement?, _ samples: [String: [Sample]]
     ) {
-        (poolShare, plainShare) = (pool, plain)
-        (self.agreement, self.samples) = (agreement, samples.filter { !$0.value.isEmpty })
-        (precision, recall) = (agreement?.precision, agreement?.recall)
+        poolShare = pool
+        plainShare = plain
+        self.agreement = agreement
+        self.samples = samples.filter { !$0.value.isEmpty }
+        precision = agreement?.precision
+        recall = agreement?.recall
         costs.sort { ($1.texts, $0.reason) < ($0.texts, $1.reason) }
         rows.sort { ($0.line ?? 0, $0.reason) < ($1.line ?? 0, $1.reason) }
     }

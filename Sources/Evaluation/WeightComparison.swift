@@ -20,11 +20,16 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         package let fired: Int
 
         fileprivate init(_ predictions: [Prediction]) {
-            let (ranking, calibration) = (Ranking(predictions), Calibration(predictions))
+            let ranking = Ranking(predictions)
+            let calibration = Calibration(predictions)
             let decisions = DecisionCounts(predictions)
-            (averagePrecision, rocAUC) = (ranking.averagePrecision, ranking.rocAUC)
-            (logLoss, calibrationError) = (calibration.logLoss, calibration.expectedError)
-            (precision, recall, fired) = (decisions.precision, decisions.recall, decisions.fired)
+            averagePrecision = ranking.averagePrecision
+            rocAUC = ranking.rocAUC
+            logLoss = calibration.logLoss
+            calibrationError = calibration.expectedError
+            precision = decisions.precision
+            recall = decisions.recall
+            fired = decisions.fired
         }
 
         private enum Key: String, CodingKey {

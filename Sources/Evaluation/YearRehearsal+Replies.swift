@@ -89,7 +89,8 @@ private struct ReplyContests {
         from start: Date,
         names: Set<String>
     ) async throws {
-        let (mirror, configuration) = (rehearsal.mirror, rehearsal.mirror.configuration)
+        let mirror = rehearsal.mirror
+        let configuration = rehearsal.mirror.configuration
         self.names = names
         let before = past.prefix { $0.original.post.createdAt < start }
         evaluation = ReplyEvaluation(

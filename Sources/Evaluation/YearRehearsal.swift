@@ -248,7 +248,8 @@ package struct YearRehearsal: Sendable {
         init(_ storage: any StorageEngine, _ rehearsal: YearRehearsal, _ zones: ZoneHistory)
             async throws
         {
-            let (mirror, zone) = (rehearsal.mirror, rehearsal.zone)
+            let mirror = rehearsal.mirror
+            let zone = rehearsal.zone
             var configuration = mirror.configuration
             configuration.mirror = rehearsal.livedName
             archive = Archive(storage: storage, mirror: configuration.mirror)

@@ -164,9 +164,8 @@ package struct Favorites: Sendable {
                     GROUP BY author_id, author ORDER BY latest_ms, author
                     """)
                 for row in rows {
-                    let (id, name) = (
-                        try row.text("author_id"), try row.text("author").drop { $0 == "@" }
-                    )
+                    let id = try row.text("author_id")
+                    let name = try row.text("author").drop { $0 == "@" }
                     guard !name.isEmpty, name != id else { continue }
                     handles[AccountID(network: network, value: id)] = String(name)
                 }
@@ -408,7 +407,8 @@ package struct Favorites: Sendable {
             if countsFeatures { size = try await counts.size() }
             let isCurrent = snapshot?.stamp == stamp && snapshot?.categories == learned
             if isCurrent || (snapshot == nil && learned == CategoryCounts()) {
-                (state, wordless) = (.current, try await counts.wordless())
+                state = .current
+                wordless = try await counts.wordless()
             }
         } catch let error as FavoritesError {
             state = .unavailable(error)

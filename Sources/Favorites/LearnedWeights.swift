@@ -27,9 +27,13 @@ package struct LearnedWeights: Equatable, Sendable {
         _ fit: WeightFit, of samples: [WeightFit.Sample], words: FeatureWords, sequence: Int64,
         at now: Date
     ) {
-        (weights, self.words, self.sequence) = (fit.weights, words, sequence)
-        (examples, favorites) = (samples.count, samples.count { $0.isFavorite })
-        (plainLoss, weightedLoss) = (fit.plainLoss, fit.weightedLoss)
+        weights = fit.weights
+        self.words = words
+        self.sequence = sequence
+        examples = samples.count
+        favorites = samples.count { $0.isFavorite }
+        plainLoss = fit.plainLoss
+        weightedLoss = fit.weightedLoss
         // Only what the database keeps.
         fitted = Date(milliseconds: now.milliseconds)
     }
@@ -56,8 +60,10 @@ package struct LearnedWeights: Equatable, Sendable {
         guard weights.isOf(words), weights.isWithin(WeightFit.limits(of: words)) else { return nil }
         self.words = words
         sequence = try row.integer("sequence")
-        (examples, favorites) = (try row.int("examples"), try row.int("favorites"))
-        (plainLoss, weightedLoss) = (try row.real("plain_loss"), try row.real("weighted_loss"))
+        examples = try row.int("examples")
+        favorites = try row.int("favorites")
+        plainLoss = try row.real("plain_loss")
+        weightedLoss = try row.real("weighted_loss")
         fitted = try row.date("fitted_ms")
     }
 }

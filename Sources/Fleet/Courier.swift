@@ -65,9 +65,9 @@ package actor Courier {
         hold: SlotHold, bot: AccountGate,
         originals: Originals, goOnForgetting: @escaping @Sendable () async throws -> Void
     ) {
-        (delivery, takingBack, firstPostLook) = (
-            hands.delivery, hands.takingBack, hands.firstPostLook
-        )
+        delivery = hands.delivery
+        takingBack = hands.takingBack
+        firstPostLook = hands.firstPostLook
         self.store = store
         self.planner = planner
         self.hold = hold
@@ -76,8 +76,10 @@ package actor Courier {
         self.goOnForgetting = goOnForgetting
         givesFavorites = mirror.configuration.favoriteMode != .off
         self.mirror = mirror.name
-        (archive, people) = (mirror.archive, mirror.people)
-        (clock, logger) = (mirror.clock, mirror.logger)
+        archive = mirror.archive
+        people = mirror.people
+        clock = mirror.clock
+        logger = mirror.logger
     }
 
     /// Sends the replies or favorites decided just now; the publisher sends those that have to wait
@@ -210,7 +212,8 @@ package actor Courier {
     private func send(_ due: [Expected]) async throws {
         var postsLeft = 1
         for expected in due {
-            let (decision, action) = (expected.decision, expected.decision.action)
+            let decision = expected.decision
+            let action = expected.decision.action
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }

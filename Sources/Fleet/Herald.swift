@@ -14,7 +14,8 @@ import Storage
 /// the work from a `WorkerPulse` of each mirror.
 package struct Herald: Sendable {
     /// Seconds between two looks, while the process holds mirrors and before that.
-    private static let (usualInterval, firstInterval): (TimeInterval, TimeInterval) = (60, 5)
+    private static let usualInterval: TimeInterval = 60
+    private static let firstInterval: TimeInterval = 5
 
     private let notifier: Notifier
     private let clock: any WallClock
@@ -23,7 +24,8 @@ package struct Herald: Sendable {
     /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard let notifier = Notifier(installation, clock: clock) else { return nil }
-        (self.notifier, self.clock) = (notifier, clock)
+        self.notifier = notifier
+        self.clock = clock
     }
 
     /// Runs `body`, looks at the mirrors every minute meanwhile, and notifies if it ends with an

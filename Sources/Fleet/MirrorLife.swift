@@ -19,7 +19,9 @@ package actor MirrorLife {
     private static let changesLast: TimeInterval = 50
     /// Seconds between two comparisons of the clocks.
     private static let comparisonsLast: TimeInterval = 600
-    private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
+    private static let startName = WorkFault.start
+    private static let waitName = "waiting"
+    private static let changesName = "changes"
     /// Seconds between two tidyings; each mirror has its own wait within these.
     private static let tidyingLast: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
     /// Seconds from the start to the first look for texts that are not judged: what was said to the
@@ -121,7 +123,11 @@ package actor MirrorLife {
             if error is MirrorChanged, let known { (gates.verified, known.credentials) } else {
                 nil
             }
-        (gates, failures, nextTry, isPauseAnnounced, phase) = (Gates(), 0, nil, false, .starting)
+        gates = Gates()
+        failures = 0
+        nextTry = nil
+        isPauseAnnounced = false
+        phase = .starting
         switch error {
         case let error as OutboxError where error.code == .paused && !isOver:
             logger.debug("A pause began while something was about to be sent")
@@ -218,7 +224,8 @@ package actor MirrorLife {
             // A first start binds the accounts itself.
             let now = try await worker.mirror.stamp()
             guard now.isSame(as: stamp) else { throw MirrorChanged() }
-            (known, phase) = (now, .working)
+            known = now
+            phase = .working
             await addPasses(worker, with: parts)
             return nil
         } catch  where !Retry.isInVain(error) && !(error is CancellationError && Self.isEnding) {
@@ -230,7 +237,8 @@ package actor MirrorLife {
     private func currentWorker() async throws -> Worker {
         if let worker, !isOutdated { return worker }
         let current = try await opening(worker)
-        (worker, isOutdated) = (current, false)
+        worker = current
+        isOutdated = false
         return current
     }
 

@@ -37,8 +37,11 @@ package struct NetworkDeliverer: Deliverer {
         pictures: PictureSource? = nil,
         logger: Logger = Logger(label: "mirror-bot")
     ) {
-        (self.network, self.people, self.archive) = (network, people, archive)
-        (self.pictures, self.logger) = (pictures, logger)
+        self.network = network
+        self.people = people
+        self.archive = archive
+        self.pictures = pictures
+        self.logger = logger
     }
 
     package var requestDeadline: Duration { network.capabilities.requestDeadline }

@@ -101,11 +101,14 @@ actor Originals {
         self.account = account
         self.store = store
         self.planner = planner
-        (archive, people) = (mirror.archive, mirror.people)
+        archive = mirror.archive
+        people = mirror.people
         feeds = mirror.feeds
         taste = mirror.textTaste()
         labelling = { mirror.labelling(.takenBack, now: $0) }
-        (configuration, clock, logger) = (mirror.configuration, mirror.clock, mirror.logger)
+        configuration = mirror.configuration
+        clock = mirror.clock
+        logger = mirror.logger
         trustsArchive = mirror.configuration.archiveTrust == true
     }
 

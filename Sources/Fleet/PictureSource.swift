@@ -21,7 +21,8 @@ package struct PictureSource: Sendable {
     private let reader: PictureReader
 
     init(archive: Archive, reader: PictureReader) {
-        (self.archive, self.reader) = (archive, reader)
+        self.archive = archive
+        self.reader = reader
     }
 
     init(_ mirror: HumanMirror) async throws {

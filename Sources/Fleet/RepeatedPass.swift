@@ -24,7 +24,10 @@ actor RepeatedPass {
         name: String, clock: any WallClock, logger: Logger,
         pass: @escaping @Sendable () async throws -> Date?
     ) {
-        (self.name, self.clock, self.logger, self.pass) = (name, clock, logger, pass)
+        self.name = name
+        self.clock = clock
+        self.logger = logger
+        self.pass = pass
     }
 
     /// Does the work once and returns the time of the next call, also after a failure; nil if there

@@ -38,7 +38,9 @@ package final class Rounds: @unchecked Sendable {
         let run: @Sendable () async throws -> Date?
 
         package init(name: String, lane: Lane, run: @escaping @Sendable () async throws -> Date?) {
-            (self.name, self.lane, self.run) = (name, lane, run)
+            self.name = name
+            self.lane = lane
+            self.run = run
         }
     }
 
@@ -74,7 +76,8 @@ package final class Rounds: @unchecked Sendable {
     private var isStopped = false
 
     package init(limit: Int, clock: any WallClock) {
-        (self.limit, self.clock) = (max(limit, 1), clock)
+        self.limit = max(limit, 1)
+        self.clock = clock
     }
 
     /// Begins due passes until it is stopped, cancelled, or told to end gracefully.
@@ -214,7 +217,8 @@ package final class Rounds: @unchecked Sendable {
 
     private func step() -> Step {
         lock.withLock {
-            let (now, uptime) = (clock.now, clock.uptime)
+            let now = clock.now
+            let uptime = clock.uptime
             let present = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
             while let first = begun.first,
@@ -361,7 +365,8 @@ package final class Rounds: @unchecked Sendable {
             }
         }
         let isLate = lock.withLock { () -> Bool in
-            (self.nap, waitsForAnEnd) = (nap, orAnEnd)
+            self.nap = nap
+            waitsForAnEnd = orAnEnd
             return orAnEnd ? news == .end : news != nil
         }
         if isLate { nap.cancel() }
@@ -432,8 +437,10 @@ package final class PassGroup: @unchecked Sendable {
     }
 
     fileprivate func end(with error: (any Error)?) {
-        (isEnded, self.error) = (true, error)
-        (waiting, entries) = ([], [:])
+        isEnded = true
+        self.error = error
+        waiting = []
+        entries = [:]
         if error != nil { for pass in running.values { pass.task?.cancel() } }
     }
 }
@@ -444,7 +451,8 @@ private struct Lateness {
     private static let half: TimeInterval = 30
 
     private var begin: TimeInterval = -.infinity
-    private var (last, present): (TimeInterval, TimeInterval) = (0, 0)
+    private var last: TimeInterval = 0
+    private var present: TimeInterval = 0
 
     mutating func note(_ seconds: TimeInterval, at uptime: TimeInterval) {
         _ = worst(at: uptime)
@@ -453,9 +461,13 @@ private struct Lateness {
 
     mutating func worst(at uptime: TimeInterval) -> TimeInterval {
         if uptime - begin >= 2 * Self.half {
-            (last, present, begin) = (0, 0, uptime)
+            last = 0
+            present = 0
+            begin = uptime
         } else if uptime - begin >= Self.half {
-            (last, present, begin) = (present, 0, begin + Self.half)
+            last = present
+            present = 0
+            begin = begin + Self.half
         }
         return max(last, present)
     }

@@ -398,7 +398,9 @@ private final class Unlearning: Sendable {
     private static let memory: TimeInterval = 3_600
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
-        (self.mirror, self.clock, self.logger) = (mirror, clock, logger)
+        self.mirror = mirror
+        self.clock = clock
+        self.logger = logger
     }
 
     /// Ends what a person has begun to have forgotten; without a dictionary that may have to wait.

@@ -130,7 +130,8 @@ struct WireAttachment {
         let isMedia = ["image/", "video/", "audio/"].contains { type?.hasPrefix($0) == true }
         isCard = fields["type"]?.text == "Link" && !isMedia
         guard let url, let type, Self.pictures.contains(type) else {
-            (picture, files) = (nil, [])
+            picture = nil
+            files = []
             return
         }
         func number(_ value: JSON?) -> Int? { value?.integer.flatMap { Int(exactly: $0) } }

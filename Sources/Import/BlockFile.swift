@@ -42,9 +42,10 @@ final class BlockFile {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw ImportError(.unreadable, path: path, "it cannot be opened")
         }
-        (self.path, self.handle, self.limits, self.size) = (
-            path, handle, limits, UInt64(max(0, size))
-        )
+        self.path = path
+        self.handle = handle
+        self.limits = limits
+        self.size = UInt64(max(0, size))
         guard size <= limits.totalBytes else {
             throw ImportError(
                 .bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")

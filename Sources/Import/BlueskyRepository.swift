@@ -74,7 +74,10 @@ private struct TreeWalk {
     private var records = 0
 
     init(file: BlockFile, owner: String, run: BlueskyRun, nesting: Int) {
-        (self.file, self.owner, self.run, self.nesting) = (file, owner, run, nesting)
+        self.file = file
+        self.owner = owner
+        self.run = run
+        self.nesting = nesting
     }
 
     /// Goes through a part of the tree; one that cannot be read is a problem, and what is below it

@@ -43,7 +43,8 @@ indirect enum DAGCBOR: Equatable {
         -> DAGCBOR
     {
         let head = try reader.byte()
-        let (major, detail) = (head >> 5, head & 31)
+        let major = head >> 5
+        let detail = head & 31
         if major == 7 { return try simple(detail, &reader) }
         let argument = try argument(detail, &reader)
         switch major {
@@ -187,7 +188,9 @@ indirect enum DAGCBOR: Equatable {
 /// What names a block by its contents: a CID of version 1.
 struct ContentID: Hashable {
     /// Of the one kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
-    private static let (cbor, sha256, digestBytes): (UInt64, UInt64, UInt64) = (0x71, 0x12, 32)
+    private static let cbor: UInt64 = 0x71
+    private static let sha256: UInt64 = 0x12
+    private static let digestBytes: UInt64 = 32
 
     /// The hash; nil for a kind that is none of ours, which is never looked for.
     let digest: [UInt8]?
@@ -200,7 +203,8 @@ struct ContentID: Hashable {
             throw ItemFault("a CID is of an unknown version")
         }
         let kind = try reader.variableNumber()
-        let (hash, length) = (try reader.variableNumber(), try reader.variableNumber())
+        let hash = try reader.variableNumber()
+        let length = try reader.variableNumber()
         guard length <= 128 else { throw ItemFault("a CID is too long") }
         let bytes = try reader.bytes(length)
         digest =

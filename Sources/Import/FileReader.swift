@@ -105,13 +105,14 @@ final class FileReader {
     }
 
     private static func error(_ path: String, number: Int32) -> ImportError {
-        number == ENOENT || number == ENOTDIR
-            ? ImportError(.notFound, path: path, "there is no such file or folder")
-            : ImportError(
-                .unreadable, path: path,
-                String(cString: strerror(number)).lowercased()
-                    + (number == EACCES
-                        ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""))
+        guard number != ENOENT, number != ENOTDIR else {
+            return ImportError(.notFound, path: path, "there is no such file or folder")
+        }
+        let reason = String(cString: strerror(number)).lowercased()
+        let advice =
+            number == EACCES
+            ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""
+        return ImportError(.unreadable, path: path, reason + advice)
     }
 }
 
@@ -158,7 +159,14 @@ enum FileContents: Equatable {
             let isPartOfX = ["window.YTD", "Grailbird"].contains {
                 text.starts(with: Array($0.utf8))
             }
-            self = isPartOfX ? .partOfX : XTable.begins(text) ? .xTable : Self.documents(text)
+            self =
+                if isPartOfX {
+                    .partOfX
+                } else if XTable.begins(text) {
+                    .xTable
+                } else {
+                    Self.documents(text)
+                }
         }
     }
 

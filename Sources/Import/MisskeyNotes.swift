@@ -80,7 +80,10 @@ private final class MisskeyRun {
         self.body = body
         converter = MisskeyNoteConverter(
             owner: owner, maximumOwnPosts: request.limits.ownPosts, now: request.now)
-        if request.owner == owner { (summary.owner, summary.ownerName) = (owner, owner.value) }
+        if request.owner == owner {
+            summary.owner = owner
+            summary.ownerName = owner.value
+        }
     }
 
     func sink(_ name: String) -> any MemberSink {

@@ -39,11 +39,14 @@ final class StreamCopy {
         }
         #if os(Linux)
             unlink(name)
-            let (place, kept): (String, String?) = ("/proc/self/fd/\(descriptor)", nil)
+            let place: String = "/proc/self/fd/\(descriptor)"
+            let kept: String? = nil
         #else
-            let (place, kept): (String, String?) = (name, name)
+            let place: String = name
+            let kept: String? = name
         #endif
-        (path, self.name) = (place, kept)
+        path = place
+        self.name = kept
         var size = 0
         func keep(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
             size += chunk.count

@@ -87,7 +87,8 @@ struct XPostConverter {
 
     /// The program that a post was written with, which the archive names inside of a link to it.
     static func client(_ source: String?) -> String? {
-        var (name, isTag) = ([UInt8](), false)
+        var name = [UInt8]()
+        var isTag = false
         for byte in (source ?? "").utf8.prefix(1_000) {
             if byte == UInt8(ascii: "<") { isTag = true }
             if !isTag { name.append(byte) }

@@ -211,7 +211,8 @@ final class PointerPool: @unchecked Sendable {
     ///
     /// - Returns: False if there is no room for it.
     func put(_ object: OpaquePointer) -> Bool {
-        let (home, address) = (Self.home, UInt(bitPattern: object))
+        let home = Self.home
+        let address = UInt(bitPattern: object)
         for step in 0..<Self.capacity {
             let slot = slots + (home + step) % Self.capacity * Self.stride
             guard slot.pointee.load(ordering: .relaxed) == 0 else { continue }

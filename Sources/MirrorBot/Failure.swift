@@ -38,7 +38,9 @@ struct Failure {
         _ error: any Error, of command: any ParsableCommand.Type,
         under root: any ParsableCommand.Type
     ) {
-        (self.error, self.command, self.root) = (error, command, root)
+        self.error = error
+        self.command = command
+        self.root = root
     }
 
     /// Prints what went wrong, or the help or version that was asked for, and returns the exit

@@ -22,13 +22,17 @@ struct Terminal {
         let isForced = environment["FORCE_COLOR"]?.isEmpty == false
         hasColor = !isForbidden && (isForced || isInteractive)
         let width = Self.columns(of: descriptor, environment)
-        (columns, hasWidth) = (width ?? 100, width != nil)
+        columns = width ?? 100
+        hasWidth = width != nil
         isUnicode = Self.isUnicode(environment)
     }
 
     init(isInteractive: Bool, hasColor: Bool = false, columns: Int, isUnicode: Bool = true) {
-        (self.isInteractive, self.hasColor) = (isInteractive, hasColor)
-        (self.columns, self.hasWidth, self.isUnicode) = (columns, true, isUnicode)
+        self.isInteractive = isInteractive
+        self.hasColor = hasColor
+        self.columns = columns
+        self.hasWidth = true
+        self.isUnicode = isUnicode
     }
 
     /// The encoding of the first variable of locale(7) that is set; where none is, output is UTF-8.

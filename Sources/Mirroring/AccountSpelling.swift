@@ -106,7 +106,8 @@ package enum AccountSpelling {
         let rows = try connection.query(
             "SELECT mirror, account_id FROM people WHERE network = 'mastodon'")
         for row in rows {
-            let (mirror, name) = (try row.text("mirror"), try row.text("account_id"))
+            let mirror = try row.text("mirror")
+            let name = try row.text("account_id")
             let canonical = AccountID(network: .usual, value: name).canonical.value
             guard canonical != name else { continue }
             try connection.execute(

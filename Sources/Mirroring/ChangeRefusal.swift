@@ -33,7 +33,8 @@ package struct ChangeRefusal: Error, Codable, Equatable, Sendable, CustomStringC
     package let description: String
 
     package init(_ code: Code, _ description: String) {
-        (self.code, self.description) = (code, description)
+        self.code = code
+        self.description = description
     }
 
     /// Whether what was typed is wrong, rather than what is there.

@@ -68,7 +68,8 @@ package struct EffectTable: Sendable {
     private let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
-        (self.storage, self.mirror) = (storage, mirror)
+        self.storage = storage
+        self.mirror = mirror
     }
 
     /// Stores a new effect durably; requests may follow.
@@ -133,7 +134,8 @@ package struct EffectTable: Sendable {
         var taken = effect
         taken.holder = Self.newHolder()
         taken.next = next
-        let (mirror, new) = (mirror, taken.holder)
+        let mirror = mirror
+        let new = taken.holder
         let changed = try await storage.transaction { connection in
             try connection.execute(
                 """

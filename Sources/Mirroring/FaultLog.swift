@@ -33,9 +33,10 @@ package actor FaultLog {
     ///   - mirror: The mirror whose worker it is.
     ///   - pulse: Told of every change; nil for nobody.
     package init(of mirror: HumanMirror, pulse: WorkerPulse?) {
-        (storage, self.mirror, clock, self.pulse) = (
-            mirror.storage, mirror.name, mirror.clock, pulse
-        )
+        storage = mirror.storage
+        self.mirror = mirror.name
+        clock = mirror.clock
+        self.pulse = pulse
         live = mirror.installation.faults
     }
 
@@ -43,9 +44,10 @@ package actor FaultLog {
     package init(
         of mirror: String, in installation: Installation, clock: any WallClock, pulse: WorkerPulse?
     ) {
-        (storage, self.mirror, self.clock, self.pulse) = (
-            installation.storage, mirror, clock, pulse
-        )
+        storage = installation.storage
+        self.mirror = mirror
+        self.clock = clock
+        self.pulse = pulse
         live = installation.faults
     }
 

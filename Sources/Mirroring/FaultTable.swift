@@ -143,7 +143,9 @@ package struct StoredFault: Equatable, Sendable {
     package var code: String?
 
     package init(since: Date, error: String, code: String? = nil) {
-        (self.since, self.error, self.code) = (since, error, code)
+        self.since = since
+        self.error = error
+        self.code = code
     }
 }
 

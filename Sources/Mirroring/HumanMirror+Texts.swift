@@ -20,9 +20,8 @@ extension HumanMirror {
     ///
     /// - Parameter mode: How fit a text has to be; nil for what is set.
     package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
-        let (mode, limits) = (
-            mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork)
-        )
+        let mode = mode ?? configuration.fitness
+        let limits = PublishingLimits.usual(of: configuration.botNetwork)
         return Archive.TextFilter(
             longest: limits.maximumCharacters, grade: mode.grade.rawValue,
             windows: mode == .off ? nil : [])

@@ -128,7 +128,8 @@ package struct HumanMirror: Sendable {
         _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool,
         rehearsal: Rehearsal, holding: Holding
     ) async throws {
-        let (storage, process) = (installation.storage, installation.process)
+        let storage = installation.storage
+        let process = installation.process
         let vault = installation.vault(of: given.mirror)
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
@@ -226,7 +227,8 @@ package struct HumanMirror: Sendable {
     ///
     /// - Throws: `ConfigurationError` as `Installation.mirror(named:rehearsal:)`.
     package init(_ configuration: MirrorSettings, settledIn installation: Installation) throws {
-        let (storage, vault) = (installation.storage, installation.vault(of: configuration.mirror))
+        let storage = installation.storage
+        let vault = installation.vault(of: configuration.mirror)
         self.init(
             configuration, try installation.settings(of: configuration.mirror), installation,
             storage,

@@ -28,7 +28,8 @@ extension Installation {
                 """)
             guard !rows.isEmpty else { break }
             for row in rows {
-                let (mirror, role) = (try row.text("mirror"), try row.text("role"))
+                let mirror = try row.text("mirror")
+                let role = try row.text("role")
                 last = (mirror, role)
                 guard let role = AccountRole(rawValue: role) else { continue }
                 // One that cannot be opened is a mirror's own trouble, unless it is the trouble of

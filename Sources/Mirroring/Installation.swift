@@ -146,8 +146,12 @@ package final class Installation: Sendable {
         logsEveryName: Bool = false,
         clock: any WallClock, logger: Logger
     ) {
-        (self.storage, process, given) = (storage, configuration.process, configuration.mirror)
-        (self.logsEveryName, self.clock, self.logger) = (logsEveryName, clock, logger)
+        self.storage = storage
+        process = configuration.process
+        given = configuration.mirror
+        self.logsEveryName = logsEveryName
+        self.clock = clock
+        self.logger = logger
         gates = HostGates(logger: logger)
     }
 

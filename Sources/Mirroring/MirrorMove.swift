@@ -54,7 +54,8 @@ package struct MirrorMove: Sendable {
         package let name: String
 
         package init(_ storage: any StorageEngine, name: String) {
-            (self.storage, self.name) = (storage, name)
+            self.storage = storage
+            self.name = name
         }
     }
 
@@ -72,8 +73,12 @@ package struct MirrorMove: Sendable {
         clock: any WallClock = SystemClock(), timing: LeaseTiming = LeaseTiming(),
         report: @escaping @Sendable (_ table: String, _ rows: Int) async -> Void = { _, _ in }
     ) {
-        (self.source, self.target, self.mirror, self.replaces) = (source, target, mirror, replaces)
-        (self.clock, self.report) = (clock, report)
+        self.source = source
+        self.target = target
+        self.mirror = mirror
+        self.replaces = replaces
+        self.clock = clock
+        self.report = report
         keeper = LeaseKeeper(
             table: LeaseTable(storage: source.storage, mirror: mirror), clock: clock,
             timing: timing,
@@ -223,7 +228,9 @@ package struct MirrorMove: Sendable {
     /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either
     ///   store.
     private func tie(over known: MoveMark?) async throws {
-        let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now)
+        let mirror = mirror
+        let id = UUID().uuidString.lowercased()
+        let now = clock.now
         let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)
         // Two ways may lead to one database; its own number tells.
         guard try await marks().there?.id != id else {
@@ -245,7 +252,9 @@ package struct MirrorMove: Sendable {
     /// Marks the old copy as left if it holds just what the new one does, at the moment of the
     /// mark.
     private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
-        let (mirror, place, now) = (mirror, target.name, clock.now.milliseconds)
+        let mirror = mirror
+        let place = target.name
+        let now = clock.now.milliseconds
         // Whoever writes at this moment is waited for, and who comes then waits until the mark can
         // be seen. SQLite has one writer anyway.
         let tables = shapes.map(\.name).sorted().joined(separator: ", ")
@@ -339,7 +348,9 @@ private struct MirrorRows: Sendable {
     private let storage: any StorageEngine
 
     init(of mirror: String, _ shape: TableShape, in storage: any StorageEngine) {
-        (self.mirror, self.shape, self.storage) = (mirror, shape, storage)
+        self.mirror = mirror
+        self.shape = shape
+        self.storage = storage
     }
 
     /// The next rows in the order in which this database has the keys; nil behind the last one.
@@ -412,13 +423,18 @@ private struct Census: Equatable, Sendable {
 
     init(of mirror: String, _ shapes: [TableShape], on connection: any StorageConnection) throws {
         for shape in shapes {
-            var (count, low, high) = (0, UInt64(0), UInt64(0))
+            var count = 0
+            var low = UInt64(0)
+            var high = UInt64(0)
             try connection.forEach(MirrorRows.selection(of: mirror, shape)) { row in
                 let digest = Self.digest(try shape.columns.map(row.value))
-                (count, low, high) = (count + 1, low &+ digest.0, high &+ digest.1)
+                count = count + 1
+                low = low &+ digest.0
+                high = high &+ digest.1
             }
             guard count > 0 else { continue }
-            (rows[shape.name], sums[shape.name]) = (count, [low, high])
+            rows[shape.name] = count
+            sums[shape.name] = [low, high]
         }
     }
 

@@ -93,7 +93,10 @@ package struct Pause: Equatable, Sendable {
     package let code: Code?
 
     package init(since: Date, until: Date? = nil, reason: String? = nil, code: Code? = nil) {
-        (self.since, self.until, self.reason, self.code) = (since, until, reason, code)
+        self.since = since
+        self.until = until
+        self.reason = reason
+        self.code = code
     }
 
     /// When it ends, for people; on the clock of a zone where it is known.

@@ -46,7 +46,8 @@ package struct MirrorRestore: Sendable {
     ///     ``prepare(_:now:)``.
     ///   - now: When it is done.
     package init(into storage: any StorageEngine, now: Date) {
-        (self.storage, self.now) = (storage, now)
+        self.storage = storage
+        self.now = now
     }
 
     /// Brings the tables of a copied backup up to date, and ends what waits in it.
@@ -180,7 +181,8 @@ package struct MirrorRestore: Sendable {
             throw ConfigurationError("mirror \(mirror)", problem)
         }
         for column in ["human_account", "bot_account"] {
-            let (old, new) = (try here?.optionalText(column), try there?.optionalText(column))
+            let old = try here?.optionalText(column)
+            let new = try there?.optionalText(column)
             guard let old, let new, old != new else { continue }
             throw ConfigurationError(
                 "mirror \(mirror)",

@@ -321,7 +321,9 @@ package struct MirrorTable: Sendable {
         func setting(_ role: AccountRole) -> String {
             settings[role] ?? (found[role]?.network ?? .usual).descriptor.identity.name(of: role)
         }
-        let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
+        let humanSetting = setting(.human)
+        let botSetting = setting(.bot)
+        let mirror = mirror
         try await update(now: now) { record, connection in
             record.verified.merge(credentials) { $1 }
             try Self.requireSame(
@@ -407,7 +409,8 @@ package struct MirrorTable: Sendable {
     private static func forgetFeeds(
         of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
     ) throws {
-        let (own, seen) = ("\(role.rawValue)-%", role == .human ? "\(FeedName.seen)%" : "")
+        let own = "\(role.rawValue)-%"
+        let seen = role == .human ? "\(FeedName.seen)%" : ""
         for table in ["feeds", "feed_stretches", "feed_items", "feed_gaps"] {
             try connection.execute(
                 """
@@ -468,7 +471,8 @@ package struct MirrorTable: Sendable {
         async throws
     {
         try await update(now: now) { record, _ in
-            (record.timeZone, record.timeZoneSource) = (identifier, source)
+            record.timeZone = identifier
+            record.timeZoneSource = source
         }
     }
 
@@ -677,7 +681,8 @@ struct StoredConfiguration {
             UNION ALL SELECT 'login', role, sealed FROM credentials WHERE mirror = \(mirror) AND role IN \(list: roles)
             """)
         for row in rows {
-            let (name, value) = (try row.text("name"), try row.text("value"))
+            let name = try row.text("name")
+            let value = try row.text("value")
             switch try row.text("kind") {
             case "mirror": isKnown = true
             case "bot": botHandle = value
@@ -694,12 +699,16 @@ package struct BoundAccount: Equatable, Sendable {
     /// What it is called where it lives, without `@`; nil if that is not known.
     package let handle: String?
 
-    package init(_ account: Account) { (id, handle) = (account.id.canonical, account.handle) }
+    package init(_ account: Account) {
+        id = account.id.canonical
+        handle = account.handle
+    }
 
     /// Nil where no account is known.
     package init?(_ id: AccountID?, called handle: String?) {
         guard let id else { return nil }
-        (self.id, self.handle) = (id.canonical, handle)
+        self.id = id.canonical
+        self.handle = handle
     }
 
     /// What people call it, without `@`: its name with the server where names have one, else its

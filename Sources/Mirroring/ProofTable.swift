@@ -35,7 +35,8 @@ package struct ProofTable: Sendable {
     private let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
-        (self.storage, self.mirror) = (storage, mirror)
+        self.storage = storage
+        self.mirror = mirror
     }
 
     /// A proof as its visitor sees it.
@@ -74,7 +75,9 @@ package struct ProofTable: Sendable {
         for account: ProvedAccount, by visitor: String, agrees: Bool = false, nonce: [UInt8],
         now: Date
     ) async throws {
-        let (mirror, nonce, owner) = (mirror, nonce.hexadecimal, digest(of: visitor))
+        let mirror = mirror
+        let nonce = nonce.hexadecimal
+        let owner = digest(of: visitor)
         let words = Self.digest(of: words(of: visitor, nonce: nonce))
         let begin = (now - Self.wordsLast).milliseconds
         try await storage.transaction { connection in
@@ -174,7 +177,9 @@ package struct ProofTable: Sendable {
         package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
             let said = ProofWords.said(in: text)
             guard !said.isEmpty else { return nil }
-            (self.mention, self.author, self.written) = (mention.value, author, written)
+            self.mention = mention.value
+            self.author = author
+            self.written = written
             words = said.map { ProofTable.digest(of: $0) }
         }
     }
@@ -200,7 +205,8 @@ package struct ProofTable: Sendable {
         var matches: [String: Match] = [:]
         for row in rows {
             guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
-            let (words, asked) = (try row.text("words"), try row.date("asked_ms"))
+            let words = try row.text("words")
+            let asked = try row.date("asked_ms")
             let account = ProvedAccount(network: network, name: try row.text("name"))
             let time = asked - clockMargin...asked + wordsLast + clockMargin
             let proving = candidates.filter { candidate in
@@ -307,7 +313,10 @@ package struct ProvedAccount: Hashable, Sendable {
     /// The identity, or the name without `@` in lower case where names are not identities.
     package let name: String
 
-    init(network: NetworkName, name: String) { (self.network, self.name) = (network, name) }
+    init(network: NetworkName, name: String) {
+        self.network = network
+        self.name = name
+    }
 
     /// The account that a person typed.
     ///
@@ -320,7 +329,8 @@ package struct ProvedAccount: Hashable, Sendable {
     ///     where there is none.
     /// - Throws: `ChangeRefusal` with `.unusable` for what is no account of that network.
     package init(_ text: String, on network: NetworkName, localHost: String?) throws {
-        let (traits, shown) = (network.traits, text.prefix(60))
+        let traits = network.traits
+        let shown = text.prefix(60)
         let bare = text.hasPrefix("@") ? String(text.dropFirst()) : text
         if !traits.namesAreIdentities, traits.isHandle(bare) {
             self.init(network: network, name: bare.lowercased())

@@ -22,7 +22,8 @@ package struct RequestTable: Sendable {
         package let sum: Double
 
         fileprivate init(_ durations: RequestTally.Durations) {
-            (counts, sum) = (durations.counts, Double(durations.milliseconds) / 1_000)
+            counts = durations.counts
+            sum = Double(durations.milliseconds) / 1_000
         }
 
         package var count: Int64 { counts.reduce(0, +) }
@@ -38,14 +39,16 @@ package struct RequestTable: Sendable {
         }
     }
 
-    private static let (duration, remaining) = ("api.duration", "api.remaining")
+    private static let duration = "api.duration"
+    private static let remaining = "api.remaining"
     private static let milliseconds = "ms"
 
     private let storage: any StorageEngine
     private let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
-        (self.storage, self.mirror) = (storage, mirror)
+        self.storage = storage
+        self.mirror = mirror
     }
 
     /// Adds what was counted since the last time.
@@ -59,7 +62,8 @@ package struct RequestTable: Sendable {
     fileprivate static func add(
         _ changes: [(mirror: String, changes: RequestTally.Changes)], in storage: any StorageEngine
     ) async throws {
-        var (added, replaced): ([SQL], [SQL]) = ([], [])
+        var added: [SQL] = []
+        var replaced: [SQL] = []
         for (mirror, changes) in changes {
             for (network, durations) in changes.durations {
                 let name = "\(duration)/\(network)"

@@ -117,7 +117,8 @@ extension MirrorTable {
     ///   comparing.
     /// - Throws: ``ChangeRefusal`` if it has begun to; `SeenChanged`; the store's error.
     package func retire(_ retirement: Retirement, seen: Seen? = nil, now: Date) async throws {
-        let (mirror, last) = (mirror, retirement.stored)
+        let mirror = mirror
+        let last = retirement.stored
         try await storage.transaction { connection in
             let known = try Self.record(mirror, connection)?.retirement
             try seen.require(Retirement.seen(known))

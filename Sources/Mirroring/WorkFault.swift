@@ -26,9 +26,11 @@ package struct WorkFault: Codable, Equatable, Sendable {
     package var code: String?
 
     package init(part: String, since: Date, noted: Date, error: String, code: String? = nil) {
-        (self.part, self.since, self.noted, self.error, self.code) = (
-            part, since, noted, error, code
-        )
+        self.part = part
+        self.since = since
+        self.noted = noted
+        self.error = error
+        self.code = code
     }
 
     /// Whether it failed again and again for so long that it is not expected to recover.

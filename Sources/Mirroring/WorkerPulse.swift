@@ -38,7 +38,10 @@ package final class WorkerPulse: @unchecked Sendable {
     ///   - faults: The parts whose last try failed.
     ///   - isComplete: Whether the faults that earlier processes stored have been read.
     func fails(_ faults: [WorkFault], isComplete: Bool) {
-        lock.withLock { (failing, hasReadFaults) = (faults, isComplete) }
+        lock.withLock {
+            failing = faults
+            hasReadFaults = isComplete
+        }
     }
 
     /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while

@@ -569,7 +569,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return lock.withLock {
             if operation == .verifyAccount { state.verified = now }
             guard var doubt = state.doubt else { return false }
-            if operation == .verifyAccount { (doubt.isVerified, doubt.isVerifying) = (true, false) }
+            if operation == .verifyAccount {
+                doubt.isVerified = true
+                doubt.isVerifying = false
+            }
             doubt.operations.remove(operation)
             state.doubt = doubt.operations.isEmpty ? nil : doubt
             return doubt.operations.isEmpty
@@ -599,7 +602,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                 noted.pause = Pause(
                     begun: now,
                     until: patience.rule.next(after: noted.refusals, key: account, now: now))
-                (noted.isVerified, noted.isVerifying) = (false, false)
+                noted.isVerified = false
+                noted.isVerifying = false
             }
             state.doubt = noted
             state.verified = nil

@@ -11,7 +11,9 @@ package struct AccountProfile: Equatable, Sendable {
         package var verified: Date?
 
         package init(name: String, value: String, verified: Date? = nil) {
-            (self.name, self.value, self.verified) = (name, value, verified)
+            self.name = name
+            self.value = value
+            self.verified = verified
         }
     }
 

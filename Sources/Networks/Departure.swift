@@ -30,7 +30,8 @@ package struct Departure<Answer: Sendable>: Sendable {
         conditionally request: @escaping @Sendable (Condition?) async throws -> Answer,
         withdrawal: @escaping @Sendable () async -> Void = {}
     ) {
-        (self.request, self.withdrawal) = (request, withdrawal)
+        self.request = request
+        self.withdrawal = withdrawal
     }
 
     /// Makes the request, at once.

@@ -142,7 +142,8 @@ final class HostGate: @unchecked Sendable {
     private var pausedUntil: TimeInterval?
 
     init(host: String, limit: AddressLimit, logger: Logger? = nil) {
-        (self.host, self.logger) = (host, logger)
+        self.host = host
+        self.logger = logger
         count = max(1, limit.count)
         slotLength = max(limit.period, 1) / Double(Self.slots)
     }
@@ -220,7 +221,8 @@ final class HostGate: @unchecked Sendable {
         let share = share
         guard let used = members[mirror]?.used.sum, used >= share else { return waiting }
         let spared = members.reduce(0) { sum, member in
-            let (asked, used) = (member.value.asked.sum, member.value.used.sum)
+            let asked = member.value.asked.sum
+            let used = member.value.used.sum
             return sum
                 + (member.key == mirror
                     ? 0 : max(0, min(share - used, max(Self.quantum, asked - used))))

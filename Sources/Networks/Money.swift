@@ -18,22 +18,26 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The sum; the largest amount there is where it would be larger.
     package static func + (first: Money, second: Money) -> Money {
         let (sum, overflow) = first.microdollars.addingReportingOverflow(second.microdollars)
-        return Money(microdollars: overflow ? (second.microdollars > 0 ? .max : .min) : sum)
+        guard !overflow else { return Money(microdollars: second.microdollars > 0 ? .max : .min) }
+        return Money(microdollars: sum)
     }
 
     /// The difference; the smallest or largest amount there is where it would be beyond.
     package static func - (first: Money, second: Money) -> Money {
         let (difference, overflow) = first.microdollars.subtractingReportingOverflow(
             second.microdollars)
-        return Money(microdollars: overflow ? (second.microdollars > 0 ? .min : .max) : difference)
+        guard !overflow else { return Money(microdollars: second.microdollars > 0 ? .min : .max) }
+        return Money(microdollars: difference)
     }
 
     /// So many times the amount; the largest there is where it would be larger.
     package static func * (amount: Money, count: Int) -> Money {
         let (product, overflow) = amount.microdollars.multipliedReportingOverflow(by: count)
-        return Money(
-            microdollars: overflow
-                ? ((amount.microdollars < 0) == (count < 0) ? .max : .min) : product)
+        guard !overflow else {
+            let isPositive = (amount.microdollars < 0) == (count < 0)
+            return Money(microdollars: isPositive ? .max : .min)
+        }
+        return Money(microdollars: product)
     }
 
     /// `$3.20`, rounded to the cent.

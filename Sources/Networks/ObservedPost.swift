@@ -104,7 +104,9 @@ package struct PictureUpload: Sendable, Equatable {
     package var alt: String
 
     package init(bytes: [UInt8], format: PictureFormat, alt: String) {
-        (self.bytes, self.format, self.alt) = (bytes, format, alt)
+        self.bytes = bytes
+        self.format = format
+        self.alt = alt
     }
 }
 
@@ -115,7 +117,10 @@ package struct PictureReference: Sendable, Equatable {
     /// With its description, which some networks have in the post and not with the picture.
     package var picture: Picture
 
-    package init(name: String, picture: Picture) { (self.name, self.picture) = (name, picture) }
+    package init(name: String, picture: Picture) {
+        self.name = name
+        self.picture = picture
+    }
 }
 
 /// A favorite on its way to a network.

@@ -33,7 +33,8 @@ package struct PictureReader: Sendable {
     package init(
         client: HTTPClient, trusting server: String?, contact: RequestContact = RequestContact()
     ) {
-        (self.client, self.contact) = (client, contact)
+        self.client = client
+        self.contact = contact
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 

@@ -18,7 +18,9 @@ package struct RequestOrigin: Sendable {
         gates: HostGates = HostGates(),
         uptime: (@Sendable () -> TimeInterval)? = nil
     ) {
-        (self.mirror, self.contact, self.gates) = (mirror, contact, gates)
+        self.mirror = mirror
+        self.contact = contact
+        self.gates = gates
         self.uptime = uptime ?? { ServerClock.systemUptime }
     }
 }

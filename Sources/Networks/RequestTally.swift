@@ -26,7 +26,8 @@ package final class RequestTally: @unchecked Sendable {
         package let window: String
 
         package init(network: String, window: String) {
-            (self.network, self.window) = (network, window)
+            self.network = network
+            self.window = window
         }
     }
 

@@ -134,10 +134,12 @@ extension Action {
             warning: String? = nil,
             pictures: [Picture] = []
         ) {
-            (self.source, self.text, self.language, self.visibility) = (
-                source, text, language, visibility
-            )
-            (self.warning, self.pictures) = (warning, pictures)
+            self.source = source
+            self.text = text
+            self.language = language
+            self.visibility = visibility
+            self.warning = warning
+            self.pictures = pictures
         }
     }
 
@@ -151,10 +153,12 @@ extension Action {
         package var pictures: [Picture]
 
         package init(_ wording: Wording) {
-            (source, text, language) = (wording.source, wording.text, wording.language)
-            (visibility, warning, pictures) = (
-                wording.visibility, wording.warning, wording.pictures
-            )
+            source = wording.source
+            text = wording.text
+            language = wording.language
+            visibility = wording.visibility
+            warning = wording.warning
+            pictures = wording.pictures
         }
 
         package var wording: Wording {
@@ -172,7 +176,10 @@ extension Action {
         /// Its identifier in requests to the bot's server.
         package var address: String
 
-        package init(post: String, address: String) { (self.post, self.address) = (post, address) }
+        package init(post: String, address: String) {
+            self.post = post
+            self.address = address
+        }
     }
 
     /// An uploaded picture that is in no post yet.
@@ -190,8 +197,11 @@ extension Action {
         package init(
             source: PostID, place: Int, reference: String, made: Date, isReady: Bool = true
         ) {
-            (self.source, self.place, self.reference) = (source, place, reference)
-            (self.made, self.isReady) = (made, isReady)
+            self.source = source
+            self.place = place
+            self.reference = reference
+            self.made = made
+            self.isReady = isReady
         }
     }
 
@@ -221,8 +231,11 @@ extension Action {
             post: String, author: AccountID, address: String, name: String? = nil,
             text: String? = nil
         ) {
-            (self.post, self.author, self.address) = (post, author, address)
-            (self.name, self.text) = (name, text)
+            self.post = post
+            self.author = author
+            self.address = address
+            self.name = name
+            self.text = text
         }
     }
 
@@ -241,9 +254,10 @@ extension Action {
         package init(
             to target: Target, bystanders: [AccountID] = [], thread: String, wording: Wording? = nil
         ) {
-            (self.target, self.bystanders, self.thread, self.wording) = (
-                target, bystanders, thread, wording
-            )
+            self.target = target
+            self.bystanders = bystanders
+            self.thread = thread
+            self.wording = wording
         }
     }
 }
@@ -308,8 +322,12 @@ package struct Intent: Equatable, Sendable {
         reason: String? = nil,
         explanation: Explanation? = nil
     ) {
-        (self.payload, self.state, self.due, self.expires) = (payload, state, due, expires)
-        (self.reason, self.explanation) = (reason, explanation)
+        self.payload = payload
+        self.state = state
+        self.due = due
+        self.expires = expires
+        self.reason = reason
+        self.explanation = explanation
     }
 }
 
@@ -319,12 +337,19 @@ extension Action {
     /// Its id and key are digests, so that every attempt has the same ones, also after a crash or
     /// in another process.
     package init(_ intent: Intent, of mirror: String, at now: Date) {
-        let (kind, subject) = (intent.payload.kind.rawValue, intent.payload.subject)
+        let kind = intent.payload.kind.rawValue
+        let subject = intent.payload.subject
         id = Self.id(of: intent.payload.kind, subject: subject)
         key = String(StableHash.digest(of: "key/1", mirror, kind, subject).hexadecimal.prefix(32))
-        (payload, state, due, expires) = (intent.payload, intent.state, intent.due, intent.expires)
-        (reason, explanation, isPinned) = (intent.reason, intent.explanation, intent.isPinned)
-        (created, updated) = (now, now)
+        payload = intent.payload
+        state = intent.state
+        due = intent.due
+        expires = intent.expires
+        reason = intent.reason
+        explanation = intent.explanation
+        isPinned = intent.isPinned
+        created = now
+        updated = now
         guard case .reply(var reply) = payload else { return }
         reply.thread = OutboxStore.forgotten(reply.thread)
         payload = .reply(reply)
@@ -428,7 +453,10 @@ package struct StoredPlan: Equatable, Sendable {
     package var model: Int
 
     package init(day: LocalDay, timeZone: String, seed: String, made: Date, model: Int = 1) {
-        (self.day, self.timeZone, self.seed, self.made) = (day, timeZone, seed, made)
+        self.day = day
+        self.timeZone = timeZone
+        self.seed = seed
+        self.made = made
         self.model = model
     }
 }

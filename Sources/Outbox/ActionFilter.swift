@@ -19,7 +19,9 @@ package struct ActionFilter: Sendable {
     package var place: Place?
 
     package init(kinds: [ActionKind] = [], states: [ActionState] = [], since: Date? = nil) {
-        (self.kinds, self.states, self.since) = (kinds, states, since)
+        self.kinds = kinds
+        self.states = states
+        self.since = since
     }
 
     /// A position in the order of the last changes, newest first.
@@ -27,10 +29,14 @@ package struct ActionFilter: Sendable {
         private let changed: Int64
         private let id: String
 
-        package init(_ action: Action) { (changed, id) = (action.updated.milliseconds, action.id) }
+        package init(_ action: Action) {
+            changed = action.updated.milliseconds
+            id = action.id
+        }
 
         init(_ row: SQLRow) throws {
-            (changed, id) = (try row.integer("updated_ms"), try row.text("id"))
+            changed = try row.integer("updated_ms")
+            id = try row.text("id")
         }
 
         /// Parses a position as it is handed out; nil if it is invalid.
@@ -38,7 +44,8 @@ package struct ActionFilter: Sendable {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit)
             else { return nil }
-            (self.changed, id) = (changed, String(parts[1]))
+            self.changed = changed
+            id = String(parts[1])
         }
 
         package var text: String { "\(changed)-\(id)" }

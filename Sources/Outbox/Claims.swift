@@ -118,8 +118,14 @@ package final class Claims: Sendable {
         now: @escaping @Sendable () -> Date,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        (self.storage, self.worker, self.version, self.scope) = (storage, worker, version, scope)
-        (self.timing, self.lateness, self.now, self.instant) = (timing, lateness, now, instant)
+        self.storage = storage
+        self.worker = worker
+        self.version = version
+        self.scope = scope
+        self.timing = timing
+        self.lateness = lateness
+        self.now = now
+        self.instant = instant
         self.disability = disability
         table = WorkerTable(storage: storage)
         state = State(watch: LeaseWatch(timing))
@@ -446,7 +452,8 @@ extension Claims {
             func part(_ others: Int) -> Int {
                 (max(0, mirrors - company.listed) + others) / (others + 1)
             }
-            (fair, least) = (part(company.sharing), part(company.peers))
+            fair = part(company.sharing)
+            least = part(company.peers)
             inherited = part(company.seasoned.count)
             most = least + least / 20
         }
@@ -458,7 +465,8 @@ extension Claims {
     ) -> [FreeMirror] {
         lock.withLock {
             var free: [FreeMirror] = []
-            var (barred, abandoned): (Set<String>, Set<String>) = ([], [])
+            var barred: Set<String> = []
+            var abandoned: Set<String> = []
             for lease in leases where state.held[lease.mirror] == nil {
                 guard isFree(lease) else { continue }
                 free.append(FreeMirror(mirror: lease.mirror, fence: lease.fence))
@@ -513,10 +521,8 @@ extension Claims {
         // part of the list, and goes on with those of the others from their end.
         let parts = company.seasoned.count + 1
         let part = company.seasoned.count { $0 < worker }
-        let (own, others) = (
-            sorted.indices.filter { $0 % parts == part },
-            sorted.indices.filter { $0 % parts != part }
-        )
+        let own = sorted.indices.filter { $0 % parts == part }
+        let others = sorted.indices.filter { $0 % parts != part }
         var count = state.held.count - state.leaving.count
         var chosen: [FreeMirror] = []
         for mirror in (own + others.reversed()).map({ sorted[$0] }) {
@@ -541,7 +547,8 @@ extension Claims {
     /// whose row was removed takes nothing before it has entered again.
     private func take(_ free: [FreeMirror], _ company: Company) async throws {
         if !lock.withLock({ state.isEntered }) { try await enter() }
-        let (beat, began) = (nextBeat(), instant())
+        let beat = nextBeat()
+        let began = instant()
         let ordered = free.sorted { $0.mirror < $1.mirror }
         let taken: [String: Lease]? = try await storage.transaction {
             [worker, version] connection in
@@ -626,9 +633,11 @@ extension Claims {
     /// worker would.
     package func end() async throws {
         lock.withLock {
-            let (beat, watch) = (state.beat, state.watch)
+            let beat = state.beat
+            let watch = state.watch
             state = State(watch: watch)
-            (state.beat, state.isUncertain) = (beat, true)
+            state.beat = beat
+            state.isUncertain = true
         }
         let now = now().milliseconds
         try await storage.transaction { [worker] connection in

@@ -31,7 +31,8 @@ package struct PreparedRequest: Sendable {
         request: @escaping @Sendable (@escaping Condition) async -> DeliveryOutcome,
         withdrawal: @escaping @Sendable () async -> Void = {}
     ) {
-        (self.request, self.withdrawal) = (request, withdrawal)
+        self.request = request
+        self.withdrawal = withdrawal
     }
 
     /// Makes the request at once, or not at all if the condition does not hold by then.

@@ -37,11 +37,19 @@ package struct Explanation: Codable, Equatable, Sendable {
         /// The number of the human's posts on it.
         package var posts: Int
 
-        package init(day: LocalDay, posts: Int) { (self.day, self.posts) = (day, posts) }
+        package init(day: LocalDay, posts: Int) {
+            self.day = day
+            self.posts = posts
+        }
 
         /// As `like 2019-03-04, when the human posted 3 times`.
         package var inWords: String {
-            let times = posts == 1 ? "once" : posts == 2 ? "twice" : "\(posts) times"
+            let times =
+                switch posts {
+                case 1: "once"
+                case 2: "twice"
+                default: "\(posts) times"
+                }
             return "like \(day), when the human posted \(times)"
         }
     }
@@ -78,8 +86,11 @@ package struct Explanation: Codable, Equatable, Sendable {
             sums: Int? = nil,
             group: Group? = nil
         ) {
-            (self.name, self.logOdds) = (name, logOdds)
-            (self.favorites, self.normals, self.sums) = (favorites, normals, sums)
+            self.name = name
+            self.logOdds = logOdds
+            self.favorites = favorites
+            self.normals = normals
+            self.sums = sums
             self.group = group
         }
     }
@@ -137,8 +148,12 @@ package struct Explanation: Codable, Equatable, Sendable {
             replies: Int, plain: Int, nearest: Int = 1, likeness: Double = 0, words: [String]? = [],
             isByAnswered: Bool = false
         ) {
-            (self.replies, self.plain, self.nearest) = (replies, plain, nearest)
-            (self.likeness, self.words, self.isByAnswered) = (likeness, words, isByAnswered)
+            self.replies = replies
+            self.plain = plain
+            self.nearest = nearest
+            self.likeness = likeness
+            self.words = words
+            self.isByAnswered = isByAnswered
         }
     }
 
@@ -172,11 +187,17 @@ package struct Explanation: Codable, Equatable, Sendable {
             pairsAgainst: Double? = nil, spellingFor: Double? = nil, spellingAgainst: Double? = nil,
             formFor: Double? = nil, formAgainst: Double? = nil, author: Double, base: Double
         ) {
-            (self.sequence, self.wordsFor, self.wordsAgainst) = (sequence, wordsFor, wordsAgainst)
-            (self.pairsFor, self.pairsAgainst) = (pairsFor, pairsAgainst)
-            (self.spellingFor, self.spellingAgainst) = (spellingFor, spellingAgainst)
-            (self.formFor, self.formAgainst) = (formFor, formAgainst)
-            (self.author, self.base) = (author, base)
+            self.sequence = sequence
+            self.wordsFor = wordsFor
+            self.wordsAgainst = wordsAgainst
+            self.pairsFor = pairsFor
+            self.pairsAgainst = pairsAgainst
+            self.spellingFor = spellingFor
+            self.spellingAgainst = spellingAgainst
+            self.formFor = formFor
+            self.formAgainst = formAgainst
+            self.author = author
+            self.base = base
         }
     }
 

@@ -125,7 +125,10 @@ package struct FreeMirror: Sendable {
     let fence: Int64
 
     /// - Parameter fence: 0 if there was never a lease.
-    package init(mirror: String, fence: Int64) { (self.mirror, self.fence) = (mirror, fence) }
+    package init(mirror: String, fence: Int64) {
+        self.mirror = mirror
+        self.fence = fence
+    }
 }
 
 extension LeaseTable {

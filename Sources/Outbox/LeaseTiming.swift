@@ -10,7 +10,8 @@ package struct LeaseTiming: Sendable {
     /// - Parameter interval: The wait between two beats; nil for a sixth of the patience, so that a
     ///   worker may miss a few.
     package init(patience: Duration = Self.usualPatience, interval: Duration? = nil) {
-        (self.patience, givenInterval) = (patience, interval)
+        self.patience = patience
+        givenInterval = interval
     }
 
     /// The wait between two beats, and between two looks at the beats of others.

@@ -36,7 +36,8 @@ struct LeaseWatch: Sendable {
         let isFirst = seen.look == look
         if !isFirst { seen.age += step }
         if let beat, beat != seen.beat {
-            (seen.beat, seen.silence) = (beat, .zero)
+            seen.beat = beat
+            seen.silence = .zero
         } else if !isFirst {
             seen.silence += step
         }

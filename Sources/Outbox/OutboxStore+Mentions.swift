@@ -100,7 +100,8 @@ extension OutboxStore {
         package var memory: Date
 
         package init(midnight: Date, memory: Date) {
-            (self.midnight, self.memory) = (midnight, memory)
+            self.midnight = midnight
+            self.memory = memory
         }
     }
 

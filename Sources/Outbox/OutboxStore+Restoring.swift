@@ -74,8 +74,11 @@ extension OutboxStore {
             _ wording: Action.Wording, on day: LocalDay, at left: Date, remoteID: String,
             remoteAddress: String
         ) {
-            (self.wording, self.day, self.left) = (wording, day, left)
-            (self.remoteID, self.remoteAddress) = (remoteID, remoteAddress)
+            self.wording = wording
+            self.day = day
+            self.left = left
+            self.remoteID = remoteID
+            self.remoteAddress = remoteAddress
         }
     }
 
@@ -138,9 +141,9 @@ extension OutboxStore {
             .post(name, post.wording), state: .done, due: post.left, expires: post.left,
             explanation: Explanation("found at the network after a restore"))
         var action = Action(intent, of: mirror, at: now)
-        (action.sending, action.remoteID, action.remoteAddress) = (
-            post.left, post.remoteID, post.remoteAddress
-        )
+        action.sending = post.left
+        action.remoteID = post.remoteID
+        action.remoteAddress = post.remoteAddress
         return try insert(action, on: connection) ? action : nil
     }
 }

@@ -270,9 +270,10 @@ package struct UndoTally: Equatable, Sendable {
     package var proposed = 0
 
     package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0, proposed: Int = 0) {
-        (self.waiting, self.remembered, self.refused, self.proposed) = (
-            waiting, remembered, refused, proposed
-        )
+        self.waiting = waiting
+        self.remembered = remembered
+        self.refused = refused
+        self.proposed = proposed
     }
 }
 

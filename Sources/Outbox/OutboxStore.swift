@@ -263,15 +263,13 @@ extension OutboxStore {
         private let id: String
 
         package init(_ action: Action, in order: Order) {
-            (time, id) = (
-                (order == .newest ? action.created : action.expires).milliseconds, action.id
-            )
+            time = (order == .newest ? action.created : action.expires).milliseconds
+            id = action.id
         }
 
         fileprivate init(_ row: SQLRow, in order: Order) throws {
-            (time, id) = (
-                try row.integer(order == .newest ? "created_ms" : "expires_ms"), try row.text("id")
-            )
+            time = try row.integer(order == .newest ? "created_ms" : "expires_ms")
+            id = try row.text("id")
         }
 
         /// Parses a position as it is handed out; nil if it is invalid.
@@ -280,7 +278,8 @@ extension OutboxStore {
             guard parts.count == 2, let time = Int64(parts[0]), !parts[1].isEmpty,
                 parts[1].allSatisfy(\.isHexDigit)
             else { return nil }
-            (self.time, id) = (time, String(parts[1]))
+            self.time = time
+            id = String(parts[1])
         }
 
         package var text: String { "\(time)-\(id)" }
@@ -370,7 +369,10 @@ extension OutboxStore {
         package var due: Date
         package var id: String
 
-        package init(due: Date, id: String) { (self.due, self.id) = (due, id) }
+        package init(due: Date, id: String) {
+            self.due = due
+            self.id = id
+        }
     }
 
     /// Returns the addresses of published posts and replies, in the order of their times.
@@ -517,7 +519,9 @@ package struct ActionTally: Equatable, Sendable {
         guard let kind = ActionKind(rawValue: try row.text("kind")),
             let state = ActionState(rawValue: try row.text("state"))
         else { return nil }
-        (self.kind, self.state, count) = (kind, state, try row.int("number"))
+        self.kind = kind
+        self.state = state
+        count = try row.int("number")
         let reason = try row.text("reason")
         self.reason = reason.isEmpty ? nil : reason
     }
@@ -717,7 +721,8 @@ extension OutboxStore {
             """)
         var uses = LimitUses()
         guard let row = rows.first else { return uses }
-        (uses.favorites, uses.deletions) = (try row.int("favorites"), try row.int("deletions"))
+        uses.favorites = try row.int("favorites")
+        uses.deletions = try row.int("deletions")
         uses.withdrawals = try row.int("withdrawals")
         if let network = try row.optionalText("network").flatMap(NetworkName.init(rawValue:)),
             let author = try row.optionalText("author")

@@ -53,10 +53,13 @@ package struct WorkerRecord: Equatable, Sendable {
         lateness: TimeInterval,
         updatedMilliseconds: Int64, disability: Disability? = nil
     ) {
-        (self.worker, self.beat, self.version, self.isSharing) = (worker, beat, version, isSharing)
-        (self.mirrors, self.lateness, self.updatedMilliseconds) = (
-            mirrors, lateness, updatedMilliseconds
-        )
+        self.worker = worker
+        self.beat = beat
+        self.version = version
+        self.isSharing = isSharing
+        self.mirrors = mirrors
+        self.lateness = lateness
+        self.updatedMilliseconds = updatedMilliseconds
         self.disability = disability
     }
 

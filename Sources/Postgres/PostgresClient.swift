@@ -162,7 +162,8 @@ package final class PostgresClient: @unchecked Sendable {
         // Read before connecting: the generation may end meanwhile.
         let current = generation.current
         let fresh = try PostgresConnection.connect(configuration, interruption: interruption)
-        (connection, birth) = (fresh, current)
+        connection = fresh
+        birth = current
         return fresh
     }
 

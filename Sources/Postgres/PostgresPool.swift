@@ -178,7 +178,8 @@ extension PostgresPool {
     /// Takes a connection for a unit; nil while it has to wait.
     private func take(_ use: Use, from state: inout State) -> PostgresClient? {
         if let end = state.crowdedUntil, clock.now() >= end {
-            (state.ceiling, state.crowdedUntil) = (size, nil)
+            state.ceiling = size
+            state.crowdedUntil = nil
         }
         let sameUse = state.lent.count { $0.use == use }
         guard sameUse < max(1, state.ceiling - 1), state.lent.count < state.ceiling else {
@@ -213,7 +214,8 @@ extension PostgresPool {
             let hasOthers = !state.idle.isEmpty || !state.lent.isEmpty
             let open = state.idle.count + state.lent.count { $0.client.isOpen }
             if isCrowded, hasOthers {
-                (state.ceiling, state.crowdedUntil) = (max(1, open), clock.now() + Self.crowdedTime)
+                state.ceiling = max(1, open)
+                state.crowdedUntil = clock.now() + Self.crowdedTime
             } else if state.crowdedUntil != nil {
                 state.ceiling = max(state.ceiling, open)
             }

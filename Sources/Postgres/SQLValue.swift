@@ -231,7 +231,8 @@ package final class PostgresResult {
     /// - Precondition: `row` is below ``rowCount``, `column` below the number
     ///   of ``columnNames``.
     package func value(_ row: Int, _ column: Int) -> SQLValue {
-        let (row32, column32) = (Int32(row), Int32(column))
+        let row32 = Int32(row)
+        let column32 = Int32(column)
         guard PQgetisnull(handle, row32, column32) == 0,
             let start = PQgetvalue(handle, row32, column32)
         else {

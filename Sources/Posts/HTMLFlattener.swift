@@ -323,7 +323,10 @@ private struct HTMLList {
     init(numbered tag: HTMLTag, length: Int) {
         isNumbered = true
         style = tag.attributes["type"] ?? "1"
-        if tag.attributes["reversed"] != nil { (step, next) = (-1, length) }
+        if tag.attributes["reversed"] != nil {
+            step = -1
+            next = length
+        }
         if let start = Self.number(tag.attributes["start"]) { next = start }
     }
 
@@ -344,7 +347,8 @@ private struct HTMLList {
         switch style {
         case "a", "A":
             guard number > 0 else { return String(number) }
-            var (rest, letters) = (number, "")
+            var rest = number
+            var letters = ""
             while rest > 0 {
                 letters =
                     String(Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((rest - 1) % 26))))
@@ -354,9 +358,13 @@ private struct HTMLList {
             return style == "a" ? letters : letters.uppercased()
         case "i", "I":
             guard (1...3_999).contains(number) else { return String(number) }
-            var (rest, letters) = (number, "")
+            var rest = number
+            var letters = ""
             for (value, sign) in roman {
-                while rest >= value { (rest, letters) = (rest - value, letters + sign) }
+                while rest >= value {
+                    rest = rest - value
+                    letters = letters + sign
+                }
             }
             return style == "i" ? letters : letters.uppercased()
         default: return String(number)

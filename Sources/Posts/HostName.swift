@@ -44,7 +44,9 @@ package enum HostName {
 
     /// The text of a label's Punycode (RFC 3492, section 6.2).
     private static func decoded(_ label: Substring) -> String? {
-        var (code, position, bias) = (128, 0, 72)
+        var code = 128
+        var position = 0
+        var bias = 72
         let end = label.lastIndex(of: "-")
         var scalars = end.map { Array(label[..<$0].unicodeScalars) } ?? []
         var rest = Array(label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[

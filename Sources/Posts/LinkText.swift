@@ -43,12 +43,12 @@ enum LinkText: Equatable {
     /// what one of the two writes in percents the other may write in letters. A beginning has a dot
     /// or a scheme, for a single word of a sentence can be the beginning of a host.
     static func isBeginning(_ shown: String, of address: String) -> Bool {
-        let (shown, address) = (Bare(shown), Bare(address))
+        let shown = Bare(shown)
+        let address = Bare(address)
         guard !shown.text.isEmpty else { return shown.hasScheme }
         if let ellipsis = shown.text.range(of: "…") ?? shown.text.range(of: "...") {
-            let (head, tail) = (
-                shown.text[..<ellipsis.lowerBound], shown.text[ellipsis.upperBound...]
-            )
+            let head = shown.text[..<ellipsis.lowerBound]
+            let tail = shown.text[ellipsis.upperBound...]
             return !head.isEmpty && address.text.hasPrefix(head) && address.text.hasSuffix(tail)
                 && head.count + tail.count <= address.text.count
         }
@@ -73,7 +73,8 @@ enum LinkText: Equatable {
             let scheme = ["https://", "http://"].first(where: rest.hasPrefix)
             if let scheme { rest = rest.dropFirst(scheme.count) }
             if rest.hasPrefix("www.") { rest = rest.dropFirst(4) }
-            (text, hasScheme) = (String(rest), scheme != nil)
+            text = String(rest)
+            hasScheme = scheme != nil
         }
 
         var host: Substring { text.prefix { !"/?#:".contains($0) } }

@@ -177,7 +177,10 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// As people write it: `2026-11-20 14:05`.
     package var description: String { "\(day) \(minute)" }
 
-    package init(day: LocalDay, minute: MinuteOfDay) { (self.day, self.minute) = (day, minute) }
+    package init(day: LocalDay, minute: MinuteOfDay) {
+        self.day = day
+        self.minute = minute
+    }
 
     /// - Parameters:
     ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.

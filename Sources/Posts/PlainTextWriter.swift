@@ -79,7 +79,10 @@ struct PlainTextWriter {
     // MARK: Links
 
     /// Begins a link, whose text may be replaced when it ends.
-    mutating func beginLink() { (isLinkOpen, linkStart) = (true, nil) }
+    mutating func beginLink() {
+        isLinkOpen = true
+        linkStart = nil
+    }
 
     /// What the open link shows, and the character before it if that is ASCII and no white space.
     var link: (shown: String, before: UInt8?) {
@@ -99,7 +102,8 @@ struct PlainTextWriter {
         replacedBy replacement: String? = nil, isAddress: Bool = false, address: String? = nil
     ) {
         let start = linkStart
-        (isLinkOpen, linkStart) = (false, nil)
+        isLinkOpen = false
+        linkStart = nil
         if let replacement {
             if let start { output.removeSubrange(start...) } else { writeDue() }
             output.append(contentsOf: replacement.utf8)

@@ -41,5 +41,8 @@ package struct Pace: Equatable, Sendable {
     /// In seconds.
     package var period: TimeInterval
 
-    package init(count: Int, period: TimeInterval) { (self.count, self.period) = (count, period) }
+    package init(count: Int, period: TimeInterval) {
+        self.count = count
+        self.period = period
+    }
 }

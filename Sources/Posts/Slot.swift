@@ -14,7 +14,9 @@ package struct Slot: Equatable, Sendable {
         package let part: Int
 
         package init(day: LocalDay, number: Int, part: Int = 1) {
-            (self.day, self.number, self.part) = (day, number, part)
+            self.day = day
+            self.number = number
+            self.part = part
         }
 
         /// The part after this one.
@@ -46,6 +48,8 @@ package struct Slot: Equatable, Sendable {
     package let due: Date
 
     package init(name: Name, minute: MinuteOfDay, due: Date) {
-        (self.name, self.minute, self.due) = (name, minute, due)
+        self.name = name
+        self.minute = minute
+        self.due = due
     }
 }

@@ -205,12 +205,15 @@ package struct TextGrammar {
     /// them. A label in ASCII ends the host where a script without spaces goes on and no top-level
     /// domain follows, so that `a.exampleです` needs no space.
     private func hostEnd(at start: Int) -> Int {
-        var (end, run) = (start, start)
-        var (isLabelASCII, isLabelEmpty) = (true, true)
+        var end = start
+        var run = start
+        var isLabelASCII = true
+        var isLabelEmpty = true
         var sentence: Int?
         while let (scalar, next) = decoded(at: run) {
             if scalar == "." {
-                (isLabelASCII, isLabelEmpty) = (true, true)
+                isLabelASCII = true
+                isLabelEmpty = true
             } else if scalar.isWord {
                 if isLabelASCII, !isLabelEmpty, scalar.isWrittenWithoutSpaces {
                     sentence = sentence ?? end
@@ -342,8 +345,10 @@ package struct TextGrammar {
         if let previous, previous.keepsTagFromBeginning { return nil }
         // The sign on a key is an emoji.
         if let first = scalar(at: start), first == "\u{FE0F}" || first == "\u{20E3}" { return nil }
-        var (end, run) = (start, start)
-        var (hasLetter, hasMark) = (false, false)
+        var end = start
+        var run = start
+        var hasLetter = false
+        var hasMark = false
         while let (scalar, next) = decoded(at: run) {
             if scalar.isWord {
                 hasLetter = hasLetter || scalar.isLetter

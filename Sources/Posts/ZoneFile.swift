@@ -52,7 +52,8 @@ struct ZoneFile: Equatable, Sendable {
     func offset(at second: Int) -> Int {
         guard let last = transitions.last else { return rule?.offset(at: second) ?? first }
         if second >= last { return rule?.offset(at: second) ?? offsets[offsets.count - 1] }
-        var (low, high) = (0, transitions.count)
+        var low = 0
+        var high = transitions.count
         while low < high {
             let middle = (low + high) / 2
             if transitions[middle] <= second { low = middle + 1 } else { high = middle }

@@ -188,7 +188,8 @@ extension RedisConfiguration {
         guard user.isEmpty || name.endIndex != text.endIndex else {
             throw unusable("has a user name without a password; \(form)")
         }
-        return password.isEmpty && user.isEmpty ? (nil, nil) : (user.isEmpty ? nil : user, password)
+        guard !password.isEmpty || !user.isEmpty else { return (nil, nil) }
+        return (user.isEmpty ? nil : user, password)
     }
 
     private static func address(_ text: Substring) throws(RedisError) -> RedisAddress {

@@ -128,7 +128,9 @@ final class RedisNodes {
                 if mustWait { return }
             } catch let error as RedisError where map != nil && error.isOfUnreachableServer {
                 // Its replica takes its place, or it comes back.
-                (isOutdated, trip.failure, trip.asked) = (true, error, [:])
+                isOutdated = true
+                trip.failure = error
+                trip.asked = [:]
                 return
             }
         }
@@ -184,7 +186,9 @@ final class RedisNodes {
     private func take(
         _ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress
     ) -> Bool {
-        var (isLater, isMisled, left) = (false, false, Set<Int>())
+        var isLater = false
+        var isMisled = false
+        var left = Set<Int>()
         for (place, reply) in zip(places, replies) {
             trip.replies[place] = reply
             guard case .error(let text) = reply else { continue }
@@ -195,7 +199,9 @@ final class RedisNodes {
             switch redirection {
             case .moved(let slot, let owner): learn(that: owner, has: slot)
             case .ask(let target): trip.asked[place] = target
-            case .later: (isLater, isOutdated) = (true, map != nil)
+            case .later:
+                isLater = true
+                isOutdated = map != nil
             }
         }
         if left.isEmpty, places.count == trip.open.count {
@@ -213,7 +219,8 @@ final class RedisNodes {
     private func learn(that owner: RedisAddress, has slot: Int) {
         if map == nil { map = SlotMap() }
         map?[slot] = owner
-        (isOutdated, informant) = (true, owner)
+        isOutdated = true
+        informant = owner
     }
 
     // MARK: - Servers
@@ -259,9 +266,12 @@ final class RedisNodes {
                 let reply = try exchange([SlotMap.question], with: address)[0]
                 if let report = SlotMap.Report(reply) { hint = SlotMap(report, from: address) }
                 if case .error(let text) = reply, text.contains("cluster support disabled") {
-                    (hint, home) = (nil, address)
+                    hint = nil
+                    home = address
                 }
-                (map, informant, isOutdated) = (hint, nil, false)
+                map = hint
+                informant = nil
+                isOutdated = false
                 let masters = Set(map?.masters ?? [home])
                 connections = connections.filter { masters.contains($0.key) }
                 return

@@ -123,7 +123,9 @@ package struct DayCountModel: Sendable {
     /// - Parameters:
     ///   - knowsSpells: Whether the days before count too.
     package init(_ past: DailyCounts, weights: [Double], knowsSpells: Bool) {
-        (self.past, self.weights, self.knowsSpells) = (past, weights, knowsSpells)
+        self.past = past
+        self.weights = weights
+        self.knowsSpells = knowsSpells
     }
 
     /// The distribution for a day.

@@ -69,7 +69,8 @@ package struct DayPlanner: Sendable {
         mirror: String
     ) -> RecentDays {
         guard history.knowsSpells(configuration) else { return .unknown }
-        var (counts, models) = (planned, DayModels(planner: self, zone: zone))
+        var counts = planned
+        var models = DayModels(planner: self, zone: zone)
         var next = max(today, history.asOf.advanced(by: 1), day.advanced(by: -Self.longestPreview))
         while next < day {
             if counts[next] == nil, let model = models.model(for: next) {
@@ -214,7 +215,8 @@ package struct DayModels {
     /// - Parameters:
     ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
     package init(planner: DayPlanner, zone: TimeZone?) {
-        (self.planner, self.zone) = (planner, zone)
+        self.planner = planner
+        self.zone = zone
     }
 
     /// The model of a day; nil if the zone skips that day.

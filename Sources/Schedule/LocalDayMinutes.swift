@@ -20,7 +20,9 @@ package struct LocalDayMinutes: Sendable {
     package init(_ day: LocalDay, in zone: TimeZone) {
         let midnight = day.ordinal * 86_400
         var firsts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)
-        var (count, start, end): (Int, Int?, Int?) = (0, nil, nil)
+        var count: Int = 0
+        var start: Int? = nil
+        var end: Int? = nil
         for span in OffsetSpan.spans(around: midnight, in: zone) {
             let first = max(span.start + span.offset - midnight, 0)
             let last = min(span.end + span.offset - midnight, 86_400) - 1
@@ -67,7 +69,8 @@ private struct OffsetSpan {
         for hour in stride(from: first + 3_600, through: last, by: 3_600) {
             let next = offset(at: hour)
             guard let current = spans.last, next != current.offset else { continue }
-            var (before, after) = (hour - 3_600, hour)
+            var before = hour - 3_600
+            var after = hour
             while after - before > 1 {
                 let middle = (before + after) / 2
                 if offset(at: middle) == current.offset { before = middle } else { after = middle }

@@ -117,7 +117,8 @@ package struct PostingHistory: Sendable {
 
     /// When the human posted on one day, ascending; none on a day that is not known.
     package func minutes(of day: LocalDay) -> [MinuteOfDay] {
-        var (low, high) = (0, days.count)
+        var low = 0
+        var high = days.count
         while low < high {
             let middle = (low + high) / 2
             if let found = days[middle].first?.day, found < day {

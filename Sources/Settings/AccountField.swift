@@ -32,8 +32,12 @@ package struct AccountField: Hashable, Sendable {
         summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in ""
         }
     ) {
-        (self.name, self.setting, self.looks, self.isSecret) = (name, setting, looks, isSecret)
-        (self.form, self.summary) = (form, summary)
+        self.name = name
+        self.setting = setting
+        self.looks = looks
+        self.isSecret = isSecret
+        self.form = form
+        self.summary = summary
     }
 
     package static func == (one: AccountField, other: AccountField) -> Bool {

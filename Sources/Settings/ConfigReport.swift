@@ -85,13 +85,13 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         let problem = problems.first {
             [setting.name, setting.name + "_FILE"].contains($0.setting)
         }
-        var (value, origin) = (
-            shown(setting, values, isWrong: problem != nil), values.origin(setting)
-        )
+        var value = shown(setting, values, isWrong: problem != nil)
+        var origin = values.origin(setting)
         if setting.name == Setting.home.name, origin == .unset,
             let home = try? ProcessSettings.home(values, environment)
         {
-            (value, origin) = (home, .fallback)
+            value = home
+            origin = .fallback
         }
         return Line(
             name: setting.name, value: value, origin: origin, summary: setting.summary,

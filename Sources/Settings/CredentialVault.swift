@@ -43,7 +43,10 @@ package struct CredentialVault: Sendable {
     private init(
         of mirror: String, _ key: Key, _ storage: any StorageEngine, _ memory: SessionMemory
     ) {
-        (self.mirror, self.key, self.storage, self.memory) = (mirror, key, storage, memory)
+        self.mirror = mirror
+        self.key = key
+        self.storage = storage
+        self.memory = memory
     }
 
     /// Returns the same vault with its key in memory, for opening or sealing many logins without

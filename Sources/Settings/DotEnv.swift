@@ -83,7 +83,8 @@ struct DotEnv {
                 warnings.append(
                     "\(place(number)) sets \(variable) again; line \(line) has no effect")
             }
-            (variables[variable], lines[variable]) = (value, number)
+            variables[variable] = value
+            lines[variable] = number
         } catch {
             problems.append(ConfigurationError(place(number), error.text))
         }
@@ -261,7 +262,9 @@ struct DotEnvPlace {
     let origin: SettingOrigin
 
     init(folder: String, name: String, origin: SettingOrigin = .dotEnv) {
-        (path, self.name, self.origin) = (folder + "/.env", name, origin)
+        path = folder + "/.env"
+        self.name = name
+        self.origin = origin
     }
 
     /// Whether two places are one, by whatever name.

@@ -7,7 +7,8 @@ package struct MirrorConfiguration: Sendable {
     package var mirror: MirrorSettings
 
     package init(process: ProcessSettings, mirror: MirrorSettings) {
-        (self.process, self.mirror) = (process, mirror)
+        self.process = process
+        self.mirror = mirror
     }
 
     /// - Parameters:

@@ -120,7 +120,8 @@ package struct MirrorSettings: Sendable {
         self.values = values
         self.readsAccounts = readsAccounts
         mirror = try Self.mirror(values)
-        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        humanNetwork = values.network(of: .human)
+        botNetwork = values.network(of: .bot)
         for role in AccountRole.allCases {
             let settings = AccountSettings(
                 role: role, network: values.network(of: role), values: values)
@@ -213,7 +214,8 @@ package struct MirrorSettings: Sendable {
     private func overlaid(with stored: [String: String]) throws -> MirrorSettings {
         var settings = try MirrorSettings(
             try values.overlaid(with: stored), readsAccounts: readsAccounts)
-        (settings.mirror, settings.isFurther) = (mirror, isFurther)
+        settings.mirror = mirror
+        settings.isFurther = isFurther
         return settings
     }
 
@@ -240,8 +242,10 @@ package struct MirrorSettings: Sendable {
     package mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
         // Where the settings describe an account, nobody looks at what is stored.
         values = values.adopting(networks.filter { account($0.key) == nil })
-        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
-        (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
+        humanNetwork = values.network(of: .human)
+        botNetwork = values.network(of: .bot)
+        links = Self.links(values)
+        favoriteMode = Self.favoriteMode(values)
         favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
         if networks[.bot] != nil { try requireAudience() }
     }

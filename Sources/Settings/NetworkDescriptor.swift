@@ -18,7 +18,8 @@ package struct NetworkDescriptor: Sendable {
         let optional: Set<AccountRole>
 
         package init(_ field: AccountField, optionalFor roles: Set<AccountRole> = []) {
-            (self.field, optional) = (field, roles)
+            self.field = field
+            optional = roles
         }
     }
 
@@ -31,7 +32,8 @@ package struct NetworkDescriptor: Sendable {
             let shortest: Duration
 
             package init(_ multiple: Int, shortest: Duration = .zero) {
-                (self.multiple, self.shortest) = (multiple, shortest)
+                self.multiple = multiple
+                self.shortest = shortest
             }
 
             /// Returns the wait between two looks, for a wait between two looks at the mentions.
@@ -44,9 +46,10 @@ package struct NetworkDescriptor: Sendable {
         package let favorites: Beat
 
         package init(mentions: Beat, home: Beat, ownPosts: Beat, favorites: Beat) {
-            (self.mentions, self.home, self.ownPosts, self.favorites) = (
-                mentions, home, ownPosts, favorites
-            )
+            self.mentions = mentions
+            self.home = home
+            self.ownPosts = ownPosts
+            self.favorites = favorites
         }
     }
 
@@ -101,7 +104,8 @@ package struct NetworkDescriptor: Sendable {
         package let isChosen: Bool
 
         package init(words: String, isChosen: Bool) {
-            (self.words, self.isChosen) = (words, isChosen)
+            self.words = words
+            self.isChosen = isChosen
         }
     }
 
@@ -188,10 +192,12 @@ package struct NetworkDescriptor: Sendable {
         rhythm: Rhythm,
         connect: @escaping @Sendable (Connection) throws -> any SocialNetwork
     ) {
-        (self.name, self.fields, self.identity, self.fingerprint) = (
-            name, fields, identity, fingerprint
-        )
-        (self.rhythm, self.connect) = (rhythm, connect)
+        self.name = name
+        self.fields = fields
+        self.identity = identity
+        self.fingerprint = fingerprint
+        self.rhythm = rhythm
+        self.connect = connect
     }
 }
 

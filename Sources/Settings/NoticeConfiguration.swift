@@ -63,7 +63,8 @@ package struct NoticeConfiguration: Sendable {
             throw ConfigurationError(setting.name, "is no URL such as https://host/path")
         }
         let authorization = authorization(parts)
-        (parts.user, parts.password) = (nil, nil)
+        parts.user = nil
+        parts.password = nil
         guard let url = parts.string else {
             throw ConfigurationError(setting.name, "is no URL such as https://host/path")
         }
@@ -93,12 +94,15 @@ package struct NoticeConfiguration: Sendable {
     ///
     /// Nothing else has a meaning.
     private static func words(_ text: String) throws -> [String] {
-        var (words, word, quote): ([String], String?, Character?) = ([], nil, nil)
+        var words: [String] = []
+        var word: String? = nil
+        var quote: Character? = nil
         for character in text {
             if let open = quote {
                 if character == open { quote = nil } else { word?.append(character) }
             } else if character == "\"" || character == "'" {
-                (quote, word) = (character, word ?? "")
+                quote = character
+                word = word ?? ""
             } else if character == " " {
                 if let ended = word { words.append(ended) }
                 word = nil

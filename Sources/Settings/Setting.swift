@@ -128,13 +128,21 @@ package struct Setting: Sendable {
         example: String? = nil,
         derived: @escaping Derivation = { _, _ in nil }
     ) {
-        (self.name, self.group, self.scope, self.form) = (name, group, scope, form)
-        (self.meaning, self.details, self.fallback, self.usually) = (
-            meaning, details, fallback, usually
-        )
-        (self.isSecret, self.isPath, self.derived) = (isSecret, isPath, derived)
-        (self.effectText, self.uptake) = (effect, uptake ?? (scope == .mirror ? .live : .nextStart))
-        (self.prompt, self.example) = (prompt, example)
+        self.name = name
+        self.group = group
+        self.scope = scope
+        self.form = form
+        self.meaning = meaning
+        self.details = details
+        self.fallback = fallback
+        self.usually = usually
+        self.isSecret = isSecret
+        self.isPath = isPath
+        self.derived = derived
+        self.effectText = effect
+        self.uptake = uptake ?? (scope == .mirror ? .live : .nextStart)
+        self.prompt = prompt
+        self.example = example
     }
 
     /// What a person who reads no variables calls it: ``name`` in words where nothing else is said.

@@ -10,7 +10,8 @@ package struct SettingTable: Sendable {
     private let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
-        (self.storage, self.mirror) = (storage, mirror)
+        self.storage = storage
+        self.mirror = mirror
     }
 
     /// The values by the names of their variables.

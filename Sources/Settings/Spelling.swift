@@ -28,7 +28,8 @@ package enum Spelling {
     private static func slips(
         _ first: [Unicode.Scalar], _ second: [Unicode.Scalar], atMost limit: Int
     ) -> Int? {
-        var (before, last) = ([Int](), Array(0...second.count))
+        var before = [Int]()
+        var last = Array(0...second.count)
         for (row, letter) in first.enumerated() {
             var current = [row + 1]
             for (column, other) in second.enumerated() {
@@ -40,7 +41,8 @@ package enum Spelling {
                 }
                 current.append(least)
             }
-            (before, last) = (last, current)
+            before = last
+            last = current
             // A row is made of the two before it, and never holds less than the least of them.
             guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit })
             else { return nil }

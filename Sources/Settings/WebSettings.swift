@@ -27,7 +27,8 @@ package struct WebSettings: Sendable {
             }
             let isHost = host.utf8.allSatisfy { $0.isASCIIAlphanumeric || ".:-%".utf8.contains($0) }
             guard !host.isEmpty, isHost else { return nil }
-            (self.host, self.port) = (host, Int(port))
+            self.host = host
+            self.port = Int(port)
         }
 
         /// Whether only programs on this machine reach it.

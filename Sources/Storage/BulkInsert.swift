@@ -50,8 +50,13 @@ package struct BulkInsert: Sendable {
         _ conflict: Conflict,
         areMade: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
     ) {
-        (self.table, self.columns, self.count, self.conflict) = (table, columns, count, conflict)
-        (self.areMade, self.row, self.types) = (areMade, row, columns.map(\.type))
+        self.table = table
+        self.columns = columns
+        self.count = count
+        self.conflict = conflict
+        self.areMade = areMade
+        self.row = row
+        self.types = columns.map(\.type)
     }
 
     /// `INSERT INTO table (columns)`.

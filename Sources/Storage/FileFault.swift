@@ -13,7 +13,10 @@ package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
     ///   - code: `errno` of the failed call.
     ///   - path: The file or folder that was to be written; nil for an open file whose name is not
     ///     known.
-    package init(_ code: Int32, at path: String?) { (self.code, self.path) = (code, path) }
+    package init(_ code: Int32, at path: String?) {
+        self.code = code
+        self.path = path
+    }
 
     /// Whether there is no room for it.
     package var isLackOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }

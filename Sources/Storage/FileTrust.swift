@@ -55,7 +55,8 @@ package enum FileTrust {
     static func resolved(_ path: String) throws(Problem) -> String {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var pending = Array("\(start)/\(path)".split(separator: "/").map(String.init).reversed())
-        var (done, links) = ("", 0)
+        var done = ""
+        var links = 0
         while let name = pending.popLast() {
             if name == "." { continue }
             if name == ".." {
@@ -121,7 +122,8 @@ package enum FileTrust {
         return data
     }
 
-    private static let (ordinary, link): (mode_t, mode_t) = (0o100000, 0o120000)
+    private static let ordinary: mode_t = 0o100000
+    private static let link: mode_t = 0o120000
 
     private static func kind(of status: stat) -> mode_t { status.st_mode & 0o170000 }
 

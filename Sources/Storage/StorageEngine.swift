@@ -171,12 +171,15 @@ extension StorageEngine {
     ) async throws -> [Element] {
         let most = 500
         // Nearly always everything is wanted, and then no row is read that is not shown.
-        var (place, found, batch): (Place?, [Element], Int) = (place, [], min(limit, most))
+        var place: Place? = place
+        var found: [Element] = []
+        var batch: Int = min(limit, most)
         while found.count < limit {
             let rows = try await query(statement(place, batch))
             found += try rows.compactMap(element).prefix(limit - found.count)
             guard rows.count == batch, let last = rows.last else { break }
-            (place, batch) = (try placeOf(last), most)
+            place = try placeOf(last)
+            batch = most
         }
         return found
     }

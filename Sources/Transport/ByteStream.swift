@@ -152,8 +152,8 @@ package enum TLSVerification: Hashable, Sendable {
 /// The SHA-256 of a server's public key (its SubjectPublicKeyInfo in DER form), as libcurl compares
 /// it.
 ///
-/// From a certificate: `openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform der |
-/// openssl dgst -sha256 -binary | base64`.
+/// From a certificate: `openssl x509 -in cert.pem -pubkey -noout |
+/// openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
 package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     /// 44 characters of Base64.
     let base64: String

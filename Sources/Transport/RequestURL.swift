@@ -86,9 +86,10 @@ struct RequestURL {
     ///
     /// - Parameter text: The URL, in ASCII.
     private static func writtenAuthority(_ text: String) -> Substring {
-        let (bytes, slash, query, fragment) = (
-            text.utf8, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")
-        )
+        let bytes = text.utf8
+        let slash = UInt8(ascii: "/")
+        let query = UInt8(ascii: "?")
+        let fragment = UInt8(ascii: "#")
         guard
             let start = zip(bytes.indices, bytes.dropFirst()).first(where: {
                 bytes[$0] == slash && $1 == slash

@@ -17,7 +17,10 @@ struct TransferQueue {
         mutating func take() -> Transfer {
             defer {
                 first += 1
-                if first == waiting.count { (waiting, first) = ([], 0) }
+                if first == waiting.count {
+                    waiting = []
+                    first = 0
+                }
             }
             return waiting[first]
         }
@@ -99,7 +102,8 @@ struct TransferQueue {
             var host = host
             let waiting = host.waiting[host.first...].filter { !$0.isOver }
             expired += waiting.filter { $0.deadline <= now }
-            (host.waiting, host.first) = (waiting.filter { $0.deadline > now }, 0)
+            host.waiting = waiting.filter { $0.deadline > now }
+            host.first = 0
             next = host.waiting.map(\.deadline).reduce(next) { min($0 ?? $1, $1) }
             hosts[origin] = host
         }
@@ -113,7 +117,11 @@ struct TransferQueue {
 
     /// Removes all waiting transfers.
     mutating func removeWaiting() -> [Transfer] {
-        defer { (hosts, turns, earliestDeadline) = ([:], [], nil) }
+        defer {
+            hosts = [:]
+            turns = []
+            earliestDeadline = nil
+        }
         return hosts.values.flatMap { $0.waiting[$0.first...] }
     }
 

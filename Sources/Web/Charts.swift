@@ -64,7 +64,8 @@ package struct Chart: Sendable {
             ($0, String("\(days[$0].day)".dropFirst(5)))
         }
         let span = days.isEmpty ? "" : "from \(days[0].day) to \(days[days.count - 1].day)"
-        let (human, bot) = (days.map(\.humanPosts), days.map(\.posts))
+        let human = days.map(\.humanPosts)
+        let bot = days.map(\.posts)
         return mirrored(
             "days", "The last days of human and bot",
             "Posts by day \(span): \(human.reduce(0, +)) of the human, \(bot.reduce(0, +)) of the bot.",
@@ -94,7 +95,9 @@ package struct Chart: Sendable {
         _ name: String, _ title: String, _ summary: String, _ human: [Int], _ bot: [Int],
         labels: [(index: Int, text: String)]
     ) -> Chart {
-        let (top, room, axis) = (16.0, 64.0, 18.0)
+        let top = 16.0
+        let room = 64.0
+        let axis = 18.0
         let step = (width - 24) / Double(max(1, human.count))
         func x(_ index: Int) -> Double { 12 + Double(index) * step }
         func bars(_ numbers: [Int], _ side: Side) -> Markup {
@@ -125,7 +128,10 @@ package struct Chart: Sendable {
 
     /// The days of the week and their hours, the stronger the color the more.
     private static func week(_ rhythm: StatsReport.Rhythm, _ side: Side) -> Chart {
-        let (left, top, cell, row) = (32.0, 32.0, 13.5, 18.0)
+        let left = 32.0
+        let top = 32.0
+        let cell = 13.5
+        let row = 18.0
         let highest = Double(max(1, rhythm.week.joined().max() ?? 1))
         var body: [Markup] = ["<text x=\"\(left)\" y=\"11\">\(side.rawValue)</text>"]
         body += stride(from: 0, to: 24, by: 3).map { hour in
@@ -175,7 +181,8 @@ extension Chart {
     /// - Returns: A whole SVG document.
     package static func document(_ stats: StatsReport) -> String {
         let charts = [hours(stats)] + weeks(stats) + [days(stats)]
-        var (y, elements) = (gap, [Markup]())
+        var y = gap
+        var elements = [Markup]()
         for chart in charts {
             elements.append(
                 "<text x=\"12\" y=\"\(y)\" font-size=\"13\" font-weight=\"bold\">\(chart.title)</text>"

@@ -180,9 +180,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func aWordAboutAPersonGoesBeforeOneAboutTheirServer(isFirst: Bool) async throws {
-        let (pal, foe) = (
-            ann(at: "far.example"), AccountID(network: .mastodon, value: "foe@far.example")
-        )
+        let pal = ann(at: "far.example")
+        let foe = AccountID(network: .mastodon, value: "foe@far.example")
         func say() async throws {
             try await people.set(.allow, for: pal, at: now)
             try await people.set(.deny, for: foe, at: now)
@@ -239,9 +238,8 @@ import Testing
 
     @Test func ofWhoIsForgottenOnlyADigestIsLeft() async throws {
         let test = try await TestArchive()
-        let (friend, other) = (
-            TestArchive.friend, AccountID(network: .mastodon, value: "aoi2@home.example")
-        )
+        let friend = TestArchive.friend
+        let other = AccountID(network: .mastodon, value: "aoi2@home.example")
         var naming = post("naming", at: 2)
         naming.mentions = [other, friend]
         var near = post("near", at: 3)

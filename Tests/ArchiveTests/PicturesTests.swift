@@ -14,7 +14,8 @@ import Testing
         _ id: String, at minutes: Int = 0, _ pictures: [Picture] = [Picture(alt: "a hill")]
     ) -> Post {
         var post = post(id, at: minutes)
-        (post.hasMedia, post.pictures) = (true, pictures)
+        post.hasMedia = true
+        post.pictures = pictures
         return post
     }
 

@@ -119,13 +119,16 @@ import Testing
         posts[4].replyTo = ReplyTarget(
             author: AccountID(network: .mastodon, value: "ben@b.example"))
         try await test.store(posts)
-        var (place, texts, stretches): (Int64?, [String], Int) = (nil, [], 0)
+        var place: Int64? = nil
+        var texts: [String] = []
+        var stretches: Int = 0
         var answers: [String] = []
         repeat {
             let (habits, end) = try await test.archive.habits(after: place, atMost: 4)
             texts += habits.map(\.text)
             answers += habits.filter(\.isAnswer).map(\.text)
-            (place, stretches) = (end, stretches + 1)
+            place = end
+            stretches = stretches + 1
         } while place != nil
         #expect(stretches == 5)
         #expect(answers == [posts[4].text])

@@ -70,7 +70,8 @@ import Testing
     func sentTextIsNothingButWordsOnX(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &+ 500)
         let rules = TextRules(network: .x, links: .leftOut, repliesNameThePerson: false)
-        var (sent, kept) = (0, 0)
+        var sent = 0
+        var kept = 0
         for _ in 0..<300 {
             let length = Int.random(in: 0...16, using: &generator)
             let text = (0..<length).map { _ in

@@ -52,9 +52,8 @@ import Testing
     }
 
     @Test func aSpanHasItsEnds() throws {
-        let (first, last) = (
-            try #require(LocalDay("2019-03-01")), try #require(LocalDay("2019-06-30"))
-        )
+        let first = try #require(LocalDay("2019-03-01"))
+        let last = try #require(LocalDay("2019-06-30"))
         let muted = Muted([.span(first...last)])
         for (offset, reason) in [(-1, nil), (0, .mutedDay), (121, .mutedDay), (122, nil)]
             as [(Int, Refusal.Reason?)]

@@ -20,11 +20,13 @@ import Testing
     private static func sentence(_ generator: inout SeededGenerator) -> (
         written: String, plain: String
     ) {
-        var (written, plain) = (["so"], ["so"])
+        var written = ["so"]
+        var plain = ["so"]
         for _ in 0..<Int.random(in: 1...6, using: &generator) {
             guard Bool.random(using: &generator) else {
                 let word = words.randomElement(using: &generator) ?? ""
-                (written, plain) = (written + [word], plain + [word])
+                written = written + [word]
+                plain = plain + [word]
                 continue
             }
             let name = names.randomElement(using: &generator) ?? ""

@@ -20,7 +20,9 @@ import Testing
             path: "Resources/server-rules.txt")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         var lines: [Line] = []
-        var (language, part, rule) = ("", "", 0)
+        var language = ""
+        var part = ""
+        var rule = 0
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let words = line.split(separator: " ")
             if words[0] == "list" {

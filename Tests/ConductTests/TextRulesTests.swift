@@ -97,14 +97,15 @@ import Testing
     }
 
     @Test func whatQuotesAPostIsRefusedAsThat() {
-        var (quoting, answering) = (post("good morning"), reply("good morning"))
-        (quoting.isQuote, answering.isQuote) = (true, true)
+        var quoting = post("good morning")
+        var answering = reply("good morning")
+        quoting.isQuote = true
+        answering.isQuote = true
         #expect(TextRules().text(for: quoting).code == "quotes-a-post")
         #expect(TextRules().replyText(for: answering, to: "ann@a.example").code == "quotes-a-post")
         // Its pictures do not make up for what is missing.
-        (quoting.hasMedia, quoting.pictures) = (
-            true, [Picture(url: "https://a.example/1.png", alt: "a hill")]
-        )
+        quoting.hasMedia = true
+        quoting.pictures = [Picture(url: "https://a.example/1.png", alt: "a hill")]
         #expect(TextRules(pictures: .all).text(for: quoting).code == "quotes-a-post")
     }
 
@@ -137,12 +138,14 @@ import Testing
         _ warning: String?, text: String = "a long night", on network: NetworkName = .mastodon
     ) -> Post {
         var warned = post(text, isSensitive: true)
-        (warned.id.network, warned.warning) = (network, warning)
+        warned.id.network = network
+        warned.warning = warning
         return warned
     }
 
     @Test func aTextIsSentWithItsWarningOrNotAtAll() {
-        let (leaves, carries) = (TextRules(), TextRules(carriesWarnings: true))
+        let leaves = TextRules()
+        let carries = TextRules(carriesWarnings: true)
         #expect(leaves.text(for: warned("dark")).code == "sensitive")
         #expect(leaves.warning(of: warned("dark")) == nil)
         #expect(carries.text(for: warned("dark")).value == "a long night")

@@ -19,7 +19,9 @@ import Testing
 
     @Test func theCosineIsThatOfTheFormula() {
         // ln(5/3) for train and tea, ln(5/4) for again, ln(5/2) for late.
-        let (train, again, late) = (log(5.0 / 3), log(5.0 / 4), log(5.0 / 2))
+        let train = log(5.0 / 3)
+        let again = log(5.0 / 4)
+        let late = log(5.0 / 2)
         let asked = (train * train + late * late).squareRoot()
         let answer = (train * train + again * again + late * late).squareRoot()
         let (value, common) = compare(["train": 1, "late": 1], texts[0])

@@ -25,7 +25,8 @@ import Testing
         let start = ground.clock.now
         let first = try await ground.bot.upload(Self.png)
         var other = Self.png
-        (other.bytes, other.alt) = (other.bytes + [0, 255, 10], "")
+        other.bytes = other.bytes + [0, 255, 10]
+        other.alt = ""
         let second = try await ground.bot.upload(other)
         #expect(first.isReady)
         #expect(second.isReady)

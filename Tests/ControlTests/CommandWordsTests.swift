@@ -30,7 +30,9 @@ import Testing
     @Test func remediesNameTheMirror() {
         var facts = HealthTests.wellFacts()
         facts.flags = ["--mirror", "ann"]
-        (facts.worker, facts.knowsPast, facts.suggestions) = (.absent, false, 2)
+        facts.worker = .absent
+        facts.knowsPast = false
+        facts.suggestions = 2
         let obstacles = facts.obstacles
         #expect(!obstacles.isEmpty)
         for obstacle in obstacles {

@@ -264,7 +264,8 @@ struct DeskStand {
             thoughts + [pastReply("past", to: Self.pal, "thank you for the harbour")])
         parts = try await paper.parts()
         desk = Desk(paper.mirror, zone: PaperMirror.zone)
-        let (now, store) = (paper.clock.now, parts.store)
+        let now = paper.clock.now
+        let store = parts.store
         let plan = StoredPlan(
             day: Self.day, timeZone: PaperMirror.zone.identifier, seed: "seed", made: now)
         let slots = (1...3).map { number in
@@ -389,7 +390,8 @@ struct DeskStand {
 
     /// Lets somebody else change what a wish is about.
     func meddle(with wish: DeskTests.Wish) async throws {
-        let (table, now) = (mirror.table, paper.clock.now)
+        let table = mirror.table
+        let now = paper.clock.now
         switch wish {
         case .pause: try await table.pause(until: nil, reason: "somebody else", now: now)
         case .resume: try await table.pause(until: nil, reason: "another reason", now: now)

@@ -355,7 +355,8 @@ import Testing
         let rounds: Recorder<EffectRecovery.Round>
 
         init(_ recovery: EffectRecovery, _ rounds: Recorder<EffectRecovery.Round>) {
-            (self.recovery, self.rounds) = (recovery, rounds)
+            self.recovery = recovery
+            self.rounds = rounds
         }
 
         func run() async throws { rounds.add(try await recovery.carryOut()) }

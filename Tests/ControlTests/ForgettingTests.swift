@@ -110,10 +110,12 @@ import Testing
     {
         let fixture = try await MirrorFixture.start(engine)
         let (slot, source) = try await slot(fixture)
-        let (archive, forgetting) = (fixture.mirror.archive, forgetting(fixture))
+        let archive = fixture.mirror.archive
+        let forgetting = forgetting(fixture)
         let day = LocalTime(source.createdAt, in: Sample.zone).day
         func isOfDay(_ date: Date) -> Bool { LocalTime(date, in: Sample.zone).day == day }
-        let (count, times) = (try await archive.count(), try await archive.scheduleRows())
+        let count = try await archive.count()
+        let times = try await archive.scheduleRows()
         let subject = try Forgetting.subject(day: String(day.description.suffix(5)))
         let outcome = try await forgetting.forget(subject, now: Self.now)
         #expect(outcome.removed == 0)
@@ -272,9 +274,8 @@ import Testing
 
     @Test func whatIsBeingSentIsForgottenOnceItHasEnded() async throws {
         let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC"]).open()
-        let (store, pal) = (
-            mirror.outbox(lease: nil), AccountID(network: .mastodon, value: "pal@home.example")
-        )
+        let store = mirror.outbox(lease: nil)
+        let pal = AccountID(network: .mastodon, value: "pal@home.example")
         try await mirror.storage.agree(to: "test")
         func target(_ number: Int) -> Action.Target {
             Action.Target(post: "https://home.example/\(number)", author: pal, address: "\(number)")

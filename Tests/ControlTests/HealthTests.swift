@@ -48,7 +48,9 @@ import Testing
 
     private static func feed(_ name: String, _ code: String?, since: Date = hourAgo) -> FeedHealth {
         var feed = FeedHealth(feed: name)
-        (feed.error, feed.errorCode, feed.errorSince) = ("could not read it", code, since)
+        feed.error = "could not read it"
+        feed.errorCode = code
+        feed.errorSince = since
         return feed
     }
 
@@ -555,7 +557,9 @@ import Testing
 
     @Test func theNextStepOfTheSetupIsTheOneOfTheChecklist() {
         var facts = Self.wellFacts()
-        (facts.worker, facts.knowsPast, facts.hasPosts) = (.absent, false, false)
+        facts.worker = .absent
+        facts.knowsPast = false
+        facts.hasPosts = false
         facts.setup = [
             SetupStep(
                 .bot, isDone: true, text: "the bot's account",

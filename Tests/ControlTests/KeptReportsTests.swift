@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func aValueIsMadeOnceForEachStamp() async throws {
-        let (kept, maker) = (KeptReports(), Maker())
+        let kept = KeptReports()
+        let maker = Maker()
         func value(_ part: String, _ mirror: String, _ stamp: String) async throws -> Int {
             try await kept.value(part, of: mirror, stamp: stamp) { await maker.make() }
         }
@@ -37,7 +38,8 @@ import Testing
     }
 
     @Test func whatWasAskedForLongestAgoMakesRoom() async throws {
-        let (kept, maker) = (KeptReports(most: 3), Maker())
+        let kept = KeptReports(most: 3)
+        let maker = Maker()
         func value(_ mirror: String) async throws -> Int {
             try await kept.value("p", of: mirror, stamp: "1") { await maker.make() }
         }
@@ -61,9 +63,8 @@ import Testing
     /// A change while the value is made is seen by the next who asks.
     @Test func aChangeMeanwhileIsNotMissed() async throws {
         let kept = KeptReports()
-        let (begun, mayEnd) = (
-            AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
-        )
+        let begun = AsyncStream.makeStream(of: Void.self)
+        let mayEnd = AsyncStream.makeStream(of: Void.self)
         let slow = Task {
             try await kept.value("p", of: "m", stamp: "1") { () -> String in
                 begun.continuation.finish()
@@ -87,7 +88,8 @@ import Testing
         let fresh = StatsReporter(mirror: paper.mirror, zone: PaperMirror.zone)
         let reporter = StatsReporter(mirror: paper.mirror, zone: PaperMirror.zone, kept: kept)
         for _ in 0..<2 {
-            let (taste, times) = (try await reporter.taste(), try await reporter.times(now: now))
+            let taste = try await reporter.taste()
+            let times = try await reporter.times(now: now)
             #expect(try await taste == fresh.taste(), sourceLocation: location)
             #expect(try await times == fresh.times(now: now), sourceLocation: location)
         }
@@ -98,7 +100,8 @@ import Testing
     {
         let paper = try await PaperMirror(
             engine, bot: .mastodon, variables: ["REPLIES_PER_PERSON": "100"])
-        let (kept, friend) = (KeptReports(), AccountID(network: .mastodon, value: "friend"))
+        let kept = KeptReports()
+        let friend = AccountID(network: .mastodon, value: "friend")
         try await expectSame(paper, kept)
         try await paper.teachTea(on: .mastodon)
         try await expectSame(paper, kept)

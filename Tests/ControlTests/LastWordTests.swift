@@ -34,7 +34,8 @@ import Testing
             pastReply("past", to: Self.friend, "thank you for the harbour"),
         ])
         let parts = try await paper.parts()
-        let (day, now) = (LocalTime(paper.clock.now, in: PaperMirror.zone).day, paper.clock.now)
+        let day = LocalTime(paper.clock.now, in: PaperMirror.zone).day
+        let now = paper.clock.now
         let post = Action.Wording(
             source: PostID(network: .mastodon, value: "thought"),
             text: "a thought about the harbour",
@@ -150,7 +151,8 @@ import Testing
             text: "an evening by the sea", createdAt: PaperMirror.now - 80 * 86_400)
         try await paper.archive([other])
         let slot = try #require(try await parts.store.due([.post], now: paper.clock.now).first)
-        let (store, now) = (paper.mirror.outbox(lease: nil), paper.clock.now)
+        let store = paper.mirror.outbox(lease: nil)
+        let now = paper.clock.now
         let spoken = Recorder<Bool>()
         paper.bot.with { state in
             state.onPrepare = {
@@ -172,7 +174,8 @@ import Testing
     @Test(arguments: Engine.allCases) func whatHasLeftIsWaitedFor(_ engine: Engine) async throws {
         let (paper, parts) = try await paper(engine)
         let mirror = paper.mirror
-        let (left, go) = (Recorder<Bool>(), Recorder<Bool>())
+        let left = Recorder<Bool>()
+        let go = Recorder<Bool>()
         paper.bot.with { state in
             state.onSend = {
                 left.add(true)
@@ -206,12 +209,15 @@ import Testing
     @Test(arguments: [Word.pause, .deny])
     func whatIsBeingStoredAsLeavingIsToldOrDoesNotLeave(_ word: Word) async throws {
         let (paper, parts) = try await paper(.postgres)
-        let (mirror, storage, now) = (paper.mirror, paper.mirror.storage, paper.clock.now)
+        let mirror = paper.mirror
+        let storage = paper.mirror.storage
+        let now = paper.clock.now
         let due = try await parts.store.due([try #require(kind(forbiddenBy: word).last)], now: now)
         let claimed = try await parts.store.claim(try #require(due.first), now: now)
         // A row that is locked holds the departure up between its look at what is forbidden and its
         // commit.
-        let (isLocked, mayEnd) = (Recorder<Bool>(), DispatchSemaphore(value: 0))
+        let isLocked = Recorder<Bool>()
+        let mayEnd = DispatchSemaphore(value: 0)
         let lock = Task {
             try await storage.lenient.transaction { connection in
                 // It may be repeated, when the departure was in its way.
@@ -276,7 +282,8 @@ import Testing
             address: "address-thought")
         try await paper.archive([post])
         let parts = try await paper.parts()
-        let (day, now) = (LocalTime(paper.clock.now, in: PaperMirror.zone).day, paper.clock.now)
+        let day = LocalTime(paper.clock.now, in: PaperMirror.zone).day
+        let now = paper.clock.now
         var shown = paperPost("thought", by: "human", on: .mastodon, post.text, at: post.createdAt)
         paper.human?.add([shown], to: .ownPosts)
         let wording = Action.Wording(source: post.id, text: post.text, visibility: .unlisted)

@@ -49,7 +49,8 @@ import Testing
 
     /// The mean over all draws, told from each of them.
     private func mean(_ shares: [Double], posts: Int) -> Double {
-        var (sum, hours) = (0.0, Array(repeating: 0, count: posts))
+        var sum = 0.0
+        var hours = Array(repeating: 0, count: posts)
         while true {
             let chance = hours.reduce(1) { $0 * shares[$1] }
             let counts = shares.indices.map { hour in
@@ -88,9 +89,8 @@ import Testing
         try await fixture.live(until: 22)
         let reporter = StatsReporter(mirror: fixture.mirror, zone: Sample.zone)
         let now = Sample.hour(22)
-        let (stats, times) = (
-            try await reporter.report(now: now), try await reporter.times(now: now)
-        )
+        let stats = try await reporter.report(now: now)
+        let times = try await reporter.times(now: now)
         let taste = try await reporter.taste()
         #expect(
             stats.humanPosts == times.human && stats.botPosts == times.bot
@@ -118,7 +118,8 @@ import Testing
         #expect(try await reporter.report(now: Sample.origin).measure == nil)
         try await mirror.keep(Self.measure)
         var second = Self.measure
-        (second.measured, second.precision) = (Sample.origin + 60, 0.5)
+        second.measured = Sample.origin + 60
+        second.precision = 0.5
         try await mirror.keep(second)
         #expect(try await reporter.report(now: Sample.origin).measure == second)
     }
@@ -137,7 +138,8 @@ import Testing
         _ mirror: HumanMirror, _ kind: TextList.Search.Kind, reason: String? = nil
     ) async throws -> [TextList.Text] {
         var search = TextList.Search(limit: 1_000)
-        (search.kind, search.reason) = (kind, reason)
+        search.kind = kind
+        search.reason = reason
         return try await TextList(of: mirror, search).texts
     }
 

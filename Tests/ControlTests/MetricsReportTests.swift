@@ -174,7 +174,8 @@ private struct Filling {
     mutating func fill(
         _ name: String, of storage: any StorageEngine, _ dice: inout SeededGenerator
     ) async throws {
-        var (facts, statements) = (Facts(), [SQL]())
+        var facts = Facts()
+        var statements = [SQL]()
         try addActions(name, &dice, &facts, &statements)
         for (period, share) in [
             ("2026-10", 1), (Spending(at: now, budget: .zero, total: .zero).month, 2),

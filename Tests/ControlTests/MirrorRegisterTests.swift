@@ -165,7 +165,8 @@ import Testing
         async throws
     {
         let bare = try await BareMirror(engine, variables: Self.key)
-        let (first, second) = (try await bare.open(), try await bare.open())
+        let first = try await bare.open()
+        let second = try await bare.open()
         let names = (0..<450).map { "m\($0)" }
         let lines = Data(names.map { Self.line($0) + "\n" }.joined().utf8)
         async let one = MirrorRegister(first.installation).importMirrors(lines)

@@ -36,7 +36,8 @@ import Testing
                 await mirror.close()
                 withExtendedLifetime(bare) {}
             }
-            (self.mirror, self.engine) = (mirror, try #require(opened.values.first))
+            self.mirror = mirror
+            self.engine = try #require(opened.values.first)
         }
 
         /// Adds mirrors that have all they need but a worker: accounts, a zone and an archive.

@@ -24,7 +24,8 @@ import Testing
         let statements: @Sendable (String) -> [SQL]
 
         init(_ name: String, _ statements: @escaping @Sendable (String) -> [SQL]) {
-            (testDescription, self.statements) = (name, statements)
+            testDescription = name
+            self.statements = statements
         }
     }
 

@@ -34,7 +34,8 @@ import Testing
     /// with others come in.
     @Test(arguments: Engine.allCases) func whatWaitsIsShownOnce(_ engine: Engine) async throws {
         let paper = try await PaperMirror(engine, bot: .mastodon)
-        let (store, now) = (try await paper.parts().store, paper.clock.now)
+        let store = try await paper.parts().store
+        let now = paper.clock.now
         for number in 1...7 {
             _ = try await store.propose(
                 Self.suggestion(number, now: now, expires: Double(100 - number) * 60),
@@ -173,7 +174,8 @@ import Testing
     /// The totals count what all pages list, whatever is looked for and wherever the page begins.
     @Test(arguments: Engine.allCases) func totalsCountAllPages(_ engine: Engine) async throws {
         let paper = try await PaperMirror(engine, bot: .mastodon)
-        let (now, store) = (paper.clock.now, try await paper.parts().store)
+        let now = paper.clock.now
+        let store = try await paper.parts().store
         for number in 0..<7 {
             let time = now + Double(number)
             let action = try await store.propose(
@@ -181,7 +183,8 @@ import Testing
             ).action
             if number < 3 { _ = try await store.dismiss(action.id, now: time) }
         }
-        var (search, place) = (ActionList.Search(limit: 2), String?.none)
+        var search = ActionList.Search(limit: 2)
+        var place = String?.none
         repeat {
             search.cursor = place
             let list = try await ActionList(of: paper.mirror, search)
@@ -244,7 +247,8 @@ import Testing
         }
         var search = PeopleList.Search()
         search.limit = 4
-        var (shown, pages): ([String], Int) = ([], 0)
+        var shown: [String] = []
+        var pages: Int = 0
         repeat {
             let list = try await PeopleList(of: paper.mirror, search)
             #expect(list.people.count <= 4)
@@ -317,7 +321,8 @@ import Testing
     /// The numbers before taking back are those of the answers.
     @Test(arguments: Engine.allCases) func whatIsToldIsTakenBack(_ engine: Engine) async throws {
         let stand = try await DeskStand(engine)
-        let (mirror, now) = (stand.desk.mirror, stand.paper.clock.now)
+        let mirror = stand.desk.mirror
+        let now = stand.paper.clock.now
         let ids = (1...3).map(DeskStand.slot)
         try await mirror.storage.execute(
             """

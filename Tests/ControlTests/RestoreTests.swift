@@ -175,7 +175,8 @@ import Testing
         let life = try await Life(until: 10.5)
         let mirror = life.fixture.mirror
         let now = life.fixture.clock.now
-        let (denied, forgotten) = (Sample.person("aoi"), Sample.person("daichi"))
+        let denied = Sample.person("aoi")
+        let forgotten = Sample.person("daichi")
         try await mirror.people.set(.deny, for: denied, at: now)
         _ = try await mirror.forget(forgotten, now: now)
         let row = try await mirror.storage.lenient.query(

@@ -213,7 +213,8 @@ import Testing
             from: 8, variables: ["FAVORITE_MODE": "suggest"])
         try await fixture.live(until: 14)
         let waiting = try await fixture.mirror.outbox(lease: nil).suggestions(limit: 1_000)
-        let (yes, no) = (try #require(waiting.first), try #require(waiting.last))
+        let yes = try #require(waiting.first)
+        let no = try #require(waiting.last)
         try #require(yes.id != no.id)
         let review = SuggestionReview(mirror: fixture.mirror)
         func state(_ action: Action) async throws -> String? {
@@ -229,7 +230,8 @@ import Testing
             posts.map { .forgotten($0) }, at: fixture.clock.now)
         try await expect(review.approve(yes.id, now: fixture.clock.now).notLearned, equals: nil)
         try await expect(review.dismiss(no.id, now: fixture.clock.now).notLearned, equals: nil)
-        let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
+        let learnedYes = try await state(yes)
+        let learnedNo = try await state(no)
         expect(learnedYes, "\(learnedYes ?? "-") \(learnedNo ?? "-")") {
             $0?.contains("favorite") == true
         }

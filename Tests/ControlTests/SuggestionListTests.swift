@@ -84,7 +84,8 @@ import Testing
         let (paper, parts) = try await mirror(
             engine, on: .bluesky, saying: "is \(Self.word) a fern?")
         try await expect(kept(paper).count, equals: 1)
-        let (shown, now) = (try await suggestion(paper), paper.clock.now)
+        let shown = try await suggestion(paper)
+        let now = paper.clock.now
         let review = SuggestionReview(mirror: paper.mirror)
         switch end {
         case .approved: _ = try await review.approve(shown.id, now: now)

@@ -66,7 +66,8 @@ import Testing
 
     /// The slots of some days, as they would be planned one after the other.
     private static func slots(_ mirror: HumanMirror, days: Int) async throws -> [Action] {
-        let (maker, store) = (planner(mirror), mirror.outbox(lease: nil))
+        let maker = planner(mirror)
+        let store = mirror.outbox(lease: nil)
         var slots: [Action] = []
         for number in 0..<days {
             let day = firstDay.advanced(by: number)
@@ -158,7 +159,10 @@ import Testing
         func label(_ slot: Action) async throws -> PersonLabel? {
             try await mirror.labels.labels()[try #require(slot.wording).source]
         }
-        let (first, second, third, fourth) = (slots[0], slots[1], slots[2], slots[3])
+        let first = slots[0]
+        let second = slots[1]
+        let third = slots[2]
+        let fourth = slots[3]
         let now = try Self.midnight(0)
         let changes = PlanChanges(mirror: mirror, zone: Self.zone)
         _ = try await changes.skip(first.id, now: now)
@@ -240,7 +244,8 @@ import Testing
         #expect(review.texts.count == 20)
         #expect(review.leftOfFirst == 20)
         try await expect(TextReview(of: mirror, atMost: 20), equals: review)
-        let (first, second) = (review.texts[0], review.texts[1])
+        let first = review.texts[0]
+        let second = review.texts[1]
         _ = try await desk.perform(PersonRequest(KeepText(post: first.post), seen: first.seen))
         _ = try await desk.perform(PersonRequest(NeverSend(post: second.post), seen: second.seen))
         let rest = try await TextReview(of: mirror, atMost: 20)

@@ -96,7 +96,8 @@ import Testing
     /// With only an author, and all posts seen, the rate is a fraction without logarithms.
     @Test(arguments: [[2, 0], [1, 1], [0, 2], [0, 0], [3, 4]] as [[Int64]])
     func anAuthorAloneGivesTheWeightedRatio(_ count: [Int64]) {
-        let (favorite, normal) = (count[0], count[1])
+        let favorite = count[0]
+        let normal = count[1]
         let share = 7.0 / 24
         let assessment = FavoriteModel(Self.corpus).assess(FeatureSet(words: [], author: "@a")) {
             _ in

@@ -28,8 +28,13 @@ import Testing
         numbers.flatMap { number -> [FavoriteEvent] in
             let isFavorite = number % 3 == 0
             let author =
-                number % 10 == 7
-                ? "anybody" : isFavorite ? "friend\(number % 4)" : "other\(number % 9)"
+                if number % 10 == 7 {
+                    "anybody"
+                } else if isFavorite {
+                    "friend\(number % 4)"
+                } else {
+                    "other\(number % 9)"
+                }
             let post = Corpus.example(5_000 + number, "猫\(number % 17)、会議\(number % 23)", author)
             return isFavorite ? [.seen(post), .favorited(post)] : [.seen(post)]
         }
@@ -182,7 +187,8 @@ import Testing
             let after = try #require(try await favorites.classify([post]).first)
             #expect(after.weights == learned)
             #expect(after.assessment.plainLogRate.bitPattern == before.logRate.bitPattern)
-            let (weights, evidence) = (learned.weights, after.assessment.evidence)
+            let weights = learned.weights
+            let evidence = after.assessment.evidence
             let words =
                 weights.wordsFor * evidence.wordsFor + weights.wordsAgainst * evidence.wordsAgainst
             let expected =

@@ -29,7 +29,8 @@ import Testing
 
     @Test func areRightWhileTheirSlotMoves() async throws {
         let cluster = try await RedisCluster.shared()
-        let (one, other) = (cluster.servers[1], cluster.servers[0])
+        let one = cluster.servers[1]
+        let other = cluster.servers[0]
         try await Fixture.with(.redisCluster, master: 1) { fixture in
             let favorites = try fixture.favorites()
             let slot = slot(of: fixture)

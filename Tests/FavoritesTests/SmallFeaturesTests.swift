@@ -42,7 +42,8 @@ import Testing
         let assessment = classifier.assess(
             extractor.features(of: example(99, "an, bread? the rain 3")))
         let told = assessment.told()
-        let (strongest, rest) = (told.strongest, told.rest)
+        let strongest = told.strongest
+        let rest = told.rest
         #expect(Set(strongest.map(\.feature)) == ["bread", "rain", "@ann"])
         #expect(rest.count == 5)
         let sum = strongest.reduce(assessment.baseLogOdds + rest.logOdds) { $0 + $1.logOdds }

@@ -134,7 +134,8 @@ import Testing
     @Test func wordsPairsAndAuthorStay() throws {
         for event in Corpus.generated(100) {
             guard let text = event.example?.text else { continue }
-            let (full, pairs) = (try features(text, .full), try features(text, .pairs))
+            let full = try features(text, .full)
+            let pairs = try features(text, .pairs)
             let spelling = try features(text, .spelling)
             #expect(
                 (full.words, full.pairs, full.author) == (pairs.words, pairs.pairs, pairs.author))
@@ -203,9 +204,8 @@ import Testing
     @Test(arguments: CountStoreKind.allCases)
     func anotherChoiceCountsTheExamplesAnew(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
-            let (pairs, full) = (
-                try fixture.favorites(words: .pairs), try fixture.favorites(words: .full)
-            )
+            let pairs = try fixture.favorites(words: .pairs)
+            let full = try fixture.favorites(words: .full)
             _ = try await pairs.learn(Corpus.generated(120), at: Fixture.now)
             try await expect(fixture.dump()) {
                 !$0.keys.contains { $0.contains("\u{1E}") || $0.contains("\u{1D}") }

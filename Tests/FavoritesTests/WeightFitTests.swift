@@ -133,7 +133,8 @@ import Testing
         }
 
         func lowest(within limits: ClosedRange<Double>) -> [Double] {
-            var (place, fixed) = (start, Set<Int>())
+            var place = start
+            var fixed = Set<Int>()
             while true {
                 for _ in 0..<400 {
                     for index in start.indices where !fixed.contains(index) {
@@ -158,7 +159,9 @@ import Testing
         }
 
         private func lowest(along index: Int, from place: [Double]) -> Double {
-            var (low, high, place) = (-200.0, 200.0, place)
+            var low = -200.0
+            var high = 200.0
+            var place = place
             for _ in 0..<60 {
                 place[index] = (low + high) / 2
                 if slope(place, index) < 0 { low = place[index] } else { high = place[index] }
@@ -169,7 +172,8 @@ import Testing
 
     /// Evidence that is right more often than not, and more so for the one kind than for the other.
     private static func samples(seed: UInt64, strength: Double) -> [WeightFit.Sample] {
-        var (numbers, others) = (SeededNumbers(seed: seed), SeededNumbers(seed: seed + 1_000))
+        var numbers = SeededNumbers(seed: seed)
+        var others = SeededNumbers(seed: seed + 1_000)
         return (0..<24).map { _ in
             let isFavorite = Int.random(in: 0..<3, using: &numbers) == 0
             let sign = isFavorite ? 1.0 : -1

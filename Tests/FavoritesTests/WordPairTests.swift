@@ -56,9 +56,8 @@ import Testing
     @Test func wordsAndAuthorAreThoseOfContentWords() throws {
         for event in Corpus.generated(200) {
             guard let example = event.example else { continue }
-            let (pairs, content) = (
-                try features(example.text), try features(example.text, .content)
-            )
+            let pairs = try features(example.text)
+            let content = try features(example.text, .content)
             #expect(pairs.words == content.words)
             #expect(pairs.author == content.author)
             #expect(content.pairs == [])
@@ -107,9 +106,8 @@ import Testing
     @Test(arguments: CountStoreKind.allCases)
     func anotherChoiceCountsTheExamplesAnew(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
-            let (words, pairs) = (
-                try fixture.favorites(words: .content), try fixture.favorites(words: .pairs)
-            )
+            let words = try fixture.favorites(words: .content)
+            let pairs = try fixture.favorites(words: .pairs)
             _ = try await words.learn(Corpus.generated(120), at: Fixture.now)
             let before = try await fixture.dump()
             #expect(!before.keys.contains { $0.contains("\u{1F}") })

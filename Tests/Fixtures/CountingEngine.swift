@@ -73,7 +73,8 @@ private final class CountingConnection: StorageConnection {
     private let engine: CountingEngine
 
     init(_ connection: any StorageConnection, _ engine: CountingEngine) {
-        (self.connection, self.engine) = (connection, engine)
+        self.connection = connection
+        self.engine = engine
     }
 
     func query(_ sql: SQL) throws -> [SQLRow] {

@@ -157,7 +157,8 @@ package struct MirrorFixture: Sendable {
     package func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse = WorkerPulse()) -> Worker
     {
         var cadence = Cadence(poll: .seconds(600))
-        (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
+        cadence.botHome = .seconds(1_800)
+        cadence.humanHome = .seconds(1_800)
         cadence.humanPosts = .seconds(1_800)
         cadence.humanFavorites = .seconds(3_600)
         cadence.publisher = .seconds(600)

@@ -182,10 +182,18 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
                 items = []
             }
             state.onPage(items.count)
+            let newer: String? =
+                if isBackwards {
+                    "\(end)"
+                } else if range.isEmpty {
+                    nil
+                } else {
+                    "\(range.upperBound)"
+                }
             var page = FeedPage(
                 items: items,
                 older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
-                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)",
+                newer: newer,
                 received: range.count,
                 unreadable: unreadable, rateLimit: state.rateLimit)
             if feed == .ownPosts, case .newer = position { page.repeated = state.shownAgain }
@@ -196,7 +204,8 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     private static func range(
         _ position: FeedPosition, _ shown: Range<Int>, _ size: Int, all: Bool
     ) -> (Range<Int>, isBackwards: Bool) {
-        let (start, end) = (shown.lowerBound, shown.upperBound)
+        let start = shown.lowerBound
+        let end = shown.upperBound
         switch position {
         case .newest: return (max(start, end - size)..<end, true)
         case .older(let cursor):

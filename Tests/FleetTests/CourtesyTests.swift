@@ -84,7 +84,8 @@ import Testing
         async throws
     {
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
-        let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
+        let store = mirror.outbox(lease: nil)
+        let now = BareMirror.now
         try await mirror.storage.agree(to: "test")
         let people = [
             "denied@home.example", "linked@home.example", "gone@home.example", "ann@a.far.example",

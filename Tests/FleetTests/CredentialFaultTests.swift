@@ -149,7 +149,8 @@ import Testing
 
     @Test func theBotGoesOnWhenOnlyTheHumanIsRefused() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, human: .x, bot: .mastodon)
-        let (archived, told) = (Recorder<Int>(), Recorder<String>())
+        let archived = Recorder<Int>()
+        let told = Recorder<String>()
         try await fixture.live(
             until: 18,
             events: [

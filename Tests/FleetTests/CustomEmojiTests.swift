@@ -100,7 +100,8 @@ import Testing
                 !$0.hasMedia && $0.text.count < 100 && !$0.isSensitive
             })
         post.id = PostID(network: .mastodon, value: "https://elsewhere.example/emoji")
-        (post.address, post.text) = (nil, "A walk :blobcat: in the :tree: hills.")
+        post.address = nil
+        post.text = "A walk :blobcat: in the :tree: hills."
         _ = try await fixture.mirror.archive.store([post], timeZone: Sample.zone, limit: nil)
         let action = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
             .publish(post.id.value, now: fixture.clock.now)

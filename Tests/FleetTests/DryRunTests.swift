@@ -21,7 +21,8 @@ import Testing
         // Time for mentions, posts to favorite and a slot to wait for the next worker.
         let next = try #require(try await fixture.slots().first { $0.due > Sample.hour(12) })
         try await fixture.wait(until: next.due + 30)
-        let (contents, ledger) = (try await state(fixture), await fixture.sandbox.ledger)
+        let contents = try await state(fixture)
+        let ledger = await fixture.sandbox.ledger
         let told = Recorder<Action>()
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
         let after = try await state(fixture)
@@ -55,7 +56,8 @@ import Testing
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
         try await expect(state(fixture), equals: before)
         var trained = MirrorRecord()
-        (trained.past, trained.timeZone) = (.whole, "Asia/Tokyo")
+        trained.past = .whole
+        trained.timeZone = "Asia/Tokyo"
         try await expect(fixture.mirror.table.record(), equals: trained)
         #expect(plan.day == Sample.day)
         expect(plan.slots) { $0.contains { $0.state == "skipped" && $0.reason == "before-start" } }

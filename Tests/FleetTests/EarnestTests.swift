@@ -463,9 +463,9 @@ import Testing
         paper.human?.add(
             posts.map {
                 var shown = paperPost("", by: "human", on: .mastodon, $0.text, at: $0.createdAt)
-                (shown.post.id, shown.address, shown.post.address) = (
-                    $0.id, $0.address ?? "", $0.address
-                )
+                shown.post.id = $0.id
+                shown.address = $0.address ?? ""
+                shown.post.address = $0.address
                 return shown
             }, to: .ownPosts)
         let parts = try await paper.parts()
@@ -532,9 +532,9 @@ import Testing
         try await paper.archive([post])
         var shown = paperPost(
             "", by: "human", on: .mastodon, "something else entirely", at: post.createdAt)
-        (shown.post.id, shown.address, shown.post.address) = (
-            post.id, post.address ?? "", post.address
-        )
+        shown.post.id = post.id
+        shown.address = post.address ?? ""
+        shown.post.address = post.address
         paper.human?.add([shown], to: .ownPosts)
         let parts = try await paper.parts()
         try await storePlan([slot(1, of: post)], parts)
@@ -582,7 +582,8 @@ import Testing
         _ = try await paper.mirror.table.notePast(.whole, now: paper.clock.now)
         let parts = try await paper.parts()
         let passes = Passes(parts: parts)
-        let (tomorrow, minute) = (day.advanced(by: 1), parts.planner.minuteToPlanAhead(of: day))
+        let tomorrow = day.advanced(by: 1)
+        let minute = parts.planner.minuteToPlanAhead(of: day)
         try #require((1_320..<1_425).contains(minute))
         let begin =
             paper.clock.now - Double(LocalTime(paper.clock.now, in: PaperMirror.zone).minute.value)
@@ -620,7 +621,8 @@ import Testing
 
     @Test func whoLooksOnceCleansAndGoesOnForgetting() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
-        let (mirror, now) = (fixture.mirror, fixture.clock.now)
+        let mirror = fixture.mirror
+        let now = fixture.clock.now
         let past = now - 500 * 86_400
         let intent = Intent(
             .post(

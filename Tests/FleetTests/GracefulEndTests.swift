@@ -188,7 +188,8 @@ import Testing
         let fixture = try await MirrorFixture.start(
             engine, from: 6.5, variables: ["FAVORITES_PER_DAY": "100"])
         let other = try await fixture.reopened()
-        let (held, released) = (Recorder<Int>(), DispatchSemaphore(value: 0))
+        let held = Recorder<Int>()
+        let released = DispatchSemaphore(value: 0)
         let holding = Recorder<Task<Void, any Error>>()
         let began = ContinuousClock.now
         try await end(fixture, grace: Self.moment) {

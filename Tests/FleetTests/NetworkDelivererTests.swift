@@ -46,7 +46,9 @@ import Testing
             Intent(payload, state: .sending, due: Self.sending - 30, expires: Self.sending + 900),
             of: "test",
             at: Self.sending)
-        (action.key, action.sending, action.attempts) = ("k1", Self.sending, 1)
+        action.key = "k1"
+        action.sending = Self.sending
+        action.attempts = 1
         return action
     }
 

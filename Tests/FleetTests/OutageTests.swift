@@ -47,7 +47,10 @@ import Testing
         ]
 
         private init(_ name: String, _ fault: SandboxFault, acts: Bool, count: Int = 12) {
-            (testDescription, self.fault, self.acts, self.count) = (name, fault, acts, count)
+            testDescription = name
+            self.fault = fault
+            self.acts = acts
+            self.count = count
         }
 
         private static func answer(_ status: Int, _ headers: [String: String] = [:]) -> SandboxFault
@@ -181,11 +184,13 @@ import Testing
     /// The human is elsewhere, where no name leads or nobody can be trusted.
     @Test(arguments: [nowhere, "https://127.0.0.1:"])
     func goesOnWithoutAWayToTheHuman(address: String) async throws {
-        var (address, server) = (address, TLSPageServer?.none)
+        var address = address
+        var server = TLSPageServer?.none
         if address.hasSuffix(":") {
             let certificate = try await SelfSignedCertificate()
             let started = try await TLSPageServer(certificate)
-            (address, server) = (address + "\(started.port)", started)
+            address = address + "\(started.port)"
+            server = started
         }
         let fixture = try await MirrorFixture.start(from: 8)
         #expect(try await fixture.worker().runOnce())

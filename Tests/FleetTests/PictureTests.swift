@@ -36,8 +36,10 @@ import Testing
             })
         // Of nobody whom the server could be asked about.
         post.id = PostID(network: .mastodon, value: "https://elsewhere.example/pictured")
-        (post.address, post.text) = (nil, "A walk in the hills.")
-        (post.hasMedia, post.pictures) = (true, [Picture(url: url, alt: alt)])
+        post.address = nil
+        post.text = "A walk in the hills."
+        post.hasMedia = true
+        post.pictures = [Picture(url: url, alt: alt)]
         _ = try await archive.store([post], timeZone: Sample.zone, limit: nil)
         if isKept { #expect(try await archive.keepPicture(Self.png, at: 0, of: post.id)) }
         let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)

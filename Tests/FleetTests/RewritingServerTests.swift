@@ -68,7 +68,9 @@ import Testing
                 try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             store = mirror.outbox(lease: lease)
             delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
-            (self.sandbox, self.clock, self.network) = (sandbox, clock, network)
+            self.sandbox = sandbox
+            self.clock = clock
+            self.network = network
         }
 
         func wait(_ seconds: TimeInterval) async throws {

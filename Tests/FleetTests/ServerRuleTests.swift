@@ -104,10 +104,8 @@ import Testing
     @Test func anotherBotAccountHasOtherRules() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         let table = paper.mirror.serverRules
-        let (first, second) = (
-            AccountID(network: .mastodon, value: "bot@a.example"),
-            AccountID(network: .mastodon, value: "bot@b.example")
-        )
+        let first = AccountID(network: .mastodon, value: "bot@a.example")
+        let second = AccountID(network: .mastodon, value: "bot@b.example")
         _ = try await table.note(["No bots."], of: first, isShown: true, now: paper.clock.now)
         let look = try await table.note(
             ["Bots welcome."], of: second, isShown: false, now: paper.clock.now)

@@ -69,7 +69,9 @@ import Tracing
         let names = spans.map(\.operationName)
         #expect(names == ["decide", "observe", "deliver"])
         guard names.count == 3 else { return }
-        let (decide, observe, deliver) = (spans[0], spans[1], spans[2])
+        let decide = spans[0]
+        let observe = spans[1]
+        let deliver = spans[2]
         #expect(Set(spans.map(\.traceID)).count == 1)
         #expect(observe.parentSpanID == nil)
         #expect(decide.parentSpanID == observe.spanID)

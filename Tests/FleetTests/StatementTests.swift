@@ -118,7 +118,9 @@ import Testing
         _ = try await outbox.nextRoom(
             [.post], within: Pace(count: 30, period: 1_800), now: fixture.clock.now)
         var question = OutboxStore.Question(midnight: fixture.clock.now, memory: fixture.clock.now)
-        (question.subjects, question.parents, question.threads) = (["h3"], ["r3"], ["t1"])
+        question.subjects = ["h3"]
+        question.parents = ["r3"]
+        question.threads = ["t1"]
         question.accounts = [AccountID(network: .mastodon, value: "u1")]
         _ = try await outbox.write { [question] in try outbox.earlierReplies(question, on: $0) }
         _ = try await fixture.mirror.archive.networksOfReplies()

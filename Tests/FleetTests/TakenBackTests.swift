@@ -345,7 +345,8 @@ import Testing
         let (paper, parts) = try await published(2)
         // Both have had their turn, and the next one is an hour away.
         _ = try await parts.originals.look()
-        let (passes, feed) = (Passes(parts: parts), try #require(parts.feeds.humanPosts))
+        let passes = Passes(parts: parts)
+        let feed = try #require(parts.feeds.humanPosts)
         _ = try await passes.humanPosts(feed)
         try await paper.wait(60)
         change(0, of: paper) { post in
@@ -571,9 +572,8 @@ import Testing
             paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
         } else {
             let post = try #require(try await paper.mirror.archive.post(Self.id(0)))
-            let (archive, key) = (
-                paper.mirror.archive, parts.planner.judge.rules.neverKey(of: post)
-            )
+            let archive = paper.mirror.archive
+            let key = parts.planner.judge.rules.neverKey(of: post)
             let now = paper.clock.now
             _ = try await paper.mirror.storage.transaction {
                 try archive.neverUse(key, of: Self.id(0), now: now, on: $0)

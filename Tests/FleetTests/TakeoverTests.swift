@@ -144,7 +144,8 @@ import Testing
     @Test(arguments: [false, true]) func whatAPersonChangedHolds(isPause: Bool) async throws {
         let fixture = try await begun()
         let slot = try await dueSlot(fixture)
-        let (mirror, now) = (fixture.mirror, fixture.clock.now)
+        let mirror = fixture.mirror
+        let now = fixture.clock.now
         let before = await fixture.sandbox.ledger.summary.posted
         if isPause {
             try await mirror.table.pause(until: nil, reason: nil, now: now)

@@ -230,7 +230,8 @@ import Testing
         let human = PaperNetwork(.mastodon, account: "human")
         var seen = paperPost(
             "1", by: "human", on: .mastodon, "It goes up into the green hills.", at: part.createdAt)
-        (seen.post.replyTo, seen.editedAt) = (part.replyTo, fixture.clock.now - 1)
+        seen.post.replyTo = part.replyTo
+        seen.editedAt = fixture.clock.now - 1
         human.add([seen], to: .ownPosts)
         let parts = try await fixture.worker().parts(
             bot: PaperNetwork(.mastodon), human: human, lease: nil, deliverer: nil)

@@ -32,7 +32,8 @@ import Testing
             address: "address-1", warning: warning)
         try await paper.archive([post])
         var seen = paperPost("1", by: "human", on: network, post.text, at: post.createdAt)
-        (seen.post.isSensitive, seen.post.warning) = (true, shown ?? warning)
+        seen.post.isSensitive = true
+        seen.post.warning = shown ?? warning
         paper.human?.add([seen], to: .ownPosts)
         return (paper, try await paper.parts(), post)
     }

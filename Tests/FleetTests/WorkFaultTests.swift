@@ -152,7 +152,8 @@ import Testing
         async throws
     {
         let witness = try await witness(engine, from: 6.5)
-        let (fixture, storage) = (witness.fixture, witness.fixture.mirror.storage)
+        let fixture = witness.fixture
+        let storage = witness.fixture.mirror.storage
         let due = try await fixture.firstSlot().due.timeIntervalSince(Sample.hour(0)) / 3_600
         let traps: [SQL] =
             engine == .sqlite
@@ -320,7 +321,8 @@ import Testing
     private func passOnce(_ fixture: MirrorFixture, on mirror: HumanMirror? = nil) async throws
         -> Bool
     {
-        let (name, pulse) = (fixture.mirror.name, WorkerPulse())
+        let name = fixture.mirror.name
+        let pulse = WorkerPulse()
         let herald = try #require(
             Herald((mirror ?? fixture.mirror).installation, clock: fixture.clock))
         // The clock stands still: one is the herald, and the other never sleeps.
@@ -340,7 +342,8 @@ import Testing
     @Test(arguments: [true, false])
     func onePassThatFailsIsNoEndOfTheWorker(isStart: Bool) async throws {
         let witness = try await witness(from: 9)
-        let (fixture, faults) = (witness.fixture, witness.fixture.sandbox.faults)
+        let fixture = witness.fixture
+        let faults = witness.fixture.sandbox.faults
         #expect(try await passOnce(fixture))
         #expect(witness.beats == 1)
         // What a start asks for, or what passes ask for after it.

@@ -71,7 +71,9 @@ import Testing
     @Test func aStartThatWaitsForMoneyHearsOfMore() async throws {
         let fixture = try await MirrorFixture.start(
             from: 9, human: .x, bot: .mastodon, variables: ["X_BUDGET_USD_PER_MONTH": "0.001"])
-        let (clock, mirror, log) = (fixture.clock, fixture.mirror, fixture.log)
+        let clock = fixture.clock
+        let mirror = fixture.mirror
+        let log = fixture.log
         clock.join()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

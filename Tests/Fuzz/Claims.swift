@@ -24,7 +24,8 @@ func holdPrintable(_ text: String, _ what: String, atMost bytes: Int) throws {
 ///
 /// - Throws: ``FuzzFinding``.
 func holdHidden(_ secret: String, in text: String) throws {
-    let (secret, text) = (Array(secret.utf8), Array(text.utf8))
+    let secret = Array(secret.utf8)
+    let text = Array(text.utf8)
     let isShown = text.indices.contains {
         text[$0] == secret.first && text[$0...].starts(with: secret)
     }

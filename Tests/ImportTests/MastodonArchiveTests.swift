@@ -218,9 +218,8 @@ import Testing
     @Test func believesTheNarrowerAudience() throws {
         let wide = Archive.create("1", "x")
         let object = try #require(wide.range(of: #""object""#))
-        let (activity, note) = (
-            String(wide[..<object.lowerBound]), String(wide[object.lowerBound...])
-        )
+        let activity = String(wide[..<object.lowerBound])
+        let note = String(wide[object.lowerBound...])
         let narrowNote = note.replacing(Self.everybody, with: Self.followers)
         let narrowActivity = activity.replacing(Self.everybody, with: Self.followers)
         let reading = try read([

@@ -190,7 +190,8 @@ import Testing
         #expect(ending.error == "")
         #expect(ending.output.contains("USAGE: mirror-bot \(command)"))
         let inProcess = try await stage.run(words: words)
-        let (spawned, heard) = (ending.output, inProcess.output)
+        let spawned = ending.output
+        let heard = inProcess.output
         #expect(
             heard.split(whereSeparator: \.isWhitespace)
                 == spawned.split(whereSeparator: \.isWhitespace))
@@ -207,7 +208,8 @@ import Testing
     func aCommandSaysTheSameInTheProcessOfTheTests(_ words: String) async throws {
         let stage = try await Self.stage(["COLUMNS": "90", "FORCE_COLOR": "1"])
         let words = Self.words(words)
-        let (spawned, heard) = (try await stage.spawn(words), try await stage.run(words: words))
+        let spawned = try await stage.spawn(words)
+        let heard = try await stage.run(words: words)
         #expect(heard.status == spawned.status)
         #expect(heard.output == spawned.output)
         #expect(heard.error == spawned.error)

@@ -95,9 +95,8 @@ import Testing
         #expect(summary.replies > 0)
         #expect(summary.favorites > 0)
         #expect(summary.suggested == 0)
-        let (precision, base) = (
-            try #require(summary.favoritePrecision), try #require(summary.baseRate)
-        )
+        let precision = try #require(summary.favoritePrecision)
+        let base = try #require(summary.baseRate)
         #expect(precision >= 2 * base)
         #expect(
             ending.output.split(separator: "\n").count == 1,
@@ -117,7 +116,8 @@ import Testing
         let ending = try await stage.run("demo", "--days", "1", "--seed", seed)
         #expect(ending.status == 0, "\(ending.error)")
         let lines = ending.output.split(separator: "\n").map(String.init)
-        var (replies, fitting) = (0, 0)
+        var replies = 0
+        var fitting = 0
         for (asked, answer) in zip(lines, lines.dropFirst()) where asked.contains("↩ reply") {
             let talks = [asked, answer].map { text in
                 SampleLanguage.allCases.lazy.compactMap { SampleTalk(of: text, in: $0) }.first

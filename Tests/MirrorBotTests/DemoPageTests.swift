@@ -26,7 +26,8 @@ import Transport
     @Test func thePageShowsADayAndGoesOnAfterIt() async throws {
         let stage = try Stage()
         let time = GivenTime()
-        let (address, ended) = (Promise<String>(), Promise<DemoResult>())
+        let address = Promise<String>()
+        let ended = Promise<DemoResult>()
         let demo = Task {
             defer { address.fulfill("") }
             try await Self.demo(

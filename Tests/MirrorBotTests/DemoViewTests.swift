@@ -151,7 +151,8 @@ extension DemoFixture {
 
     @Test func onXItSaysWhatTheDaysWouldHaveCost() {
         var result = DemoFixture.result()
-        (result.summary.days, result.summary.cost) = (2, 0.5)
+        result.summary.days = 2
+        result.summary.cost = 0.5
         #expect(
             lines(result).contains(
                 "  cost on X    $0.50 for these 2 days, at this pace $7.50 a month; here nothing"))
@@ -173,7 +174,8 @@ extension DemoFixture {
     @Test func saysWhatIsAssumedSimulatedAndMissing() {
         var result = DemoFixture.result()
         result.past.zone.assumption = "this machine's"
-        (result.from, result.favoritesLearned) = ("/tmp/a.zip", 0)
+        result.from = "/tmp/a.zip"
+        result.favoritesLearned = 0
         result.summary.favoritePrecision = nil
         let text = lines(result, columns: 200).joined(separator: "\n")
         #expect(
@@ -202,7 +204,9 @@ extension DemoFixture {
                 ActionState.allCases.map { action(kind, $0, text: long, reason: "r", why: why) }
             })
         result.texts = ["t": long]
-        (result.summary.days, result.summary.cost, result.from) = (3, 1_234, "a.zip")
+        result.summary.days = 3
+        result.summary.cost = 1_234
+        result.from = "a.zip"
         result.costs = (
             ["X_HOME_POSTS_PER_DAY=2000", "X_APP_OWNER=none", "the prices of 2026-04-20"], 700
         )

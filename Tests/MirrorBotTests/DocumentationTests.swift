@@ -90,7 +90,9 @@ import Testing
             let cells = line.split(separator: "|").map { String($0).trimmed }
             guard cells.count == 6, cells[0].hasPrefix("`") else { return nil }
             name = String(cells[0].dropFirst().dropLast())
-            (type, fallback, isSecret) = (cells[1], cells[2], cells[3] == "yes")
+            type = cells[1]
+            fallback = cells[2]
+            isSecret = cells[3] == "yes"
         }
     }
 

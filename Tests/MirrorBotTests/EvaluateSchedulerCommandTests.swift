@@ -135,7 +135,8 @@ import Testing
     }
 
     @Test func readsFilesFoldersAndStandardInputAlike() async throws {
-        let (one, other) = (Self.table([("ada", 7, 120)]), Self.table([("bob", 12, 150)]))
+        let one = Self.table([("ada", 7, 120)])
+        let other = Self.table([("bob", 12, 150)])
         try FileManager.default.createDirectory(
             atPath: stage.folder.path("tables"), withIntermediateDirectories: false)
         let paths = [try write(one, to: "tables/a.csv"), try write(other, to: "tables/b.csv")]

@@ -139,7 +139,8 @@ import Testing
         let learning = try decoder.decode(Measured.self, from: Data(ending.output.utf8)).learning
         #expect(learning.persons == 20)
         #expect(learning.rows.filter { $0.texts == "all" }.map(\.labels) == [0, 12, 20, 50])
-        let (none, fifty) = (learning.rows[0], learning.rows[3])
+        let none = learning.rows[0]
+        let fifty = learning.rows[3]
         #expect(none.inPlaceFirst == 1)
         expect(none.outOfPlace) { (0.4...0.6).contains($0) }
         #expect(fifty.outOfPlace < 0.1)

@@ -50,9 +50,9 @@ import Testing
     )
         async throws
     {
-        let (sandbox, server, switched) = (
-            try await Sandbox.live(), try Self.server(), try Self.server()
-        )
+        let sandbox = try await Sandbox.live()
+        let server = try Self.server()
+        let switched = try Self.server()
         let stage = try await store.stage(
             sandbox.botSettings.merging([
                 "TIME_ZONE": "UTC", "NOTIFY_URL": server.url, "HEARTBEAT_URL": switched.url,
@@ -84,9 +84,9 @@ import Testing
     }
 
     @Test func aWorkerTellsWhileItWorksAndEndsInTime() async throws {
-        let (sandbox, server, switched) = (
-            try await Sandbox.live(), try Self.server(), try Self.server()
-        )
+        let sandbox = try await Sandbox.live()
+        let server = try Self.server()
+        let switched = try Self.server()
         // A server that hangs holds up neither the worker nor its end.
         let hanging = try LoopbackServer(steps: [.awaitRequest, .hang])
         let stage = try Stage([

@@ -31,11 +31,12 @@ import Testing
 
     static var table: [String] {
         let plan = MonthPlan.ofThirtyDays(budget: Money(microdollars: 5_000_000), lifePerDay: .zero)
-        let (life, posts, favorites) = (
-            plan.keptForLife, plan.share(of: .posts), plan.share(of: .favorites)
-        )
+        let life = plan.keptForLife
+        let posts = plan.share(of: .posts)
+        let favorites = plan.share(of: .favorites)
         let answer = read(1, .mentions, owned: false) + prices.summonedReply
-        let (all, owned) = (whole(plan, owned: false), whole(plan, owned: true))
+        let all = whole(plan, owned: false)
+        let owned = whole(plan, owned: true)
         let owner = "`X_APP_OWNER=human`"
         return [
             header, "| --- | --- |",

@@ -198,10 +198,8 @@ import Testing
 
     /// systemd hears when it works or waits, that it lives, and that it stops.
     @Test func theServiceManagerHearsHowItIs() async throws {
-        let (first, second) = (
-            try NotificationListener(path: stage.folder.path("1")),
-            try NotificationListener(path: stage.folder.path("2"))
-        )
+        let first = try NotificationListener(path: stage.folder.path("1"))
+        let second = try NotificationListener(path: stage.folder.path("2"))
         let worker = try stage.start(
             ["run"], environment: ["NOTIFY_SOCKET": first.path, "WATCHDOG_USEC": "4000000"])
         #expect(await first.hears("READY=1"))

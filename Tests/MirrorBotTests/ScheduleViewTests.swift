@@ -16,7 +16,8 @@ import Testing
     /// Somebody who posts once a day, at this minute except for the last of the days.
     private func past(_ author: String, days: Int = 50, last: Int = 540) throws -> Past {
         let start = try #require(LocalDay("2026-01-01"))
-        let (usual, odd) = (try #require(MinuteOfDay(540)), try #require(MinuteOfDay(last)))
+        let usual = try #require(MinuteOfDay(540))
+        let odd = try #require(MinuteOfDay(last))
         let times = (0..<days).map {
             LocalTime(day: start.advanced(by: $0), minute: $0 == days - 1 ? odd : usual)
         }

@@ -27,16 +27,19 @@ struct SecretEcho: Sendable, CustomStringConvertible {
         let credentials = spelled(Self.credentials(of: request))
         let first = credentials.first ?? "nobody"
         let inURL = first.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? first
+        let type =
+            switch form {
+            case .html: "text/html"
+            case .text: "text/plain"
+            case .json, .deepJSON, .brokenJSON, .wrongTypes: "application/json"
+            }
         let headers = [
             ("X-Request-Id", first), ("Atproto-Request-Id", first), ("x-transaction-id", first),
             ("Location", "http://127.0.0.1:1/?token=\(inURL)"),
             ("Link", "<http://127.0.0.1:1/\(inURL)>; rel=\"next\""),
             ("Retry-After", first), ("X-RateLimit-Reset", first),
             ("WWW-Authenticate", "Bearer realm=\"\(first)\""),
-            (
-                "Content-Type",
-                form == .html ? "text/html" : form == .text ? "text/plain" : "application/json"
-            ),
+            ("Content-Type", type),
         ].filter { !$0.1.contains { $0.isNewline } }
         try connection.respond(
             status: status, headers: headers, body: Array(body(credentials).utf8))

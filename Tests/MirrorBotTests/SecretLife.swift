@@ -67,10 +67,13 @@ final class SecretLife: Sendable {
         }
         let accounts = PlantedAccounts.variables(
             of: sandbox, on: network, in: stage.book, at: isDirect ? sandbox.url : tap.url)
-        (self.network, self.stage, self.sandbox, self.clock, self.tap) = (
-            network, stage, sandbox, clock, tap
-        )
-        (self.home, self.started) = (place, started)
+        self.network = network
+        self.stage = stage
+        self.sandbox = sandbox
+        self.clock = clock
+        self.tap = tap
+        self.home = place
+        self.started = started
         variables = SecretPast.settings.merging(accounts) { $1 }.merging(stores) { $1 }
             .merging(["MIRROR_BOT_HOME": place, "LOG_FORMAT": "logfmt"]) { $1 }
     }

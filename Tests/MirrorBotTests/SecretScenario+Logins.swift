@@ -203,7 +203,11 @@ extension SecretScenario {
                 $0.hasPrefix("http://127.0.0.1")
             })
         let hint =
-            network == "x" ? (role == .human ? "&screen_name=haruka" : "") : "&as=\(role.rawValue)"
+            switch (network, role) {
+            case ("x", .human): "&screen_name=haruka"
+            case ("x", _): ""
+            default: "&as=\(role.rawValue)"
+            }
         let page = try await page(String(address) + hint)
         let code = try #require(page.firstMatch(of: /<code>([^<]+)<\/code>/)).1
         stage.book.add("code", String(code))

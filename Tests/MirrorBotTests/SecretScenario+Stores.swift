@@ -58,7 +58,8 @@ extension SecretScenario {
         },
         SecretScenario("Redis refuses the password") { stage in
             let servers = try await PlantedServers(stage.book)
-            let (wrong, port) = (stage.book.plant("wrong password").escaped, servers.redis.port)
+            let wrong = stage.book.plant("wrong password").escaped
+            let port = servers.redis.port
             for url in [
                 "redis://:\(wrong)@127.0.0.1:\(port)", "redis://me:\(wrong)@127.0.0.1:\(port)",
                 "rediss://:\(wrong)@127.0.0.1:\(port)", "redis://127.0.0.1:\(port)",
@@ -103,7 +104,8 @@ extension SecretScenario {
         SecretScenario("an embedded database that is locked") { stage in
             try await onSandbox(stage) { accounts in
                 try await stage.run(["run", "--once"], accounts, ends: 0)
-                let (isLocked, isOver) = (Promise<Bool>(), Promise<Bool>())
+                let isLocked = Promise<Bool>()
+                let isOver = Promise<Bool>()
                 async let holder: Void = stage.stage.withMirror(accounts) { stores in
                     try await stores.storage.transaction { _ in
                         isLocked.fulfill(true)

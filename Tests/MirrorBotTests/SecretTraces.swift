@@ -51,7 +51,8 @@ struct SecretTraces: Sendable {
         // byte.
         data.withUnsafeBytes { haystack in
             beginnings.withUnsafeBufferPointer { beginnings in
-                var (index, window) = (0, UInt64(0))
+                var index = 0
+                var window = UInt64(0)
                 while index < haystack.count {
                     let byte = haystack[index]
                     window = window &<< 8 | UInt64(byte &- 0x41 < 26 ? byte | 0x20 : byte)
@@ -103,8 +104,14 @@ struct SecretTraces: Sendable {
         for offset in 0..<3 {
             let inner = base64(all, offset: offset)
             forms.append(("base64", inner))
-            forms.append(
-                ("base64 for URLs", inner.map { $0 == 0x2B ? 0x2D : $0 == 0x2F ? 0x5F : $0 }))
+            let inURLs = inner.map { sign -> UInt8 in
+                switch sign {
+                case 0x2B: 0x2D
+                case 0x2F: 0x5F
+                default: sign
+                }
+            }
+            forms.append(("base64 for URLs", inURLs))
         }
         if let key = bytes(hex: value) { forms.append(("the bytes of its digits", key)) }
         return Array(

@@ -9,7 +9,9 @@ struct SecretTrouble: Sendable {
     let answer: SecretTap.Answer
 
     init(_ name: String, acts: Bool, _ answer: @escaping SecretTap.Answer) {
-        (self.name, self.acts, self.answer) = (name, acts, answer)
+        self.name = name
+        self.acts = acts
+        self.answer = answer
     }
 
     /// Nothing but errors, as of a server whose own servers are gone.

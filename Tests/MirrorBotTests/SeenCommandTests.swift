@@ -132,7 +132,8 @@ import Testing
         let found = try await decoded(TextList.self, "texts", word.uppercased(), "--limit", "1000")
             .texts
         #expect(found.map(\.post) == all.filter { $0.text.contains(word) }.map(\.post))
-        var (paged, next): ([String], String?) = ([], nil)
+        var paged: [String] = []
+        var next: String? = nil
         repeat {
             let words = ["texts", "--limit", "7"] + (next.map { ["--after", $0] } ?? [])
             let page = try await decoded(TextList.self, words)

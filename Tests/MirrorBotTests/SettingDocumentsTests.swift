@@ -18,7 +18,8 @@ import Testing
             let file = Repository.root.appendingPathComponent(document.path)
             return try rendered.write(to: file, atomically: true, encoding: .utf8)
         }
-        let (old, new) = (committed.split(separator: "\n"), rendered.split(separator: "\n"))
+        let old = committed.split(separator: "\n")
+        let new = rendered.split(separator: "\n")
         let lines = new.filter { !old.contains($0) } + old.filter { !new.contains($0) }
         #expect(
             committed == rendered,

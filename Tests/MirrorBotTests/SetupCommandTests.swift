@@ -158,7 +158,8 @@ import Testing
 
     @Test func humanAndBotMayLiveOnDifferentNetworks() async throws {
         let sandbox = try await SetupPast.sandbox()
-        let (human, bot) = (sandbox.blueskyLogin(.human), sandbox.blueskyLogin(.bot))
+        let human = sandbox.blueskyLogin(.human)
+        let bot = sandbox.blueskyLogin(.bot)
         let other = try await stage.type(
             ["setup", "--api-base-url", sandbox.url, "--token"],
             [

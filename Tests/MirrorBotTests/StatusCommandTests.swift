@@ -63,7 +63,8 @@ import Testing
                 atPath: folder, withIntermediateDirectories: true)
             try text.write(toFile: folder + "/.env", atomically: false, encoding: .utf8)
         }
-        let (here, other) = (stage.workingFolder, stage.folder.path("other"))
+        let here = stage.workingFolder
+        let other = stage.folder.path("other")
         try await stage.train(Fixture.lines(), environment: ["TIME_ZONE": "UTC"])
         try await expect(stage.run("status").output) {
             $0.contains("settings    no .env in this folder or in ")

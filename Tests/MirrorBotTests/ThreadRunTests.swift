@@ -16,7 +16,8 @@ import Testing
     private static func archive(in folder: TemporaryDirectory) throws -> String {
         let first = 1_493_934_455_234_732_032
         let posts = texts.enumerated().map { number, text in
-            let (id, before) = (first + number << 38, first + (number - 1) << 38)
+            let id = first + number << 38
+            let before = first + (number - 1) << 38
             let answered =
                 number == 0
                 ? ""

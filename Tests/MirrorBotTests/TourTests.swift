@@ -25,15 +25,22 @@ import Testing
     /// The words of a command as a shell reads them.
     private static func words(_ command: String) -> [String] {
         var words: [String] = []
-        var (word, quote, isOpen) = ("", Character?.none, false)
+        var word = ""
+        var quote = Character?.none
+        var isOpen = false
         for character in command {
             switch (character, quote) {
             case (let sign, .some(let end)) where sign == end: quote = nil
-            case ("'", nil), ("\"", nil): (quote, isOpen) = (character, true)
+            case ("'", nil), ("\"", nil):
+                quote = character
+                isOpen = true
             case (" ", nil):
                 if isOpen { words.append(word) }
-                (word, isOpen) = ("", false)
-            default: (word, isOpen) = (word + String(character), true)
+                word = ""
+                isOpen = false
+            default:
+                word = word + String(character)
+                isOpen = true
             }
         }
         return Array((isOpen ? words + [word] : words).dropFirst())

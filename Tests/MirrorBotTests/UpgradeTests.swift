@@ -45,7 +45,8 @@ import Testing
             let found = try await old.contents(of: table, in: engine, columns: columns).filter {
                 !isRemembered($0)
             }
-            let (lost, new) = (Set(expected).subtracting(found), Set(found).subtracting(expected))
+            let lost = Set(expected).subtracting(found)
+            let new = Set(found).subtracting(expected)
             #expect(lost.isEmpty, "\(table)")
             // Only the list of steps has grown.
             #expect(new.isEmpty || table == "schema_migrations", "\(table)")
@@ -312,7 +313,8 @@ import Testing
             let rows = try await old.contents(of: table, in: mirror.storage)
             return Set(rows.filter { $0["mirror"] == .text(mirror.name) && !isRemembered($0) })
         }
-        let (features, counters) = (try await rows("feature_counts"), try await rows("counters"))
+        let features = try await rows("feature_counts")
+        let counters = try await rows("counters")
         // Another dictionary finds other words: then they must be counted again.
         let dictionary = old.rows("counters", of: mirror.name).first {
             $0["name"] == .text("counts.extraction")

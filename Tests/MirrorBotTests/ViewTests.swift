@@ -164,16 +164,18 @@ import Testing
     /// Once, and on the mirror's clock.
     @Test func theErrorOfAFeedStandsOnce() {
         var feed = FeedHealth(feed: "bot-home")
-        (feed.error, feed.errorCode) = ("the server answered 503", "unavailable")
+        feed.error = "the server answered 503"
+        feed.errorCode = "unavailable"
         feed.errorSince = Date(timeIntervalSince1970: 1_780_000_000)
         var facts = HealthFacts(now: Date(timeIntervalSince1970: 1_780_003_600))
-        (facts.zone, facts.worker, facts.feeds) = (
-            TimeZone(identifier: "Asia/Tokyo"), .running, [feed]
-        )
+        facts.zone = TimeZone(identifier: "Asia/Tokyo")
+        facts.worker = .running
+        facts.feeds = [feed]
         let health = Health(facts)
         let lines = status { report in
             report.feeds = [feed]
-            (report.obstacles, report.verdict) = (health.obstacles, health.verdict)
+            report.obstacles = health.obstacles
+            report.verdict = health.verdict
             report.idle = health.obstacles.map(\.sentence)
         }
         // Below the headline, which says it too.
@@ -187,12 +189,13 @@ import Testing
     /// Each obstacle is a line of `status`, and the first line is that of `status --check`.
     @Test func whatStopsStandsInTheFirstLine() {
         var facts = HealthFacts(now: Date(timeIntervalSince1970: 1_780_003_600))
-        (facts.zone, facts.mayPublish, facts.hasPosts) = (
-            TimeZone(identifier: "Asia/Tokyo"), false, false
-        )
+        facts.zone = TimeZone(identifier: "Asia/Tokyo")
+        facts.mayPublish = false
+        facts.hasPosts = false
         let health = Health(facts)
         let lines = status { report in
-            (report.obstacles, report.verdict) = (health.obstacles, health.verdict)
+            report.obstacles = health.obstacles
+            report.verdict = health.verdict
             report.idle = health.obstacles.map(\.sentence)
         }
         #expect(lines.first == "✖ " + health.verdict.text)

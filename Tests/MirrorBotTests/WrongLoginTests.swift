@@ -35,8 +35,10 @@ import Testing
     {
         let sandbox = try await Sandbox.live()
         // The bot's token opens either; the other account's login is wrong for the human here.
-        let (wrong, right) = (sandbox.botToken, sandbox.humanToken)
-        let (wrongName, rightName) = (sandbox.world.botHandle, sandbox.world.humanHandle)
+        let wrong = sandbox.botToken
+        let right = sandbox.humanToken
+        let wrongName = sandbox.world.botHandle
+        let rightName = sandbox.world.humanHandle
         guard role == "human" else {
             try await stage.withMirror { mirror in
                 let other = Account(

@@ -165,10 +165,11 @@ import Testing
         let network = PaperNetwork(.mastodon)
         network.with { state in
             state.failure = { operation, _ in
-                operation == .readPost
-                    ? network.error(.unauthorized, operation, outcome: .refused)
-                    : operation == .verifyAccount
-                        ? network.error(code, operation, outcome: .unknown) : nil
+                switch operation {
+                case .readPost: network.error(.unauthorized, operation, outcome: .refused)
+                case .verifyAccount: network.error(code, operation, outcome: .unknown)
+                default: nil
+                }
             }
         }
         let gate = gate(before: network)
@@ -188,10 +189,8 @@ import Testing
     }
 
     @Test func somePatienceEndsAtOnceAndSomeNever() async throws {
-        let (hasty, endless) = (
-            gate(before: network(refusing: [.readHome]), .none),
-            gate(before: network(refusing: [.readHome, .verifyAccount]), .endless)
-        )
+        let hasty = gate(before: network(refusing: [.readHome]), .none)
+        let endless = gate(before: network(refusing: [.readHome, .verifyAccount]), .endless)
         _ = await error { _ = try await hasty.page(.home, .newest) }
         #expect(isGivenUp(hasty))
         _ = await error { _ = try await endless.page(.home, .newest) }

@@ -159,7 +159,8 @@ import Testing
         async throws
     {
         let mirror = try await BareMirror(variables: ["NETWORK": network.rawValue]).open()
-        let (first, second) = (account(network, human), account(network, bot))
+        let first = account(network, human)
+        let second = account(network, bot)
         let setting = network == .bluesky ? "BOT_HANDLE" : "BOT_ACCESS_TOKEN"
         let together = await error {
             try await mirror.bind(human: first, bot: second, now: BareMirror.now)
@@ -320,16 +321,13 @@ import Testing
         let mirror = try await bare.open([
             "X_ACKNOWLEDGE_POLICY": "yes", "X_HOME_POSTS_PER_DAY": "5", "X_APP_OWNER": "human",
         ])
-        let (human, bot) = (
-            try #require(try await mirror.network(of: .human)),
-            try mirror.network(for: Self.x.account(.bot))
-        )
+        let human = try #require(try await mirror.network(of: .human))
+        let bot = try mirror.network(for: Self.x.account(.bot))
         #expect(bot.capabilities.canPublish)
         #expect(bot.capabilities.feeds.contains(.home))
         // The owner of the application reads what is its own for less.
-        let (owned, other) = (
-            human.price(ofReading: 100, from: .ownPosts), bot.price(ofReading: 100, from: .ownPosts)
-        )
+        let owned = human.price(ofReading: 100, from: .ownPosts)
+        let other = bot.price(ofReading: 100, from: .ownPosts)
         #expect(try #require(owned) < #require(other))
     }
 

@@ -26,7 +26,8 @@ import Testing
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
         var trained = MirrorRecord()
-        (trained.past, trained.timeZone) = (.whole, "Asia/Tokyo")
+        trained.past = .whole
+        trained.timeZone = "Asia/Tokyo"
         try await expect(mirror.table.record(), equals: trained)
         try await expectNothingHappened(fixture)
     }

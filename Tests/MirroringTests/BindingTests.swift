@@ -32,7 +32,8 @@ import Testing
         async throws
     {
         let bare = try await BareMirror(engine)
-        let (first, second) = (try await bare.open(), try await bare.open(["MIRROR": "second"]))
+        let first = try await bare.open()
+        let second = try await bare.open(["MIRROR": "second"])
         try await first.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         // The same account in another spelling.
         let same = Account(
@@ -210,7 +211,8 @@ import Testing
     @Test(arguments: Engine.allCases) func aStampTellsEveryNewLogin(_ engine: Engine) async throws {
         let bare = try await BareMirror(
             engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
-        let (mirror, other) = (try await bare.open(), try await bare.open())
+        let mirror = try await bare.open()
+        let other = try await bare.open()
         var stamps = [try await mirror.stamp()]
         #expect(stamps[0].credentials.isEmpty)
         func expectChange(_ change: () async throws -> Void) async throws {

@@ -536,7 +536,8 @@ private struct FeedOnPaper {
 
     /// Looks until nothing fails any more.
     mutating func recover() {
-        (faults, refused) = (false, nil)
+        faults = false
+        refused = nil
         // Above a broken item nothing is known of the present.
         if breaks != nil { items.append(now) }
         for _ in 0..<(breaks == nil ? 60 : 2_000) { look() }
@@ -598,7 +599,8 @@ private struct FeedOnPaper {
                 if let place = position, pages < Self.terms.pages {
                     let (page, next) = try page(at: place, isCareful)
                     isCareful = isCareful || page.isFromBelow
-                    (position, pages) = (next, pages + 1)
+                    position = next
+                    pages = pages + 1
                     try dieByChance()
                     heard.formUnion(page.items.compactMap { Int($0.post.id.value) })
                     try dieByChance()
@@ -629,7 +631,8 @@ private struct FeedOnPaper {
         at position: FeedPosition, _ isCareful: Bool
     ) throws -> (FeedPage, FeedPosition?) {
         if faults, !isHealthy, chance(0.05) {
-            throw paperError(chance(0.5) ? .unavailable : chance(0.5) ? .transport : .rateLimited)
+            if chance(0.5) { throw paperError(.unavailable) }
+            throw paperError(chance(0.5) ? .transport : .rateLimited)
         }
         let shown = max(0, items.count - (depth ?? items.count))..<items.count
         let size = 10
@@ -642,7 +645,8 @@ private struct FeedOnPaper {
             range = max(shown.lowerBound, end - size)..<end
         case .newer(let cursor):
             let begin = min(max(try place(cursor), shown.lowerBound), shown.upperBound)
-            (range, isBackwards) = (begin..<min(begin + size, shown.upperBound), false)
+            range = begin..<min(begin + size, shown.upperBound)
+            isBackwards = false
         }
         if let refused, refused.items.overlaps(range) { throw paperError(refused.code) }
         if case .older(let cursor) = position, let search = try search(cursor) {

@@ -70,7 +70,8 @@ import Testing
         let written = PaperMirror.now - 5 * 86_400
         func post(_ id: String, added: Date?) -> ObservedPost {
             var post = paperPost(id, on: .mastodon, "hello there", at: written)
-            (post.editedAt, post.mentionAddedAt) = (PaperMirror.now + 60, added)
+            post.editedAt = PaperMirror.now + 60
+            post.mentionAddedAt = added
             return post
         }
         paper.bot.add(
@@ -98,7 +99,8 @@ import Testing
         try await hear(parts)
         try await paper.wait(3 * 86_400)
         var post = paperPost("late", on: .mastodon, "hello there", at: PaperMirror.now - 86_400)
-        (post.editedAt, post.mentionAddedAt) = (PaperMirror.now + 60, PaperMirror.now + 60)
+        post.editedAt = PaperMirror.now + 60
+        post.mentionAddedAt = PaperMirror.now + 60
         paper.bot.add([post], to: .mentions)
         try await hear(parts)
         try await expect(paper.actions(.reply).map(\.reason), equals: ["too-old"])
@@ -109,7 +111,8 @@ import Testing
     @Test func whatWentWrongIsForgottenInItsTimeUnlessItIsStillOpen() async throws {
         let paper = try await paper()
         let parts = try await paper.parts()
-        let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
+        let feeds = paper.mirror.feeds
+        let now = paper.clock.now
         for (name, state) in [
             ("lost", FeedItem.State.givenUp), ("#broken", .unreadable), ("open", .waiting),
         ] {
@@ -147,7 +150,8 @@ import Testing
     /// Two stretches with the same end are one, as long as the longer one.
     @Test func aLongerStretchTakesThePlaceOfAShorterOne() async throws {
         let paper = try await paper()
-        let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
+        let feeds = paper.mirror.feeds
+        let now = paper.clock.now
         for length in [60.0, 3_600, 600] {
             try await feeds.note(
                 FeedState.Unreached(from: now - length, to: now, reason: "-"),
@@ -693,7 +697,8 @@ import Testing
         let paper = try await answered()
         let bot = paper.bot
         let sent = try await paper.actions(.reply)
-        let (address, last) = (try #require(sent.first?.remoteAddress), try #require(sent.last))
+        let address = try #require(sent.first?.remoteAddress)
+        let last = try #require(sent.last)
         try await paper.mirror.storage.lenient.execute(
             """
             UPDATE feeds SET below_ms = \(last.due.milliseconds), below_action = \(last.id),
@@ -817,13 +822,15 @@ import Testing
     ])
     func aStretchIsReadAsItWasStored(_ stretch: Stretch) async throws {
         let table = try await paper().mirror.feeds
-        let (name, start) = (FeedName.botMentions, FeedProgress())
+        let name = FeedName.botMentions
+        let start = FeedProgress()
         let below = PublishedStretch(
             place: OutboxStore.PublishedPlace(due: Date(milliseconds: -9), id: "a"),
             end: Date(milliseconds: 9))
         for part in [\FeedProgress.gap, \.past, \.sweep] {
             var progress = start
-            (progress.position, progress.below) = ("5", below)
+            progress.position = "5"
+            progress.below = below
             progress[keyPath: part] = stretch
             try await expect(table.advance(name, from: start, to: progress), equals: true)
             try await expect(table.progress(of: name), equals: progress)

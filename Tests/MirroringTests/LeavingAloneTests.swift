@@ -34,7 +34,12 @@ import Testing
                 default: "did:plc:palpalpalpalpalpalpalpal"
                 }
             id = AccountID(network: network, value: value)
-            handle = network == .mastodon ? value : network == .x ? "PalPalmer" : "pal.home.example"
+            handle =
+                switch network {
+                case .mastodon: value
+                case .x: "PalPalmer"
+                default: "pal.home.example"
+                }
         }
 
         var network: NetworkName { id.network }
@@ -169,7 +174,8 @@ import Testing
 
         /// What the human said to them and of them, and to somebody else.
         func remember() async throws {
-            let (word, human) = (LeavingAloneTests.word, account("human"))
+            let word = LeavingAloneTests.word
+            let human = account("human")
             func own(
                 _ name: String, _ text: String, to person: AccountID?, _ mentions: [AccountID] = []
             ) -> Post {
@@ -206,7 +212,9 @@ import Testing
     func whatWasLearnedIsFoundWhateverTheirName(_ network: NetworkName, _ store: Store) async throws
     {
         let ground = try await Ground(store, on: network)
-        let (mirror, pal, human) = (ground.mirror, ground.pal, ground.paper.human)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let human = ground.paper.human
         let renamed = network == .mastodon ? pal.handle : "elsewhere.example"
         human?.add(
             [
@@ -235,7 +243,9 @@ import Testing
     @Test(arguments: NetworkName.allCases, Way.allCases)
     func nothingIsKeptOfWhatWasLearned(_ network: NetworkName, _ way: Way) async throws {
         let ground = try await Ground(on: network)
-        let (mirror, pal, human) = (ground.mirror, ground.pal, ground.paper.human)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let human = ground.paper.human
         human?.add(
             [ground.post(pal.name(1), "fresh bread"), ground.post("ann-1", by: "ann", "bread")],
             to: .home)
@@ -273,7 +283,9 @@ import Testing
     /// Those of whom nothing but a name is known, from before an update or from a file.
     @Test func namesAreEnoughWhereThereIsNothingElse() async throws {
         let ground = try await Ground(on: .x)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         func example(_ number: Int, by name: String, _ id: AccountID? = nil) -> FavoriteEvent {
             .seen(
                 Example(
@@ -297,7 +309,9 @@ import Testing
     /// A file names a post by its address, or its author by a name that is known.
     @Test func aFileOfLabelledPostsTellsWhoseTheyAre() async throws {
         let ground = try await Ground(on: .bluesky)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         let lines = [
             #"{"id":"\#(pal.name(1))","author":"\#(pal.handle)","text":"fresh bread","favorite":true}"#,
             #"{"id":"one","author":"\#(pal.handle)","text":"more bread","favorite":false}"#,
@@ -324,7 +338,9 @@ import Testing
         async throws
     {
         let ground = try await Ground(store, on: network)
-        let (mirror, pal, paper) = (ground.mirror, ground.pal, ground.paper)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let paper = ground.paper
         try await paper.teachTea(on: network)
         try await ground.remember()
         try await mirror.people.set(.allow, for: pal.id, handle: pal.handle, at: paper.clock.now)
@@ -401,9 +417,9 @@ import Testing
 
     /// A favorite that was given, and whose answer is not stored.
     private func beginFavorite(_ ground: Ground, _ number: Int) async throws -> Departed {
-        let (store, now, pal) = (
-            ground.mirror.outbox(lease: nil), ground.paper.clock.now, ground.pal
-        )
+        let store = ground.mirror.outbox(lease: nil)
+        let now = ground.paper.clock.now
+        let pal = ground.pal
         let address = ground.address(of: pal.name(number))
         let target = Action.Target(post: pal.name(number), author: pal.id, address: address)
         let intent = Intent(.favorite(target), due: now, expires: now + 900)
@@ -421,7 +437,9 @@ import Testing
         async throws
     {
         let ground = try await Ground(store, on: .bluesky)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         let elsewhere = AccountID(network: .x, value: "quillworter")
         try await mirror.people.link(elsewhere, pal.id)
         let sending = try await beginFavorite(ground, 1)
@@ -447,7 +465,9 @@ import Testing
     /// Whoever was killed had just noted that they are to be forgotten.
     @Test func whatWasInterruptedGoesOn() async throws {
         let ground = try await Ground(on: .x)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         let elsewhere = AccountID(network: .bluesky, value: "did:plc:quillworter")
         try await mirror.people.link(pal.id, elsewhere)
         ground.paper.human?.add([ground.post(pal.name(1), "fresh bread")], to: .home)
@@ -464,7 +484,9 @@ import Testing
     @Test(arguments: NetworkName.allCases)
     func whatIsToBeTakenBackIsForgottenAfterwards(_ network: NetworkName) async throws {
         let ground = try await Ground(on: network)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         let store = mirror.outbox(lease: nil)
         let favorite = try await favorited(ground, 1)
         let reply = Action.Reply(
@@ -496,7 +518,9 @@ import Testing
 
     @Test func whoIsAllowedAgainIsNotForgottenOnceMore() async throws {
         let ground = try await Ground(on: .bluesky)
-        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let mirror = ground.mirror
+        let pal = ground.pal
+        let now = ground.paper.clock.now
         _ = try await beginFavorite(ground, 1)
         try await expect(mirror.forget(pal.id, now: now).underWay, equals: 1)
         #expect(try await mirror.people.readmit(pal.id))

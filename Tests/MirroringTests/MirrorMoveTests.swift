@@ -166,7 +166,8 @@ import Testing
         let beating = Task {
             while !Task.isCancelled { try await leases.beat(lease, now: 2) }
         }
-        let (here, there) = (try await place.contents("moved"), try await server.contents("moved"))
+        let here = try await place.contents("moved")
+        let there = try await server.contents("moved")
         let outcome = try await MirrorMove(
             of: "moved", from: place.place, to: server.place, timing: Rehearsal.meeting.leaseTiming
         ).run()
@@ -179,7 +180,8 @@ import Testing
 
     @Test func ofSeveralCopiesOneCanBeUsed() async throws {
         let place = try await FullDatabase(seed: 6, rows: 20)
-        let (first, second) = (try await EmptyDatabase(.sqlite), try await EmptyDatabase(.sqlite))
+        let first = try await EmptyDatabase(.sqlite)
+        let second = try await EmptyDatabase(.sqlite)
         let copies: [any MoveTestDatabase] = [place, first, second]
         func used() async -> [Int] {
             var used: [Int] = []
@@ -352,7 +354,8 @@ private struct FullDatabase: MoveTestDatabase {
     }
 
     private init(storage: any StorageEngine, folder: TemporaryDirectory) {
-        (self.storage, self.folder) = (storage, folder)
+        self.storage = storage
+        self.folder = folder
     }
 
     /// The same database, opened once more.

@@ -147,9 +147,8 @@ import Testing
 
     @Test func peopleOfAnotherNetworkAreAnsweredOnlyIfTheyAreLinked() async throws {
         let paper = try await PaperMirror(bot: .bluesky, human: .x)
-        let (aoi, ren) = (
-            AccountID(network: .x, value: "101"), AccountID(network: .x, value: "102")
-        )
+        let aoi = AccountID(network: .x, value: "101")
+        let ren = AccountID(network: .x, value: "102")
         try await paper.archive([
             pastReply("1", to: aoi, "thanks, dear Aoi"),
             pastReply("2", to: ren, "thanks, dear Ren"),

@@ -96,7 +96,8 @@ import Testing
         let fixture = try await Self.fixture()
         _ = try await Self.trainPosts(fixture.mirror)
         _ = try await Self.trainFavorites(fixture.mirror)
-        var (months, purposes) = (0, [SpendingPurpose: Money]())
+        var months = 0
+        var purposes = [SpendingPurpose: Money]()
         while true {
             let mirror = try await fixture.reopened()
             let next = try await Self.goOn(mirror)

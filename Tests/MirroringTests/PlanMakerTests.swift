@@ -127,7 +127,8 @@ import Testing
         let midnight = try #require(LocalDayMinutes(start, in: Self.zone).start)
         var found = 0
         for number in 0..<12 {
-            let (day, now) = (start.advanced(by: number / 3), midnight + Double(number) * 7_000)
+            let day = start.advanced(by: number / 3)
+            let now = midnight + Double(number) * 7_000
             let preview = try await desk.maker.preview(day, now: now, watching: false)
             let actions = try #require(preview).slots.map {
                 Action($0, of: desk.mirror.configuration.mirror, at: $0.due)
@@ -627,7 +628,8 @@ import Testing
             desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/1"))
         )
         let spring = Date(timeIntervalSince1970: Double(Self.firstDay.ordinal) * 86_400)
-        let (dated, weekly) = (try #require(today), try #require(monday))
+        let dated = try #require(today)
+        let weekly = try #require(monday)
         #expect(weekly.text.hasPrefix("Monday"))
         // Of what a plan may choose for want of others only the days count when it leaves.
         try await expect(unfitness(of: dated, at: spring, desk), equals: nil)
@@ -648,10 +650,8 @@ import Testing
         let desk = try await desk(texts: 30)
         let archive = desk.mirror.archive
         try await archive.prepare(by: desk.maker.judge)
-        let (planted, muted) = (
-            PostID(network: .mastodon, value: "https://sandbox.example/3"),
-            PostID(network: .mastodon, value: "https://sandbox.example/4")
-        )
+        let planted = PostID(network: .mastodon, value: "https://sandbox.example/3")
+        let muted = PostID(network: .mastodon, value: "https://sandbox.example/4")
         try await desk.mirror.storage.lenient.execute(
             "UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
         let key = desk.maker.judge.rules.neverKey(of: try #require(try await archive.post(muted)))
@@ -745,10 +745,8 @@ import Testing
         }
         let archive = desk.mirror.archive
         try await archive.prepare(by: desk.maker.judge)
-        let (rare, usual) = (
-            PostID(network: .mastodon, value: "https://sandbox.example/0"),
-            PostID(network: .mastodon, value: "https://sandbox.example/150")
-        )
+        let rare = PostID(network: .mastodon, value: "https://sandbox.example/0")
+        let usual = PostID(network: .mastodon, value: "https://sandbox.example/150")
         // Two posts a day: 20 days with the one, 80 with the other.
         try await expect(archive.fitness(of: rare)?.reason, equals: "rare-tag")
         try await expect(archive.fitness(of: usual)?.reason, equals: "rare-tag")

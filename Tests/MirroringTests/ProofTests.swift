@@ -157,7 +157,8 @@ import Testing
         async throws
     {
         let ground = try await Ground(on: network)
-        let (mirror, pal) = (ground.mirror, ground.pal)
+        let mirror = ground.mirror
+        let pal = ground.pal
         ground.say("stop", by: pal)
         try await ground.look()
         try await expect(mirror.people.stance(of: pal.id), equals: .deny)
@@ -235,9 +236,9 @@ import Testing
             address: "repeated")
         ground.paper.bot.add(
             [ObservedPost(post: post, author: ground.pal, address: "repeated")], to: .mentions)
-        (post.id, post.author, post.isRepost) = (
-            PostID(network: network, value: "again"), ground.pal.id, true
-        )
+        post.id = PostID(network: network, value: "again")
+        post.author = ground.pal.id
+        post.isRepost = true
         ground.paper.bot.add(
             [ObservedPost(post: post, author: ground.pal, address: "again")], to: .mentions)
         try await ground.look()

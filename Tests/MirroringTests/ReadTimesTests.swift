@@ -18,7 +18,9 @@ import Testing
         -> FeedProgress
     {
         var progress = FeedProgress()
-        (progress.read, progress.newest, progress.error) = (read, newest, error)
+        progress.read = read
+        progress.newest = newest
+        progress.error = error
         return progress
     }
 
@@ -72,7 +74,8 @@ import Testing
         let mirror = try await bare.open()
         let times = mirror.installation.readTimes
         times.beginCollecting()
-        let (lost, removed) = ("lost", "removed")
+        let lost = "lost"
+        let removed = "removed"
         for name in [lost, removed] {
             try await FeedTable(storage: mirror.storage, mirror: name, times: times)
                 .storeTime(Self.progress(Self.now + 300), of: Self.feed)

@@ -122,7 +122,8 @@ import Testing
         async throws
     {
         let table = table(try await BareMirror(engine).open(), homeShare: 20)
-        let (now, month) = (Self.november, MonthPlanTests.date("2026-12-01T00:00:00Z"))
+        let now = Self.november
+        let month = MonthPlanTests.date("2026-12-01T00:00:00Z")
         try await expect(table.reserve(Self.cent * 60, for: .feed(.mentions), at: now), equals: nil)
         try await expect(
             table.reserve(Self.cent * 60, for: .publish, at: now + 1), equals: now + 61)
@@ -216,7 +217,8 @@ import Testing
         let purposes: [SpendingPurpose] = [.publish, .feed(.home), .feed(.mentions), .lookUp]
         let granted = try await withThrowingTaskGroup(of: (SpendingPurpose, Bool).self) { group in
             for number in 0..<120 {
-                let (table, purpose) = (tables[number % 3], purposes[number / 3 % 4])
+                let table = tables[number % 3]
+                let purpose = purposes[number / 3 % 4]
                 group.addTask {
                     (
                         purpose,
@@ -241,7 +243,8 @@ import Testing
 
     @Test func losesNothingWhenItIsGivenBackInParallel() async throws {
         let bare = try await BareMirror(.postgres)
-        let (first, second) = (table(try await bare.open()), table(try await bare.open()))
+        let first = table(try await bare.open())
+        let second = table(try await bare.open())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 let table = number.isMultiple(of: 2) ? first : second

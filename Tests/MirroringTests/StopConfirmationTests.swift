@@ -126,7 +126,8 @@ import Testing
     ) async throws {
         let weary = AccountID(network: .mastodon, value: "weary@far.example")
         let (paper, parts) = try await asked(by: weary.value) { paper in
-            let (people, now) = (paper.mirror.people, paper.clock.now)
+            let people = paper.mirror.people
+            let now = paper.clock.now
             switch how {
             case "deny": try await people.set(.deny, for: weary, reason: "operator", at: now)
             case "server":
@@ -159,7 +160,8 @@ import Testing
     {
         let weary = AccountID(network: .mastodon, value: "weary@home.example")
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
-        let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
+        let store = mirror.outbox(lease: nil)
+        let now = BareMirror.now
         try await mirror.storage.agree(to: "test")
         func sending(_ post: String, confirms: Bool) async throws -> Departed {
             var explanation = Explanation("asked")

@@ -39,9 +39,8 @@ import Testing
         let fixture = try await MirrorFixture.start()
         let now = fixture.clock.now
         _ = try await fixture.mirror.settleTimeZone(now: now)
-        let (rows, stamp) = (
-            try await fixture.mirror.archive.scheduleRows(), try await fixture.mirror.stamp()
-        )
+        let rows = try await fixture.mirror.archive.scheduleRows()
+        let stamp = try await fixture.mirror.stamp()
         try await expect(fixture.mirror.zoneToCome(fixture.mirror.table.record()), equals: nil)
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
         try await expect(other.recordedTimeZone(now: now), equals: Sample.zone)

@@ -32,7 +32,8 @@ import Testing
 
     @Test func readsAllPostsFirstAndThenOnlyNewOnes() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let (network, progress) = (try await human(fixture), Recorder<TrainingProgress>())
+        let network = try await human(fixture)
+        let progress = Recorder<TrainingProgress>()
         let first = try await scheduler(fixture, progress: progress).train(from: network)
         let hidden = Sample.served.count { !$0.visibility.isOpen }
         #expect(first.read == Sample.served.count)
@@ -113,7 +114,8 @@ import Testing
 
     @Test func readsFavoritesAndTheTimelineTheyWereChosenFrom() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let (network, favorites) = (try await human(fixture), try fixture.mirror.favorites())
+        let network = try await human(fixture)
+        let favorites = try fixture.mirror.favorites()
         let progress = Recorder<TrainingProgress>()
         let trainer = ClassifierTrainer(mirror: fixture.mirror, favorites: favorites) {
             progress.add($0)

@@ -99,10 +99,8 @@ import Testing
     }
 
     @Test func lengthIsCountedAsStrictlyAsAnyServerDoes() {
-        let (points, graphemes) = (
-            AccountProfile.Limits(bio: 4, bioBytes: nil, fields: 0, field: 0),
-            AccountProfile.Limits(bio: 4, bioBytes: 20, fields: 0, field: 0)
-        )
+        let points = AccountProfile.Limits(bio: 4, bioBytes: nil, fields: 0, field: 0)
+        let graphemes = AccountProfile.Limits(bio: 4, bioBytes: 20, fields: 0, field: 0)
         #expect(points.hold(bio: "abcd"))
         #expect(!points.hold(bio: "abcde"))
         #expect(!points.hold(bio: "e\u{301}e\u{301}e"))

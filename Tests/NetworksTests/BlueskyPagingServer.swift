@@ -70,7 +70,8 @@ final class BlueskyPagingServer: Sendable {
     /// Adds items at the newest end, numbered on.
     func grow(by count: Int) {
         lock.withLock {
-            let (last, time) = (items.map(\.number).max() ?? 0, items.first?.time ?? Self.noon)
+            let last = items.map(\.number).max() ?? 0
+            let time = items.first?.time ?? Self.noon
             let new = (0..<count).map {
                 Item(time: time + Double(count - $0), number: last + count - $0)
             }

@@ -245,7 +245,8 @@ import Transport
 
     /// One that no server could be asked with in all its time is renewed like any other.
     @Test func aSessionThatEndsBeforeItsFirstUseIsRenewed() async throws {
-        let (clock, isAway) = (Box(BlueskyLoopback.start), Box(true))
+        let clock = Box(BlueskyLoopback.start)
+        let isAway = Box(true)
         let loopback = try BlueskyLoopback(now: { clock.value }) { request in
             guard request.method(Self.timeline) else { return nil }
             if isAway.value { return Answer(status: 503) }

@@ -39,8 +39,8 @@ import Transport
     /// A server that has one post, for replies and favorites.
     private static func serving(_ view: String) -> @Sendable (LoopbackServer.Request) -> Answer? {
         { request in
-            request.method("app.bsky.feed.getPosts")
-                ? .json(BlueskyJSON.page("posts", view.isEmpty ? [] : [view])) : written(request)
+            guard request.method("app.bsky.feed.getPosts") else { return written(request) }
+            return .json(BlueskyJSON.page("posts", view.isEmpty ? [] : [view]))
         }
     }
 
@@ -144,9 +144,8 @@ import Transport
 
     @Test func whatCannotBeReadBackLeavesTheOutcomeOpen() async throws {
         let loopback = try BlueskyLoopback { request in
-            request.method(Self.put)
-                ? .xrpc("InvalidSwap")
-                : request.path.contains("getRecord") ? Answer(status: 503) : nil
+            if request.method(Self.put) { return .xrpc("InvalidSwap") }
+            return request.path.contains("getRecord") ? Answer(status: 503) : nil
         }
         let error = try await error(of: loopback, draft())
         #expect(error.outcome == .unknown)

@@ -243,7 +243,8 @@ struct PaperFeed {
     private var last: UInt128
 
     init(_ order: BrokenItemSearchTests.Order, habit: Habit, count: Int, seed: UInt64) {
-        (self.order, self.habit) = (order, habit)
+        self.order = order
+        self.habit = habit
         random = SeededGenerator(seed: seed)
         last =
             switch order {
@@ -282,7 +283,12 @@ struct PaperFeed {
             case .ulids: Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
             case .flakes: Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
             }
-        let length = order == .ulids ? 26 : order == .flakes ? 18 : 1
+        let length =
+            switch order {
+            case .dense, .sparse: 1
+            case .ulids: 26
+            case .flakes: 18
+            }
         var text = ""
         var rest = number
         while rest > 0 || text.count < length {

@@ -256,7 +256,8 @@ import Transport
 
     @Test func eachMirrorsRequestsNameItsContact() async throws {
         let server = try Self.server(MastodonServers.goToSocial, refusing: "none")
-        let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
+        let one = try mastodon("one", at: server)
+        let two = try mastodon("two", at: server)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for network in [one, two, one, two, one, two] {
                 group.addTask { _ = try await network.page(.home, .newest, size: nil) }
@@ -274,7 +275,8 @@ import Transport
 
     @Test func aServerThatCountsByAddressIsLeftAloneByAll() async throws {
         let server = try Self.server(MastodonServers.goToSocial, refusing: "token-one")
-        let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
+        let one = try mastodon("one", at: server)
+        let two = try mastodon("two", at: server)
         // One mirror finds out what the server is, for all.
         _ = try await one.limits()
         try await expect(
@@ -293,7 +295,8 @@ import Transport
 
     @Test func aServerThatCountsByAccountIsLeftAloneByOne() async throws {
         let server = try Self.server(Self.mastodonInstance, refusing: "token-one")
-        let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
+        let one = try mastodon("one", at: server)
+        let two = try mastodon("two", at: server)
         _ = try await one.limits()
         for _ in 0..<3 {
             try await expect(
@@ -316,7 +319,8 @@ import Transport
                 headers: isAnonymous ? [("Retry-After", "40")] : [],
                 body: Array(answer.body.utf8))
         }
-        let (one, two) = (try mastodon("one", at: server), try mastodon("two", at: server))
+        let one = try mastodon("one", at: server)
+        let two = try mastodon("two", at: server)
         try await expect(Self.error { _ = try await one.isShownToAnybody("1") }.status, equals: 429)
         try await expect(
             Self.error { _ = try await two.isShownToAnybody("2") }.isOfAddress, equals: true)
@@ -354,7 +358,8 @@ import Transport
             try connection.respond(
                 status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
-        let (one, two) = (try bluesky("one", at: server), try bluesky("two", at: server))
+        let one = try bluesky("one", at: server)
+        let two = try bluesky("two", at: server)
         try await expect(
             Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
         let held = try await Self.error { _ = try await two.page(.home, .newest, size: nil) }

@@ -57,8 +57,10 @@ import Testing
     private func read(
         _ network: any SocialNetwork, _ feed: Feed, from start: FeedPosition, size: Int? = nil
     ) async throws -> (addresses: [String], unreadable: [UnreadableItem]) {
-        var (addresses, unreadable): ([String], [UnreadableItem]) = ([], [])
-        var (position, size) = (Optional(start), size)
+        var addresses: [String] = []
+        var unreadable: [UnreadableItem] = []
+        var position = Optional(start)
+        var size = size
         var calls = 0
         while let place = position {
             calls += 1
@@ -236,7 +238,8 @@ import Testing
         let old = Set(paging.identities)
         let cursor = try #require(try await loopback.network.page(feed, .newest).newer)
         paging.grow(by: 30)
-        var (position, found): (String?, [String]) = (cursor, [])
+        var position: String? = cursor
+        var found: [String] = []
         while let place = position {
             let page = try await loopback.network.page(feed, .newer(than: place), size: 2)
             found += page.items.map(\.post.id.value)

@@ -38,14 +38,17 @@ import Transport
     func aServerThatDoesNotTellHasNone(answer: Answer) async throws {
         let clock = Box(Loopback.start)
         let isTelling = Box(false)
-        let loopback = try Loopback(now: { clock.value }) {
-            $0.path == Self.path ? isTelling.value ? .json(Self.list) : answer : nil
+        let loopback = try Loopback(now: { clock.value }) { request in
+            guard request.path == Self.path else { return nil }
+            return isTelling.value ? .json(Self.list) : answer
         }
         for _ in 0..<2 { try await expect(loopback.network.emoji(), equals: []) }
         #expect(asked(loopback) == 1)
-        (isTelling.value, clock.value) = (true, clock.value + 3_601)
+        isTelling.value = true
+        clock.value = clock.value + 3_601
         try await expect(loopback.network.emoji(), equals: ["blobcat", "wave"])
-        (isTelling.value, clock.value) = (false, clock.value + 86_401)
+        isTelling.value = false
+        clock.value = clock.value + 86_401
         try await expect(loopback.network.emoji(), equals: ["blobcat", "wave"])
     }
 

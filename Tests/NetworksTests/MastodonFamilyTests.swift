@@ -280,9 +280,10 @@ import Transport
     @Test func anAnswerWithTheParentsIDIsNotBelieved() async throws {
         let answered = wire("4", by: Self.root)
         let loopback = try loopback(Self.wordpress) { request in
-            request.method == "POST"
-                ? .json(self.wire("4", by: Self.own, ["in_reply_to_id": #""4""#]))
-                : request.path == "/api/v1/statuses/4" ? .json(answered) : nil
+            if request.method == "POST" {
+                return .json(self.wire("4", by: Self.own, ["in_reply_to_id": #""4""#]))
+            }
+            return request.path == "/api/v1/statuses/4" ? .json(answered) : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.publish(MastodonServers.draft(replyTo: "4"))
@@ -309,8 +310,8 @@ import Transport
     {
         let shown = wire("5", by: author == "1" ? Self.own : Self.other)
         let loopback = try loopback { request in
-            request.path == "/api/v1/statuses/5"
-                ? .json(request.method == "DELETE" ? "{}" : shown) : nil
+            guard request.path == "/api/v1/statuses/5" else { return nil }
+            return .json(request.method == "DELETE" ? "{}" : shown)
         }
         let removal = try? await loopback.network.delete("5") { _ in isOurs }
         #expect(removal == expected)

@@ -121,8 +121,8 @@ import Testing
             Wire.status(Self.ulid(9 - $0), ["visibility": "\"\($1)\""])
         }
         let loopback = try MastodonServers.loopback(MastodonServers.goToSocial) { request in
-            request.path == "/api/v1/accounts/1/statuses"
-                ? .json(request.query["max_id"] == nil ? Wire.list(posts) : "[]") : nil
+            guard request.path == "/api/v1/accounts/1/statuses" else { return nil }
+            return .json(request.query["max_id"] == nil ? Wire.list(posts) : "[]")
         }
         let page = try await loopback.network.page(.ownPosts, .newest)
         #expect(

@@ -39,9 +39,8 @@ import Testing
     @Test(arguments: [503, 429, 408])
     func aLookUpThatFailsLeavesEverythingUnsent(status: Int) async throws {
         let loopback = try MastodonServers.loopback(MastodonServers.takahe) { request in
-            request.method == "POST"
-                ? .json(Wire.status("9"))
-                : request.path == "/api/v1/statuses/4" ? .json("{}", status: status) : nil
+            if request.method == "POST" { return .json(Wire.status("9")) }
+            return request.path == "/api/v1/statuses/4" ? .json("{}", status: status) : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.publish(MastodonServers.draft(replyTo: "4"))
@@ -80,9 +79,10 @@ import Testing
     @Test(arguments: ["null", "", "\"\""])
     func aReplyThatBecameAPostOfItsOwnIsDeliveredAndToldSo(parent: String) async throws {
         let loopback = try MastodonServers.loopback(MastodonServers.takahe) { request in
-            request.method == "POST"
-                ? .json(Wire.status("9", ["in_reply_to_id": parent]))
-                : request.path == "/api/v1/statuses/4" ? .json(Wire.status("4")) : nil
+            if request.method == "POST" {
+                return .json(Wire.status("9", ["in_reply_to_id": parent]))
+            }
+            return request.path == "/api/v1/statuses/4" ? .json(Wire.status("4")) : nil
         }
         let published = try await loopback.network.publish(MastodonServers.draft(replyTo: "4"))
         #expect(published.isMisplaced)

@@ -318,10 +318,12 @@ import Transport
             let isGood = request.header("Authorization") == "Bearer second"
             let form = String(decoding: request.body, as: UTF8.self)
             let answer: Answer =
-                isToken
-                ? form.contains("refresh_token=planted-refresh-0")
-                    ? .json(#"{"access_token":"second"}"#) : .json("{}", status: 400)
-                : isGood ? .json(Wire.status("9")) : .json("{}", status: 401)
+                if isToken {
+                    form.contains("refresh_token=planted-refresh-0")
+                        ? .json(#"{"access_token":"second"}"#) : .json("{}", status: 400)
+                } else {
+                    isGood ? .json(Wire.status("9")) : .json("{}", status: 401)
+                }
             try connection.respond(status: answer.status, body: Array(answer.body.utf8))
         }
         let network = try network(server)

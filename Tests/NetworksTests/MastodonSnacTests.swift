@@ -207,9 +207,8 @@ import Testing
     @Test(arguments: [401, 422])
     func aRefusedTokenStopsTheActor(status: Int) async throws {
         let loopback = try loopback { request in
-            request.path.hasSuffix("/verify_credentials")
-                ? Answer(status: 422)
-                : request.path == "/api/v1/timelines/home" ? Answer(status: status) : nil
+            if request.path.hasSuffix("/verify_credentials") { return Answer(status: 422) }
+            return request.path == "/api/v1/timelines/home" ? Answer(status: status) : nil
         }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await loopback.network.page(.home, .newest)

@@ -57,9 +57,13 @@ import Transport
         for _ in 0..<200 {
             let wrong = errors.suffix(8).count { $0 != 0 }
             let mayBeWrong = wrong + 1 < (min(errors.count + 1, 9) + 1) / 2
-            errors.append(
-                mayBeWrong && Bool.random(using: &random)
-                    ? Bool.random(using: &random) ? 2_400 : -2_400 : 0)
+            let error: TimeInterval =
+                if mayBeWrong && Bool.random(using: &random) {
+                    Bool.random(using: &random) ? 2_400 : -2_400
+                } else {
+                    0
+                }
+            errors.append(error)
             clock.note(world.answer(wrongBy: errors.last ?? 0))
             #expect(clock.lead(at: world.local) == 90)
             world.pass(TimeInterval(Int.random(in: 0..<60, using: &random)))

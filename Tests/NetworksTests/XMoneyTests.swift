@@ -106,10 +106,11 @@ import Testing
         // The same post is dearer when it is asked for by itself: the rest is paid.
         let single = XWire.answer(XWire.post("1007"), users: [XWire.user("7", "ann")])
         let other = try XLoopback(options: XOptions(ownsApp: true)) { request in
-            request.path == "/2/tweets/1007"
-                ? .json(single)
-                : request.path == "/2/users/42/mentions"
-                    ? .json(XWire.list([XWire.post("1007")])) : nil
+            switch request.path {
+            case "/2/tweets/1007": .json(single)
+            case "/2/users/42/mentions": .json(XWire.list([XWire.post("1007")]))
+            default: nil
+            }
         }
         _ = try await other.network.page(.mentions, .newest)
         let spent = other.book.spent
@@ -236,7 +237,8 @@ import Testing
     /// arrives whole.
     @Test(arguments: ["", "<html>", "{}", #"{"data":[{"id":"1"#])
     func anAnswerThatCannotBeReadStaysPaidUntilItIsReadAgain(body: String) async throws {
-        let (clock, script) = (AdjustableTime(XLoopback.start), AdjustableText(body))
+        let clock = AdjustableTime(XLoopback.start)
+        let script = AdjustableText(body)
         let loopback = try XLoopback(now: { clock.now }) { request in
             request.path == "/2/users/42/mentions" ? .json(script.text) : nil
         }

@@ -72,7 +72,11 @@ enum XSignature {
                 rotated(
                     words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
         }
-        var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+        var a = state[0]
+        var b = state[1]
+        var c = state[2]
+        var d = state[3]
+        var e = state[4]
         for index in 0..<80 {
             let (mixed, constant): (UInt32, UInt32) =
                 switch index / 20 {

@@ -139,7 +139,8 @@ import Testing
         async throws
     {
         let office = try await Office(engine)
-        let (worker, standby) = (office.worker("first", .listed), office.worker("standby", .listed))
+        let worker = office.worker("first", .listed)
+        let standby = office.worker("standby", .listed)
         try await worker.turn(["m"])
         try await standby.turn(["m"])
         let store = worker.store(office.storage, "m")
@@ -172,7 +173,8 @@ import Testing
         async throws
     {
         let office = try await Office(engine)
-        let (worker, idle) = (office.worker("first"), office.worker("idle", .listed))
+        let worker = office.worker("first")
+        let idle = office.worker("idle", .listed)
         try await worker.turn(["m", "n"])
         _ = try await idle.claims.beat()
         try await migrate(office.storage)
@@ -208,7 +210,8 @@ import Testing
         async throws
     {
         let office = try await Office(engine)
-        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        let first = office.worker("first", .listed)
+        let second = office.worker("second", .listed)
         #expect(try await first.takes("m"))
         var taken: [Int] = []
         for time in stride(from: 0, through: 60, by: 5) {
@@ -227,7 +230,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func aFrozenWorkerFindsItsFenceLost(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        let first = office.worker("first", .listed)
+        let second = office.worker("second", .listed)
         try await first.turn(["m", "n"])
         let old = first.store(office.storage, "m")
         try await old.requireLease()
@@ -264,7 +268,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func aWallClockThatIsSetDecidesNothing(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        let first = office.worker("first", .listed)
+        let second = office.worker("second", .listed)
         try await first.turn(["m"])
         for jump in [86_400.0, -172_800, 3_600, -1] {
             office.clock.set(by: jump)
@@ -287,7 +292,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func whoWasAwayHasSeenNobodyBeSilent(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        let first = office.worker("first", .listed)
+        let second = office.worker("second", .listed)
         try await first.turn(["m"])
         #expect(try await !second.takes("m"))
         office.clock.advance(600)
@@ -309,7 +315,8 @@ import Testing
         try await office.storage.execute(
             "INSERT INTO leases (mirror, worker, fence, released, updated_ms) VALUES ('m', 'old', 7, FALSE, 0)"
         )
-        let (listed, shared) = (office.worker("listed", .listed), office.worker("shared"))
+        let listed = office.worker("listed", .listed)
+        let shared = office.worker("shared")
         for _ in 0..<6 {
             #expect(try await !listed.takes("m"))
             #expect(try await !shared.takes("m"))
@@ -396,10 +403,12 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func whoCanDoMoreHasTheMirrors(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (isCut, isHindered) = (Condition(), Condition())
+        let isCut = Condition()
+        let isHindered = Condition()
         let cut = office.worker("a", disability: Self.unable(isCut))
         let hindered = office.worker("b", disability: Self.unable(isHindered, .part))
-        (isCut.value, isHindered.value) = (true, true)
+        isCut.value = true
+        isHindered.value = true
         try await office.turn([cut], ["m"])
         #expect(cut.mirrors == ["m"])
         for _ in 0..<2 { try await office.turn([hindered, cut], ["m"]) }
@@ -442,7 +451,8 @@ import Testing
         let workers = ["a", "b", "c"].map { office.worker($0) }
         try await office.turn([workers[0]], wanted)
         try await office.expectWhole([workers[0]], wanted)
-        var (turns, mostUnowned) = (0, 0)
+        var turns = 0
+        var mostUnowned = 0
         while workers.contains(where: { !(300...351).contains($0.mirrors.count) }), turns < 100 {
             try await office.turn(workers, wanted)
             mostUnowned = max(mostUnowned, 1_000 - workers.map(\.mirrors.count).reduce(0, +))
@@ -499,9 +509,8 @@ import Testing
         try await office.expectWhole(workers, wanted)
         // All have looked at once for the last time: the first is dead, and the others go on out of
         // step.
-        let (survivors, again) = (
-            Array(workers.dropFirst()), office.worker("again", timing: timing)
-        )
+        let survivors = Array(workers.dropFirst())
+        let again = office.worker("again", timing: timing)
         var looks = [
             (at: 1.3, worker: survivors[0]), (at: 4.2, worker: survivors[1]),
             (at: 1.5, worker: again),
@@ -531,7 +540,8 @@ import Testing
     func aReleaseHandsOverAtOnce(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
         let wanted = Self.names(700)
-        let (first, second) = (office.worker("first"), office.worker("second"))
+        let first = office.worker("first")
+        let second = office.worker("second")
         try await office.turn([first], wanted)
         try await first.end()
         // A process that asks for few is as quick.
@@ -553,7 +563,8 @@ import Testing
         let wanted = Self.names(100)
         let listed = office.worker("listed", .listed)
         let standby = office.worker("standby", .listed)
-        let (a, b) = (office.worker("a"), office.worker("b"))
+        let a = office.worker("a")
+        let b = office.worker("b")
         let list = Array(wanted.prefix(20))
         try await listed.turn(list)
         try await standby.turn(list)
@@ -573,7 +584,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func whatIsWantedMayChange(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (a, b) = (office.worker("a"), office.worker("b"))
+        let a = office.worker("a")
+        let b = office.worker("b")
         for _ in 0..<30 { try await office.turn([a, b], Self.names(600)) }
         for _ in 0..<3 { try await office.turn([a, b], Self.names(1_200)) }
         try await office.expectWhole([a, b], Self.names(1_200))
@@ -765,7 +777,8 @@ import Testing
         let worker = office.worker("a", .listed)
         try await worker.turn(["m"])
         let store = worker.store(try await office.again(), "m")
-        let (passed, mayEnd) = (Recorded<Int>(), DispatchSemaphore(value: 0))
+        let passed = Recorded<Int>()
+        let mayEnd = DispatchSemaphore(value: 0)
         let change = Task {
             try await store.write { _ in
                 passed.add(1)
@@ -793,7 +806,8 @@ import Testing
     @Test(arguments: OutboxFixture.Engine.allCases)
     func countsWhoHoldsHowMany(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
-        let (a, b) = (office.worker("a"), office.worker("b", .listed))
+        let a = office.worker("a")
+        let b = office.worker("b", .listed)
         try await b.turn(Self.names(3))
         try await a.turn(Self.names(10))
         try await a.turn(Self.names(10))
@@ -828,7 +842,9 @@ extension ClaimsTests {
         var unowned = 0
 
         init(workers: [WorkerRecord], owned: [String: Int], unowned: Int) {
-            (self.workers, self.owned, self.unowned) = (workers, owned, unowned)
+            self.workers = workers
+            self.owned = owned
+            self.unowned = unowned
         }
 
         init(of mirrors: [String], in office: Office) async throws {
@@ -851,7 +867,8 @@ private final class CountingEngine: StorageEngine, @unchecked Sendable {
         private let count: () -> Void
 
         init(_ connection: any StorageConnection, count: @escaping () -> Void) {
-            (self.connection, self.count) = (connection, count)
+            self.connection = connection
+            self.count = count
         }
 
         func query(_ sql: SQL) throws -> [SQLRow] {

@@ -122,7 +122,8 @@ import Testing
     @Test func anotherTextForASlotGivesItsFirstOneBack() async throws {
         let outbox = try await OutboxFixture()
         try await outbox.archive(["post-1", "post-2", "other"])
-        let (first, second) = (OutboxFixture.slot(1), OutboxFixture.slot(2, due: Self.now + 60))
+        let first = OutboxFixture.slot(1)
+        let second = OutboxFixture.slot(2, due: Self.now + 60)
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [first, second]))
         try await expect(outbox.lastUses(), equals: ["post-1": Self.now, "post-2": Self.now + 60])
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)

@@ -23,7 +23,8 @@ import Testing
         limit: Int = 20
     ) async throws -> Departures {
         var departures = Departures()
-        var (now, turn) = (Self.start + begin, 0)
+        var now = Self.start + begin
+        var turn = 0
         while now < Self.start + end {
             // Every look is another worker's, which knows only what the table says.
             let store = stores[turn % stores.count]

@@ -52,7 +52,8 @@ import Testing
     /// A pass that read its list before a person moved something finds it waiting for another time.
     @Test func whatWasMovedMeanwhileIsNotTaken() async throws {
         let outbox = try await OutboxFixture()
-        let (store, start) = (outbox.store, OutboxFixture.start)
+        let store = outbox.store
+        let start = OutboxFixture.start
         let listed = try await store.propose(OutboxFixture.reply("a"), now: start).action
         #expect(
             try await store.move(listed.id, to: start + 3_600, expires: start + 7_200, now: start)

@@ -192,7 +192,8 @@ import Testing
     ) async throws {
         try await withOffice(database) { office in
             let clock = SteppingClock()
-            let (oldNetwork, newNetwork) = (Network(), Network())
+            let oldNetwork = Network()
+            let newNetwork = Network()
             let action = try await propose("a", office.store)
             let engine = FailingEngine(office.first)
             let old = Delivery(

@@ -304,7 +304,8 @@ import Testing
 
     @Test func whatAnotherAccountDidIsOutOfReach() async throws {
         let outbox = try await OutboxFixture()
-        let (wanted, other) = (try await delivered("a", outbox), try await delivered("b", outbox))
+        let wanted = try await delivered("a", outbox)
+        let other = try await delivered("b", outbox)
         _ = try await outbox.store.askUndo(wanted.id, now: Self.now)
         try await outbox.storage.transaction {
             try OutboxStore.leaveUnsent(of: "m", on: $0, now: Self.now)

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct LocalDayTests {
     @Test func everyDayOfTheCalendarIsTheDayAfterTheOneBefore() {
-        var (year, month, day) = (1_896, 1, 1)
+        var year = 1_896
+        var month = 1
+        var day = 1
         guard let first = LocalDay(year: year, month: month, day: day) else {
             Issue.record("1896-01-01 is a day")
             return
@@ -19,8 +21,14 @@ import Testing
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
             day += 1
-            if day > lengths[month - 1] { (month, day) = (month + 1, 1) }
-            if month > 12 { (year, month) = (year + 1, 1) }
+            if day > lengths[month - 1] {
+                month = month + 1
+                day = 1
+            }
+            if month > 12 {
+                year = year + 1
+                month = 1
+            }
         }
     }
 

@@ -22,7 +22,8 @@ import Testing
         (0, 1_439, 1), (10, 1_430, 20), (0, 720, 720), (60, 90, 30), (700, 700, 0), (1, 722, 719),
     ])
     func distanceGoesTheShorterWayRound(first: Int, second: Int, distance: Int) throws {
-        let (first, second) = (try #require(MinuteOfDay(first)), try #require(MinuteOfDay(second)))
+        let first = try #require(MinuteOfDay(first))
+        let second = try #require(MinuteOfDay(second))
         #expect(first.circularDistance(to: second) == distance)
         #expect(second.circularDistance(to: first) == distance)
     }

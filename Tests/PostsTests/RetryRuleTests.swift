@@ -93,7 +93,8 @@ import Testing
         // No limit lasts so long.
         #expect(look(0, asked: 1e12) == look(0))
         // A day without an answer costs about a hundred requests.
-        var (age, looks) = (90.0, 0)
+        var age = 90.0
+        var looks = 0
         while age < 86_400 {
             age += look(age)
             looks += 1

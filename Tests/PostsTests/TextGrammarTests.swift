@@ -9,7 +9,8 @@ import Testing
     /// Whatever the grammar finds in a text from left to right, written with the name in square
     /// brackets.
     private func found(in text: String) -> [String] {
-        var (text, found) = (text, [String]())
+        var text = text
+        var found = [String]()
         text.withUTF8 { bytes in
             let grammar = TextGrammar(bytes)
             func part(_ range: Range<Int>) -> String {

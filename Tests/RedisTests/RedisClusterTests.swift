@@ -104,7 +104,8 @@ import Testing
 
     @Test func aSlotThatMovedIsFoundAndTheOthersWithIt() async throws {
         let cluster = try await RedisCluster.shared()
-        let (source, target) = (cluster.servers[1], cluster.servers[0])
+        let source = cluster.servers[1]
+        let target = cluster.servers[0]
         let client = try client(source.url)
         let tags = [try tag(of: 1), try RedisClusterTests().tag(of: 1)]
         let slots = tags.map { RedisArgument($0).slot }
@@ -130,7 +131,8 @@ import Testing
 
     @Test func keysOnTheirWayAreFound() async throws {
         let cluster = try await RedisCluster.shared()
-        let (source, target) = (cluster.servers[1], cluster.servers[0])
+        let source = cluster.servers[1]
+        let target = cluster.servers[0]
         let client = try client(cluster.url)
         let tag = try tag(of: 1)
         let slot = RedisArgument(tag).slot
@@ -169,9 +171,8 @@ import Testing
         let cluster = try await RedisCluster.shared()
         let tag = try tag(of: 1)
         let slot = "\(RedisArgument(tag).slot)"
-        let (patient, hasty) = (
-            try client(cluster.url), try client(cluster.url, patience: .milliseconds(50))
-        )
+        let patient = try client(cluster.url)
+        let hasty = try client(cluster.url, patience: .milliseconds(50))
         try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))
         try await cluster.exclusively {
             let server = cluster.servers[1]
@@ -199,9 +200,8 @@ import Testing
         let cluster = try await RedisCluster.shared()
         let tag = try tag(of: 2)
         let slot = RedisArgument(tag).slot
-        let (patient, hasty) = (
-            try client(cluster.url), try client(cluster.url, patience: .milliseconds(50))
-        )
+        let patient = try client(cluster.url)
+        let hasty = try client(cluster.url, patience: .milliseconds(50))
         try await cluster.exclusively {
             let master = try await cluster.master(of: slot)
             try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))

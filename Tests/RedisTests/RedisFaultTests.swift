@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test func afterAFailoverTheNewServerIsFound() async throws {
-        let (old, new) = (try await RedisServer.start(), try await RedisServer.start())
+        let old = try await RedisServer.start()
+        let new = try await RedisServer.start()
         let relay = try Relay(to: old.port)
         let client = try client("redis://127.0.0.1:\(relay.port)")
         try await expect(client.command(RedisCommand("INCR", "count")), equals: .integer(1))
@@ -29,7 +30,8 @@ import Testing
     }
 
     @Test func ofSeveralServersTheOneIsFoundThatTakesChanges() async throws {
-        let (replica, primary) = (try await RedisServer.start(), try await RedisServer.start())
+        let replica = try await RedisServer.start()
+        let primary = try await RedisServer.start()
         try await replica.run("REPLICAOF", "127.0.0.1", "\(primary.port)")
         let client = try client("redis://127.0.0.1:\(replica.port),127.0.0.1:\(primary.port)")
         let error = try await failure { try await client.command(RedisCommand("INCR", "count")) }
@@ -42,7 +44,8 @@ import Testing
     }
 
     @Test func aScriptOnAReplicaLeadsToTheNewServerToo() async throws {
-        let (old, new) = (try await RedisServer.start(), try await RedisServer.start())
+        let old = try await RedisServer.start()
+        let new = try await RedisServer.start()
         let relay = try Relay(to: old.port)
         let client = try client("redis://127.0.0.1:\(relay.port)")
         let script = RedisScript("return redis.call('INCR', KEYS[1])")

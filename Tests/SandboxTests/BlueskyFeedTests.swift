@@ -107,7 +107,13 @@ import Testing
                 let feature = (facet["features"] as? [[String: Any]])?.first
             else { return ("", "out of bounds") }
             let sign =
-                feature["did"] != nil ? "@" : feature["tag"] != nil ? "#" : "elsewhere.example/"
+                if feature["did"] != nil {
+                    "@"
+                } else if feature["tag"] != nil {
+                    "#"
+                } else {
+                    "elsewhere.example/"
+                }
             return (String(decoding: bytes[start..<end], as: UTF8.self), sign)
         }
     }

@@ -43,7 +43,8 @@ import Testing
 
     @Test func fillsTheHomeAndTheHumansFavorites() {
         var ids: [Int: Bool] = [:]
-        var (home, favorites) = (0, 0)
+        var home = 0
+        var favorites = 0
         for event in Self.world.events where event.date >= SandboxFixture.origin {
             switch event.action {
             case .post(let post):

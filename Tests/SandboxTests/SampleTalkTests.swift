@@ -51,9 +51,8 @@ import Testing
     /// Who lives elsewhere posts at the same hours there.
     @Test func theSampleLivesByTheClockThatItIsGiven() {
         let end = Date(milliseconds: 1_795_130_130_000)
-        let (tokyo, lagos) = (
-            SampleArchive(endingAt: end), SampleArchive(endingAt: end, offset: 3_600)
-        )
+        let tokyo = SampleArchive(endingAt: end)
+        let lagos = SampleArchive(endingAt: end, offset: 3_600)
         #expect(tokyo.posts.count == lagos.posts.count)
         #expect(tokyo.posts.map(\.text) == lagos.posts.map(\.text))
         let shifts = Set(

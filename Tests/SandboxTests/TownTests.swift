@@ -20,7 +20,8 @@ import Testing
         let shards: [TownShard]
 
         init(_ plan: TownPlan) {
-            (self.plan, shards) = (plan, Town.shards(of: plan))
+            self.plan = plan
+            shards = Town.shards(of: plan)
         }
 
         func send(
@@ -116,15 +117,15 @@ import Testing
 
     /// The time of a request must not grow with the number of people.
     @Test func looksAtOneHouseholdForARequest() throws {
-        let (small, large) = (
-            Servers(Self.plan(16, hosts: 1)), Servers(Self.plan(10_000, hosts: 1))
-        )
+        let small = Servers(Self.plan(16, hosts: 1))
+        let large = Servers(Self.plan(10_000, hosts: 1))
         func time(_ servers: Servers) throws -> Double {
             let bot = TownPerson(servers.plan.mirrors - 1, .bot)
             let newest = try #require(
                 try servers.mentions(of: bot.household, at: Self.origin + 86_000).first)
             return try (0..<5).map { _ in
-                var (start, end) = (timespec(), timespec())
+                var start = timespec()
+                var end = timespec()
                 clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
                 for _ in 0..<20 {
                     _ = try servers.send(
@@ -140,7 +141,8 @@ import Testing
     }
 
     @Test func livesTheSameLifeWithTheSameSeed() {
-        let (plan, other) = (Self.plan(50), Self.plan(50, seed: 4))
+        let plan = Self.plan(50)
+        let other = Self.plan(50, seed: 4)
         var counts = (mentions: 0, posts: 0)
         for household in 0..<50 {
             for day in 20_782..<20_802 {

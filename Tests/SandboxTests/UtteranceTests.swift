@@ -178,7 +178,8 @@ import Testing
             let own = try await fixture.publish("here I am")
             let late = try await Self.say(.friend, fixture) { $0.notice = .late(3_600) }
             let never = try await Self.say(.friend, fixture) {
-                ($0.notice, $0.answered) = (.never, .bot)
+                $0.notice = .never
+                $0.answered = .bot
             }
             let atOnce = try await Self.say(.friend, fixture)
             #expect(never.notification == nil)

@@ -162,9 +162,8 @@ import Testing
 
     @Test func failsAtTheEdge() async throws {
         try await run({ $0.edgeFailsEvery = 2 }) { (fixture, _) async throws in
-            let (first, second) = (
-                try await fixture.xPublish("one"), try await fixture.xPublish("two")
-            )
+            let first = try await fixture.xPublish("one")
+            let second = try await fixture.xPublish("two")
             #expect([first, second].map(\.status) == [201, 503])
             #expect(second.headers["content-type"] == "text/html; charset=utf-8")
             let ledger = await fixture.sandbox.ledger

@@ -31,7 +31,8 @@ import Testing
     private func finish(
         _ fixture: SandboxFixture, _ request: [String: String], pin: String
     ) async throws -> Reply {
-        let (token, secret) = (request["oauth_token"] ?? "", request["oauth_token_secret"] ?? "")
+        let token = request["oauth_token"] ?? ""
+        let secret = request["oauth_token_secret"] ?? ""
         return try await fixture.x("POST", "/oauth/access_token") { signer in
             signer.keys.accessToken = token
             signer.keys.accessTokenSecret = secret

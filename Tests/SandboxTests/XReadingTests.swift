@@ -147,7 +147,9 @@ import Testing
                 "GET",
                 "/2/users/\(fixture.xID(.human))/tweets?expansions=attachments.media_keys&"
                     + Self.everything)
-            let (note, warned, picture) = (reply.data[0], reply.data[1], reply.data[2])
+            let note = reply.data[0]
+            let warned = reply.data[1]
+            let picture = reply.data[2]
             #expect(warned["possibly_sensitive"] as? Bool == true)
             #expect(picture["possibly_sensitive"] as? Bool == false)
             let key = "3_\(SandboxFixture.humanID(0, of: 3))"
@@ -230,7 +232,8 @@ import Testing
     @Test func looksPostsUpAndNamesTheMissing() async throws {
         let world = SandboxFixture.world(humanTexts: ["one", "two"])
         try await SandboxFixture.run(world: world) { (fixture) async throws in
-            let (one, two) = (SandboxFixture.humanID(0, of: 2), SandboxFixture.humanID(1, of: 2))
+            let one = SandboxFixture.humanID(0, of: 2)
+            let two = SandboxFixture.humanID(1, of: 2)
             let both = try await fixture.x("GET", "/2/tweets?ids=\(two),\(one),\(two)")
             #expect(both.texts == ["two", "one"])
             let partly = try await fixture.x("GET", "/2/tweets?ids=\(one),12")

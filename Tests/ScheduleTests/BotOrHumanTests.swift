@@ -92,7 +92,8 @@ import Testing
             )
             .scores(of: times, name: "me")
         }
-        let (copied, drawn) = (try scores(.days), try scores(.kernel))
+        let copied = try scores(.days)
+        let drawn = try scores(.kernel)
         try expect(#require(copied[.shapeToldApart])) { $0 < 0.6 }
         try expect(#require(drawn[.shapeToldApart])) { $0 > 0.6 }
         #expect(try #require(copied[.gaps]) < #require(drawn[.gaps]))

@@ -92,7 +92,8 @@ import Testing
         #expect(history.dailyCounts.counts.count == days)
         #expect(history.knowsSpells(configuration) == knows)
         let counts = history.counts(for: history.asOf.advanced(by: 1), configuration: configuration)
-        let (quiet, busy) = (RecentDays([0, 0, 0]), RecentDays([4, 4, 4]))
+        let quiet = RecentDays([0, 0, 0])
+        let busy = RecentDays([4, 4, 4])
         #expect((counts.distribution(after: quiet) != counts.distribution(after: busy)) == knows)
         #expect(
             (counts.distribution(after: quiet) != counts.distribution(after: .unknown)) == knows)

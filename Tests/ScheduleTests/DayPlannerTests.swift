@@ -24,7 +24,8 @@ import Testing
     }
 
     @Test func sameMirrorAndDayGiveTheSamePlan() throws {
-        let (planner, tokyo) = (try Self.planner(), try zone("Asia/Tokyo"))
+        let planner = try Self.planner()
+        let tokyo = try zone("Asia/Tokyo")
         var plans: Set<[Int]> = []
         for offset in 0..<30 {
             let day = try day("2026-01-30").advanced(by: offset)
@@ -36,7 +37,8 @@ import Testing
     }
 
     @Test func daysOfAWeekdayShareTheirModel() throws {
-        let (planner, start) = (try Self.planner(), try day("2026-01-30"))
+        let planner = try Self.planner()
+        let start = try day("2026-01-30")
         for offset in 0..<14 {
             let day = start.advanced(by: offset)
             let plan = try #require(planner.plan(for: day, in: .gmt, mirror: "m"))
@@ -59,9 +61,9 @@ import Testing
     }
 
     @Test func otherSeedsGiveOtherPlans() throws {
-        let (planner, tokyo, day) = (
-            try Self.planner(), try zone("Asia/Tokyo"), try day("2026-01-30")
-        )
+        let planner = try Self.planner()
+        let tokyo = try zone("Asia/Tokyo")
+        let day = try day("2026-01-30")
         let seeds: [UInt64] = [
             try #require(planner.plan(for: day, in: tokyo, mirror: "m")).seed,
             try #require(planner.plan(for: day, in: tokyo, mirror: "n")).seed,
@@ -93,7 +95,8 @@ import Testing
 
     @Test func numbersGoOnWhenADayIsPlannedAnew() throws {
         let planner = try Self.planner(configuration: ScheduleConfiguration(bursts: false))
-        let (tokyo, start) = (try zone("Asia/Tokyo"), try day("2026-01-30"))
+        let tokyo = try zone("Asia/Tokyo")
+        let start = try day("2026-01-30")
         let plan = try #require(
             (0..<60).lazy.compactMap {
                 planner.plan(
@@ -159,7 +162,9 @@ import Testing
         let planner = try Self.planner()
         let tokyo = try zone("Asia/Tokyo")
         let start = try day("2026-01-30")
-        var (expected, variance, planned) = (0.0, 0.0, 0)
+        var expected = 0.0
+        var variance = 0.0
+        var planned = 0
         for offset in 0..<300 {
             let day = start.advanced(by: offset)
             let counts = planner.model(for: day).counts.distribution(after: .unknown)

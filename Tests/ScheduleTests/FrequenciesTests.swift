@@ -20,7 +20,8 @@ import Testing
     func totalVariationIsTheMassThatLiesElsewhere(first: [Int], second: [Int], distance: Double)
         throws
     {
-        let (one, other) = (Frequencies(first), Frequencies(second))
+        let one = Frequencies(first)
+        let other = Frequencies(second)
         try expect(#require(one.totalVariation(to: other)), equals: distance)
         try expect(#require(other.totalVariation(to: one)), equals: distance)
     }
@@ -34,7 +35,8 @@ import Testing
     func kolmogorovSmirnovIsTheLargestDifferenceOfRunningShares(
         first: [Int], second: [Int], distance: Double
     ) throws {
-        let (one, other) = (Frequencies(first), Frequencies(second))
+        let one = Frequencies(first)
+        let other = Frequencies(second)
         try expect(#require(one.kolmogorovSmirnovDistance(to: other)), equals: distance)
         try expect(#require(other.kolmogorovSmirnovDistance(to: one)), equals: distance)
     }

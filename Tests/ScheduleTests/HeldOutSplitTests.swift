@@ -8,7 +8,8 @@ import Testing
     /// One post at noon on each of `count` days from `first` on.
     private static func daily(_ count: Int, from first: String = "2026-01-01") throws -> [LocalTime]
     {
-        let (first, noon) = (try day(first), try minute(720))
+        let first = try day(first)
+        let noon = try minute(720)
         return (0..<count).map { LocalTime(day: first.advanced(by: $0), minute: noon) }
     }
 

@@ -91,7 +91,8 @@ import Testing
         "America/New_York", "Europe/London", "Asia/Tokyo", "Australia/Lord_Howe", "Africa/Cairo",
     ])
     func daysFollowEachOtherWithoutGap(identifier: String) throws {
-        let (zone, first) = (try zone(identifier), try day("2026-01-01"))
+        let zone = try zone(identifier)
+        let first = try day("2026-01-01")
         for offset in 0..<366 {
             let today = LocalDayMinutes(first.advanced(by: offset), in: zone)
             let start = try #require(today.start)

@@ -85,10 +85,8 @@ import Testing
         let distribution = Self.bellCurveWithFloor
         var previous = 0.0
         for value in 0..<1_440 {
-            let (first, middle) = (
-                try #require(try distribution.uniform(at: minute(value), part: 0)),
-                try #require(try distribution.uniform(at: minute(value), part: 0.5))
-            )
+            let first = try #require(try distribution.uniform(at: minute(value), part: 0))
+            let middle = try #require(try distribution.uniform(at: minute(value), part: 0.5))
             #expect(first >= previous && middle > first)
             #expect(distribution.minute(atUniform: middle)?.value == value)
             previous = middle

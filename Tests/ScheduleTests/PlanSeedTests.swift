@@ -13,7 +13,8 @@ import Testing
     }
 
     @Test func everyPartOfTheSeedMatters() throws {
-        let (first, second) = (try day("2026-03-08"), try day("2026-03-09"))
+        let first = try day("2026-03-08")
+        let second = try day("2026-03-09")
         let morning = try minute(480)
         let seeds = [
             PlanSeed.plan(mirror: "a", day: first), PlanSeed.plan(mirror: "b", day: first),

@@ -117,7 +117,9 @@ struct Weighting {
     func masses(
         halfLife: Double = 120, factors: [Double] = [2, 1, 0.3]
     ) -> (minutes: [Double], sum: Double, count: Double) {
-        var (minutes, sum, squares) = ([Double](repeating: 0, count: 1_440), 0.0, 0.0)
+        var minutes = [Double](repeating: 0, count: 1_440)
+        var sum = 0.0
+        var squares = 0.0
         for post in history.times {
             let weight = weight(of: post, halfLife, factors)
             minutes[post.minute.value] += weight
@@ -231,7 +233,8 @@ private enum OriginalPlanner {
     }
 
     private static func firstIndex(above u: Double, in table: [Double]) -> Int {
-        var (low, high) = (0, table.count)
+        var low = 0
+        var high = table.count
         while low < high {
             let middle = (low + high) / 2
             if table[middle] > u { high = middle } else { low = middle + 1 }
@@ -246,7 +249,8 @@ private enum Statistics {
         let total = observed.reduce(0, +)
         return stride(from: 0, to: observed.count, by: binWidth).reduce(0) { sum, start in
             let bin = start..<start + binWidth
-            let (seen, expected) = (observed[bin].reduce(0, +), shares[bin].reduce(0, +) * total)
+            let seen = observed[bin].reduce(0, +)
+            let expected = shares[bin].reduce(0, +) * total
             return sum + (seen == expected ? 0 : (seen - expected) * (seen - expected) / expected)
         }
     }
@@ -255,7 +259,9 @@ private enum Statistics {
     /// root of the number.
     static func kuiper(_ observed: [Double], _ shares: [Double]) -> Double {
         let total = observed.reduce(0, +)
-        var (difference, above, below) = (0.0, 0.0, 0.0)
+        var difference = 0.0
+        var above = 0.0
+        var below = 0.0
         for (seen, share) in zip(observed, shares) {
             difference += seen / total - share
             above = max(above, difference)

@@ -37,7 +37,9 @@ import Testing
         let profiles = Self.week(of: split.training, asOf: split.asOf)
         let histogram = PlainProfile.histogram(of: split.training)
         let kernel = PlainProfile.kernel(of: split.training)
-        var (model, plain, raw) = (0.0, 0.0, 0.0)
+        var model = 0.0
+        var plain = 0.0
+        var raw = 0.0
         for post in split.testing {
             model += log(profiles[post.day.weekday - 1][post.minute.value])
             plain += log(kernel[post.minute.value])

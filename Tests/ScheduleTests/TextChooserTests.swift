@@ -60,10 +60,15 @@ import Testing
     /// The time of day decides first, and then the number of uses.
     @Test func ofTheTextsOfAWindowThoseWithTheFewestUsesAreChosen() throws {
         let near = try (0..<12).map { number in
-            TextCandidate(
+            let uses =
+                switch number {
+                case ..<9: 2
+                case ..<11: 1
+                default: 3
+                }
+            return TextCandidate(
                 id: PostID(network: .x, value: "\(number)"), minute: try minute(600),
-                textKey: "\(number)",
-                uses: number < 9 ? 2 : number < 11 ? 1 : 3)
+                textKey: "\(number)", uses: uses)
         }
         let far = try (20..<40).map { try candidate($0, minute: 1_200) }
         var chosen: Set<String> = []

@@ -90,9 +90,8 @@ import Testing
         let pairs = try Self.configuration(
             ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x),
             Self.of(.bot, Self.bluesky))
-        let (human, bot) = (
-            try #require(pairs.mirror.account(.human)), try #require(pairs.mirror.account(.bot))
-        )
+        let human = try #require(pairs.mirror.account(.human))
+        let bot = try #require(pairs.mirror.account(.bot))
         let credentials = XCredentials(human.credentials)
         #expect(credentials.consumerKey == "s3cr3t-ck")
         #expect(credentials.consumerSecret.reveal() == "s3cr3t-cs")

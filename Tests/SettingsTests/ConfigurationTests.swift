@@ -180,9 +180,8 @@ import Testing
         #expect(all.mirror.mirror == "haruka-2")
         #expect(all.mirror.humanNetwork == .mastodon)
         #expect(all.mirror.botNetwork == .mastodon)
-        let (human, bot) = (
-            try #require(all.mirror.account(.human)), try #require(all.mirror.account(.bot))
-        )
+        let human = try #require(all.mirror.account(.human))
+        let bot = try #require(all.mirror.account(.bot))
         #expect(human.host == "social.example")
         #expect(bot.host == "bots.example:8443")
         #expect(human.apiBaseURL == "https://proxy.example")
@@ -314,7 +313,8 @@ import Testing
     }
 
     @Test func prefersFlagsToTheEnvironmentToDotEnvToDefaults() throws {
-        let (flags, environment) = (["MIRROR": "flag"], ["MIRROR": "environment", "BURSTS": "off"])
+        let flags = ["MIRROR": "flag"]
+        let environment = ["MIRROR": "environment", "BURSTS": "off"]
         let dotEnv = ["MIRROR": "dot-env", "BURSTS": "on", "LINKS": "off"]
         let all = try Self.values(environment, dotEnv: dotEnv, flags: flags)
         #expect(all.text(.mirror) == "flag")
@@ -494,7 +494,8 @@ import Testing
 
     @Test func saysWhatIsMissing() throws {
         let plain = try Self.configuration([:])
-        let (bot, human) = (plain.mirror.missing(.bot), plain.mirror.missing(.human))
+        let bot = plain.mirror.missing(.bot)
+        let human = plain.mirror.missing(.human)
         #expect(bot.setting == "BOT_SERVER")
         #expect(bot.isMissing)
         #expect(human.setting == "HUMAN_SERVER")

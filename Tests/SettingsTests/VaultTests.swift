@@ -302,7 +302,8 @@ import Testing
     }
 
     @Test func remembersSessionsInMemoryAndWarnsOnce() async throws {
-        let (bare, log) = (try await BareMirror(.postgres), Recorder<String>())
+        let bare = try await BareMirror(.postgres)
+        let log = Recorder<String>()
         let mirror = try await bare.open(log: log)
         try await expect(session(mirror).load()) { $0 == nil }
         #expect(log.values.isEmpty)
@@ -324,7 +325,8 @@ import Testing
     // MARK: Sessions
 
     @Test(arguments: Engine.allCases) func keepsTheLastSession(_ engine: Engine) async throws {
-        let (bare, log) = (try await BareMirror(engine, variables: Self.keyed), Recorder<String>())
+        let bare = try await BareMirror(engine, variables: Self.keyed)
+        let log = Recorder<String>()
         let mirror = try await bare.open(log: log)
         try await session(mirror).save(Secret("planted-1"))
         try await session(mirror).save(Secret("{\"planted\":\"2 ✓\"}"))

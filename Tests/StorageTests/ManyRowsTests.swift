@@ -34,9 +34,11 @@ import Testing
             }
             try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: rows.count)
             let wrong = try await engine.read { connection in
-                var (wrong, seen) = ([String](), 0)
+                var wrong = [String]()
+                var seen = 0
                 try connection.forEach("SELECT key, words FROM things") { row in
-                    let (key, text) = (try row.text("key"), try row.text("words"))
+                    let key = try row.text("key")
+                    let text = try row.text("words")
                     let parts = key.split(separator: "/", omittingEmptySubsequences: false)
                     let isRight =
                         Int(parts[1]).map { text == words[$0] && parts[2] == text.prefix(20) }

@@ -322,9 +322,8 @@ import Testing
     func anEarlierProgramThatWorksLosesNoPosition(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
-        let (old, new) = (
-            try await Storage.open(database.location), try await Storage.open(database.location)
-        )
+        let old = try await Storage.open(database.location)
+        let new = try await Storage.open(database.location)
         _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0031" }, to: old)
         try await old.execute(
             "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'bot-home', '1', 0)"

@@ -163,7 +163,8 @@ import Testing
     }
 
     @Test func anotherHistoryOfTheServerIsNotAsked() async throws {
-        let (first, second) = (try await PostgresServer.start(), try await PostgresServer.start())
+        let first = try await PostgresServer.start()
+        let second = try await PostgresServer.start()
         try await first.run("CREATE TABLE t (x BIGINT)")
         // A server that took over without the last changes gives their numbers to others.
         try await second.promote()
@@ -187,9 +188,8 @@ import Testing
     /// A server that was set up anew has the same timeline, and gives the same numbers to other
     /// transactions.
     @Test func aServerWithOtherDataIsNotAsked() async throws {
-        let (first, second) = (
-            try await PostgresServer.start(), try await PostgresServer.start(isCopied: false)
-        )
+        let first = try await PostgresServer.start()
+        let second = try await PostgresServer.start(isCopied: false)
         try await first.run("CREATE TABLE t (x BIGINT)")
         try await second.run(
             "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); ROLLBACK; END LOOP; END $$"

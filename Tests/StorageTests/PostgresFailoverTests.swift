@@ -68,7 +68,8 @@ import Testing
 
     @Test func aStandbyIsPassedOver() async throws {
         try await withTable { pair, url in
-            let (primary, standby) = (await pair.primary, await pair.standby)
+            let primary = await pair.primary
+            let standby = await pair.standby
             let database = try #require(url.split(separator: "/").last).prefix { $0 != "?" }
             // Without a word of what is wanted.
             let hosts = "127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
@@ -107,7 +108,8 @@ import Testing
     @Test func whenNoHostIsRightEachIsNamed() async throws {
         // Nobody listens there, and nobody else gets it.
         let port = try LoopbackPort()
-        let (one, two) = (port.number, try await Self.pair.value.standby.port)
+        let one = port.number
+        let two = try await Self.pair.value.standby.port
         let url = "postgres://postgres@127.0.0.1:\(one),127.0.0.1:\(two)/postgres"
         let error = await #expect(throws: StorageError.self) {
             _ = try await Storage.open(.postgres(url: url))
@@ -121,7 +123,8 @@ import Testing
 
     @Test func aCommitThatTheStandbyDoesNotHaveIsNotTakenForOne() async throws {
         try await withTable { pair, url in
-            let (primary, standby) = (await pair.primary, await pair.standby)
+            let primary = await pair.primary
+            let standby = await pair.standby
             // The server may be impatient by itself.
             try await primary.set(
                 "statement_timeout", to: "200ms", in: String(url.prefix { $0 != "?" }))
@@ -130,7 +133,8 @@ import Testing
             repeat {
                 let error = await #expect(throws: StorageError.self) {
                     let engine = try await PostgresEngine.open(url: url) {
-                        ($0.answerTimeout, $0.outcomePatience) = (.seconds(1), .milliseconds(100))
+                        $0.answerTimeout = .seconds(1)
+                        $0.outcomePatience = .milliseconds(100)
                     }
                     try await engine.closing {
                         _ = try await $0.execute("INSERT INTO t (x) VALUES (1)")

@@ -170,7 +170,8 @@ import Testing
     }
 
     @Test func afterAFailoverTheNewServerIsFound() async throws {
-        let (old, new) = (try await PostgresServer.start(), try await PostgresServer.start())
+        let old = try await PostgresServer.start()
+        let new = try await PostgresServer.start()
         for server in [old, new] { try await server.run("CREATE TABLE t (x BIGINT)") }
         let relay = try Relay(to: old.port)
         let engine = try await Storage.open(.postgres(url: old.url("postgres", through: relay)))
@@ -240,7 +241,8 @@ import Testing
                     try connection.execute("INSERT INTO done (x) VALUES (\(mine))")
                 }
             }
-            let (first, second) = (cross(0), cross(1))
+            let first = cross(0)
+            let second = cross(1)
             async let one: Void = engine.transaction(first)
             async let two: Void = other.transaction(second)
             _ = try await (one, two)

@@ -282,7 +282,8 @@ import Testing
         try await all.end()
         // Somebody else may have all the room.
         let other = try await Place.make(limit: 1)
-        let (one, two) = (try other.pool(2), try other.pool(2))
+        let one = try other.pool(2)
+        let two = try other.pool(2)
         try await one.connect()
         let error = try await #require(throws: PostgresError.self) { try await two.connect() }
         #expect(error.sqlState == "53300")
@@ -290,7 +291,8 @@ import Testing
     }
 
     @Test func afterAFailoverNoConnectionOfTheOldServerIsUsed() async throws {
-        let (old, new) = (try await PostgresServer.start(), try await PostgresServer.start())
+        let old = try await PostgresServer.start()
+        let new = try await PostgresServer.start()
         for server in [old, new] { try await server.run("CREATE TABLE t (x BIGINT)") }
         let relay = try Relay(to: old.port)
         let pool = PostgresPool(

@@ -109,7 +109,8 @@ import Testing
     }
 
     @Test func aWriterFindsTheGapsOfOneThatWritesAllTheTime() async throws {
-        let (engine, other) = (try await open(), try await SQLiteEngine.open(path: path))
+        let engine = try await open()
+        let other = try await SQLiteEngine.open(path: path)
         let isOver = RunCounter()
         let hammering = Task {
             while isOver.value == 0 {

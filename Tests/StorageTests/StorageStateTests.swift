@@ -44,9 +44,8 @@ import Testing
     func aCommitCountsWhenItHappens(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
-        let (asked, writer) = (
-            try await Storage.open(database.location), try await Storage.open(database.location)
-        )
+        let asked = try await Storage.open(database.location)
+        let writer = try await Storage.open(database.location)
         try await writer.execute(Self.changes[0])
         let (entered, entering) = AsyncStream.makeStream(of: Void.self)
         let release = DispatchSemaphore(value: 0)

@@ -1,4 +1,4 @@
-"""Checks seven rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks ten rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -9,6 +9,9 @@
 6. Every statement that changes an action begins with `OutboxStore.changing`, which raises the row's revision, or with
    `OutboxStore.noting`, which keeps it.
 7. Instants become local times by ZoneRules alone: Foundation's own rules are those of the toolchain's year.
+8. A line has 100 columns; one that is longer has a literal, and would not be without it.
+9. A tuple is assigned to a tuple only where the same names stand on both sides, as in a swap.
+10. A conditional expression holds no other one in its branches, other than in a closure there.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -41,12 +44,19 @@ NETWORK = re.compile(r"(?<![\w)\]>\"'])\.(?:mastodon|bluesky)\b|(?:==|!=|case|\?
 DECLARATION = re.compile(r"^(?:[\w@()]+ )*?(?:struct|class|enum|protocol|actor|typealias|func) +`?(\w+)", re.M)
 EXTENSION = re.compile(r"^(?:[\w@]+ )*?extension +([\w.]+)", re.M)
 WORD = re.compile(r"[A-Za-z_]\w*")
+# A comment, a regular expression or the beginning of any other literal.
+OPENING = re.compile(
+    r"//[^\n]*|/\*(?:.|\n)*?\*/|#/(?:.|\n)*?/#|(?<=[\s(\[,:])/(?![\s/*])(?:\\.|[^/\\\n])+/"
+    r'|(?P<hashes>#*)(?P<quote>"""|")'
+)
+# The end of a line whose expression the next one continues.
+CONTINUATION = re.compile(r"\s*[?:.&|+*/<>=-]")
 
 
 def code(text: str) -> str:
     """The text without comments and without what stands in literals."""
     text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r'"""(?:.|\n)*?"""', '""', text)
+    text = re.sub(r'"""(?:.|\n)*?"""', lambda literal: '""' + "\n" * literal.group(0).count("\n"), text)
     return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
 
 
@@ -211,6 +221,148 @@ def unknown_parameters() -> list[str]:
     return places
 
 
+def swift_files() -> list[pathlib.Path]:
+    """All files of the package that people write."""
+    folders = [SOURCES, ROOT / "Tests", ROOT / "Benchmarks" / "Sources"]
+    return sorted(file for folder in folders for file in folder.rglob("*.swift"))
+
+
+def long_lines() -> list[str]:
+    """Lines of more than 100 columns that could be shorter."""
+    places = []
+    for file in swift_files():
+        is_text = False
+        for number, line in enumerate(file.read_text().split("\n"), 1):
+            was_text = is_text
+            if line.count('"""') % 2 == 1:
+                is_text = not is_text
+            if len(line) <= 100 or was_text or is_text:
+                continue
+            is_comment = line.lstrip().startswith("//")
+            if '"' in line and not is_comment or "#/" in line:
+                continue
+            # A row of a table cannot be broken, nor can a word that is longer, such as an address.
+            words = line.lstrip("/ ").split(" ")
+            if is_comment and (words[0] == "|" or len(words) == 1):
+                continue
+            places.append(f"{file.relative_to(ROOT)}:{number}: has {len(line)} columns; 100 are allowed")
+    return places
+
+
+def closing(text: str, start: int) -> int:
+    """The place of the parenthesis that closes the one at `start`; -1 if there is none."""
+    depth = 0
+    for place in range(start, len(text)):
+        if text[place] in "([{":
+            depth += 1
+        elif text[place] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return place
+    return -1
+
+
+def tuple_assignments() -> list[str]:
+    """Assignments of one tuple to another that could be one line for each value."""
+    places = []
+    for file in swift_files():
+        text = code(file.read_text())
+        for match in re.finditer(r"(?:^|[{;:])[ \t]*(?:\w+ )*\(([^()=]*)\)(?:: \([^=\n]*\))?\s*=\s*\(", text, re.M):
+            end = closing(text, match.end() - 1)
+            rest = re.match(r"[ \t]*(?:\n|\}|$)", text[end + 1 :])
+            if end < 0 or not rest or "," not in match.group(1) or re.search(r":\s*\w", match.group(1)):
+                continue
+            line = text[text.rfind("\n", 0, match.start(1)) + 1 : match.start(1)]
+            # A parameter's type and default.
+            is_parameter = line.rstrip("( ").endswith(":") and not re.search(r"\b(case|default)\b", line)
+            if is_parameter or re.search(r"\b(if|guard|while|for|case)\b", match.group(0)):
+                continue
+            left = set(re.findall(r"[\w.]+", match.group(1)))
+            right = set(re.findall(r"[\w.]+", text[match.end() : end]))
+            if len(left & right) >= 2:
+                continue
+            number = text.count("\n", 0, match.start(1)) + 1
+            places.append(f"{file.relative_to(ROOT)}:{number}: assigns a tuple; write a line for each value")
+    return places
+
+
+def without_literals(text: str) -> str:
+    """The text without comments and literals, where `//` in a literal begins no comment, and what a literal embeds goes
+    with it."""
+    kept = []
+    place = 0
+    while match := OPENING.search(text, place):
+        kept.append(text[place : match.start()])
+        end = match.end()
+        if match.group("quote"):
+            end = literal_end(text, end, match.group("hashes"), match.group("quote"))
+            kept.append('""')
+        kept.append("\n" * text.count("\n", match.start(), end))
+        place = end
+    return "".join(kept) + text[place:]
+
+
+def literal_end(text: str, start: int, hashes: str, quote: str) -> int:
+    """Where a literal ends whose first sign is at `start`."""
+    ending, escape = quote + hashes, "\\" + hashes
+    place = start
+    while place < len(text):
+        if text.startswith(ending, place):
+            return place + len(ending)
+        if text.startswith(escape + "(", place):
+            place = embedded_end(text, place + len(escape))
+        elif text.startswith(escape, place):
+            place += len(escape) + 1
+        elif text[place] == "\n" and quote == '"':
+            return place
+        else:
+            place += 1
+    return place
+
+
+def embedded_end(text: str, start: int) -> int:
+    """Where what a literal embeds ends, whose parenthesis is at `start`."""
+    depth = 0
+    place = start
+    while place < len(text):
+        match = OPENING.match(text, place)
+        if match and match.group("quote"):
+            place = literal_end(text, match.end(), match.group("hashes"), match.group("quote"))
+            continue
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        place += 1
+        if depth == 0:
+            break
+    return place
+
+
+def nested_conditionals() -> list[str]:
+    """Conditional expressions in the branches of others, also in parentheses and brackets there; not in braces: a
+    closure is a function of its own."""
+    places = []
+    for file in swift_files():
+        text = without_literals(file.read_text())
+        for match in re.finditer(r"\s\?(?=\s)", text):
+            opened: list[str] = []
+            place = match.end()
+            while place < len(text):
+                sign = text[place]
+                if sign in "([{":
+                    opened.append(sign)
+                elif sign in ")]}":
+                    if not opened:
+                        break
+                    opened.pop()
+                elif not opened and (sign in ",;" or sign == "\n" and not CONTINUATION.match(text, place)):
+                    break
+                elif "{" not in opened and re.match(r"\s\?\s", text[place : place + 3]):
+                    number = text.count("\n", 0, match.start() + 1) + 1
+                    places.append(f"{file.relative_to(ROOT)}:{number}: a conditional expression holds another one")
+                    break
+                place += 1
+    return places
+
+
 def main() -> int:
     found = knots()
     lines = [f"{target}/{file}" for target, parts in found.items() for part in parts for file in part]
@@ -221,6 +373,7 @@ def main() -> int:
     problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
     problems += bare_updates()
     problems += foreign_zones()
+    problems += long_lines() + tuple_assignments() + nested_conditionals()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)

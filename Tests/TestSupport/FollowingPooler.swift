@@ -29,7 +29,8 @@ package final class FollowingPooler: Sendable {
     }
 
     private init(_ database: String, _ sessions: Int) throws {
-        (self.database, self.sessions) = (database, sessions)
+        self.database = database
+        self.sessions = sessions
         reserved = try LoopbackPort()
         folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         tools = try PostgresTools()

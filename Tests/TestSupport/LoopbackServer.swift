@@ -8,7 +8,8 @@ import Foundation
 ///
 /// ```swift
 /// let server = try LoopbackServer { request, connection in
-///     try connection.respond(status: 200, headers: [("Content-Type", "text/plain")], body: Array("hello".utf8))
+///     let headers = [("Content-Type", "text/plain")]
+///     try connection.respond(status: 200, headers: headers, body: Array("hello".utf8))
 /// }
 /// ```
 ///

@@ -31,7 +31,8 @@ package final class NotificationListener: Sendable {
             close(descriptor)
             throw TestSupportError("could not bind \(path)")
         }
-        (self.path, self.descriptor) = (path, descriptor)
+        self.path = path
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }

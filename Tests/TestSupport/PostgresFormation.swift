@@ -224,10 +224,11 @@ private final class Keeper: Sendable {
     }
 
     init(_ name: String, _ tools: PostgresTools, _ program: String) throws {
-        (self.name, self.tools, self.program) = (name, tools, program)
-        (reserved, folder) = (
-            try LoopbackPort(), try TemporaryDirectory(in: TemporaryDirectory.short)
-        )
+        self.name = name
+        self.tools = tools
+        self.program = program
+        reserved = try LoopbackPort()
+        folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         running = Running(
             recipe: .init(
                 command: Self.command(tools, program, folder, ["run"]), folder: folder.path,

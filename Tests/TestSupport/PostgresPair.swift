@@ -26,7 +26,9 @@ package actor PostgresPair {
     }
 
     private init(_ primary: PostgresServer, _ standby: PostgresServer) {
-        (self.primary, self.standby, servers) = (primary, standby, [primary, standby])
+        self.primary = primary
+        self.standby = standby
+        servers = [primary, standby]
     }
 
     /// The URL of a database, with both hosts.

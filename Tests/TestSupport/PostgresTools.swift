@@ -36,9 +36,8 @@ struct PostgresTools: Sendable {
     /// The files of a server that has never run and trusts everybody: making them takes ten times
     /// as long as copying.
     private static let newCluster = Task {
-        let (tools, folder) = (
-            try PostgresTools(), try TemporaryDirectory(in: TemporaryDirectory.short)
-        )
+        let tools = try PostgresTools()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         try await tools.own(folder.path)
         try await tools.initialize(folder.path("data"))
         // Nothing that is kept for the whole process is ever released, so the shell removes it when
@@ -104,7 +103,8 @@ struct PostgresTools: Sendable {
     /// Makes a self-signed certificate for `localhost` and returns the
     /// settings that use it.
     func makeCertificate(in folder: TemporaryDirectory) async throws -> [String: String] {
-        let (key, certificate) = (folder.path("server.key"), folder.path("server.crt"))
+        let key = folder.path("server.key")
+        let certificate = folder.path("server.crt")
         var openssl = [
             try ServerProcess.locate("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes",
         ]

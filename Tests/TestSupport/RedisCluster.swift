@@ -40,7 +40,8 @@ package final class RedisCluster: Sendable {
     }
 
     private init(_ servers: [RedisServer], busPorts: [LoopbackPort]) {
-        (self.servers, self.busPorts) = (servers, busPorts)
+        self.servers = servers
+        self.busPorts = busPorts
     }
 
     private static func startServer(busPort: UInt16, _ nodeTimeout: Int) async throws -> RedisServer

@@ -97,7 +97,8 @@ package struct RepositoryWriter {
     }
 
     package static func varint(_ number: Int) -> [UInt8] {
-        var (rest, bytes) = (number, [UInt8]())
+        var rest = number
+        var bytes = [UInt8]()
         while rest >= 0x80 {
             bytes.append(UInt8(rest & 0x7F) | 0x80)
             rest >>= 7

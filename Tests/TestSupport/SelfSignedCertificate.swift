@@ -23,7 +23,8 @@ package final class SelfSignedCertificate: Sendable {
 
     /// The Base64 form of the SHA-256 of the public key.
     package func publicKeyPin() async throws -> String {
-        let (key, digest) = (folder.path("key.der"), folder.path("key.sha256"))
+        let key = folder.path("key.der")
+        let digest = folder.path("key.sha256")
         let openssl = try ServerProcess.locate("openssl")
         try await ChildProcess.run([
             openssl, "pkey", "-in", keyPath, "-pubout", "-outform", "der", "-out", key,

@@ -29,7 +29,9 @@ package final class StrictEngine: StorageEngine {
         _ engine: any StorageEngine, requiresMirror: Bool = true,
         report: @escaping @Sendable (String) -> Void
     ) {
-        (plain, self.requiresMirror, self.report) = (engine, requiresMirror, report)
+        plain = engine
+        self.requiresMirror = requiresMirror
+        self.report = report
     }
 
     package var kind: StorageKind { plain.kind }
@@ -89,7 +91,9 @@ private final class StrictConnection: StorageConnection {
     private var refusal: StrictnessError?
 
     init(_ connection: any StorageConnection, in unit: UnitOfWork, requiresMirror: Bool) {
-        (self.connection, self.unit, self.requiresMirror) = (connection, unit, requiresMirror)
+        self.connection = connection
+        self.unit = unit
+        self.requiresMirror = requiresMirror
     }
 
     func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
@@ -134,7 +138,8 @@ private final class StrictConnection: StorageConnection {
     /// Compares the texts, in any order: sets and dictionaries have none, and values may be drawn
     /// anew.
     func requireSameStatements(as first: StrictConnection) throws {
-        let (before, after) = (first.statements.sorted(), statements.sorted())
+        let before = first.statements.sorted()
+        let after = statements.sorted()
         guard before != after else { return }
         let place = zip(before, after).prefix { $0 == $1 }.count
         func shown(_ statements: [String]) -> String {

@@ -30,7 +30,8 @@ struct Settlement: Sendable {
         defer { stage.timeline.note(isWorking: false) }
         let start = stage.clock.now
         var open: [Action] = []
-        var (unheard, changed) = (0, start)
+        var unheard = 0
+        var changed = start
         while stage.clock.now < start + Self.mostMinutes * 60
             + stage.timeline.starvation(since: start)
         {
@@ -42,7 +43,10 @@ struct Settlement: Sendable {
             let left: Int
             (open, left) = try await unsettled()
             let now = stage.clock.now
-            if left != unheard { (unheard, changed) = (left, now) }
+            if left != unheard {
+                unheard = left
+                changed = now
+            }
             if open.isEmpty, now > changed + Self.leastMinutes * 60 { break }
         }
         worker.send(SIGTERM)
@@ -112,9 +116,8 @@ struct Settlement: Sendable {
         let now = stage.clock.now
         let feeds = try Hearing.feeds(in: try await stage.status())
         var rules = AuditRules(stage.settings.network, stage.settings.software)
-        (rules.repliesPerPerson, rules.repliesPerThread) = (
-            Stage.repliesAtMost, Stage.repliesAtMost
-        )
+        rules.repliesPerPerson = Stage.repliesAtMost
+        rules.repliesPerThread = Stage.repliesAtMost
         return try await withStorage { [rules, patience] storage, _ in
             var input = try await AuditInput.read(
                 Stage.mirror, in: storage, since: Stage.origin, zone: Stage.zone, feeds: feeds,
@@ -122,7 +125,8 @@ struct Settlement: Sendable {
                 ledger: ledger, now: now, patience: patience)
             input.kills = report.kills
             input.disturbances = stage.timeline.disturbances + Self.deafness(ledger)
-            (input.stoppedWorkers, input.wrongClocks) = (report.stopped, report.wrongClocks)
+            input.stoppedWorkers = report.stopped
+            input.wrongClocks = report.wrongClocks
             input.skew = EpisodeSchedule.longestSkew
             return input
         }

@@ -48,7 +48,8 @@ struct TortureReport: Sendable {
 
     /// Adds the comparison of the ledgers, and complains of what it and the figures show.
     mutating func add(_ audit: AuditReport, unanswered: Int) {
-        (self.audit, cutAnswers) = (audit, unanswered)
+        self.audit = audit
+        cutAnswers = unanswered
         complaints += audit.findings
         if audit.unconfirmed > kills + cutAnswers {
             complaints.append(
@@ -127,24 +128,37 @@ extension TortureReport {
 
         init(_ report: TortureReport, _ settings: TortureSettings) {
             let audit = report.audit
-            (network, store, seed) = (
-                settings.network.rawValue, settings.store.rawValue, settings.seed
-            )
-            (factor, days, seconds) = (
-                settings.factor, Self.rounded(report.days), Self.rounded(report.seconds)
-            )
+            network = settings.network.rawValue
+            store = settings.store.rawValue
+            seed = settings.seed
+            factor = settings.factor
+            days = Self.rounded(report.days)
+            seconds = Self.rounded(report.seconds)
             starvedSeconds = Self.rounded(report.starvedSeconds)
-            (kills, episodes, faults) = (report.kills, report.episodes, report.faults)
+            kills = report.kills
+            episodes = report.episodes
+            faults = report.faults
             cutAnswers = report.cutAnswers
-            (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
-            (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
-            (unhindered, duplicates) = (audit.unhindered, audit.duplicates)
-            (mentions, unreached, counts) = (audit.mentions, audit.unreached, report.counts)
-            (lost, unheard, unexplained) = (audit.lost, audit.unheard, audit.unexplained)
+            actions = audit.actions
+            delivered = audit.delivered
+            unconfirmed = audit.unconfirmed
+            expired = audit.expired
+            skipped = audit.skipped
+            pending = audit.pending
+            unhindered = audit.unhindered
+            duplicates = audit.duplicates
+            mentions = audit.mentions
+            unreached = audit.unreached
+            counts = report.counts
+            lost = audit.lost
+            unheard = audit.unheard
+            unexplained = audit.unexplained
             complaints = report.complaints.count - audit.findings.count
-            (faultKinds, interferences) = (report.faultKinds, report.interferences)
+            faultKinds = report.faultKinds
+            interferences = report.interferences
             overwritten = audit.overwritten
-            (pointsReached, pointsMissed) = (report.reached, report.missed)
+            pointsReached = report.reached
+            pointsMissed = report.missed
         }
 
         private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }

@@ -104,9 +104,8 @@ struct TortureRun: Sendable {
         // Afterwards: it takes some minutes of the mirror's clock, in which something else may
         // become due.
         let compared = try await end.compareCounts()
-        (report.counts, report.complaints) = (
-            compared.counts, report.complaints + compared.complaints
-        )
+        report.counts = compared.counts
+        report.complaints += compared.complaints
         report.starvedSeconds = starvedSeconds(ledgers.disturbances)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
         report.add(audit(ledgers), unanswered: Self.unanswered(ledger))

@@ -89,9 +89,9 @@ import Testing
         run.ledger.deliveries.removeLast()
         run.ledger.writes.removeLast()
         run.request(answer, after: 1, effect: .refused, status: 403)
-        (run[answer].state, run[answer].reason, run[answer].remoteID) = (
-            .failed, Action.Reason.duplicate, nil
-        )
+        run[answer].state = .failed
+        run[answer].reason = Action.Reason.duplicate
+        run[answer].remoteID = nil
         #expect(run.report.findings == [])
     }
 
@@ -99,9 +99,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 5)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
-            .failed, Action.Reason.unconfirmed, nil
-        )
+        run[slot].state = .failed
+        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].remoteID = nil
         let seen = run.report
         run.input.now = run[slot].due + 500
         let tooSoon = run.report
@@ -113,9 +113,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 5)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
-            .failed, Action.Reason.unconfirmed, nil
-        )
+        run[slot].state = .failed
+        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].remoteID = nil
         run.input.rules.sightings = [600]
         run.ledger.deliveries[0].date += 700
         #expect(run.report.findings == [])
@@ -140,7 +140,8 @@ import Testing
     @Test func moreUnconfirmedThanKillsAndCutAnswersIsUnexplained() {
         var run = AuditRun(.x)
         for hour in [5.0, 6, 7, 8] { run.giveUp(run.post(hour: hour)) }
-        (run.input.kills, run.input.cutAnswers) = (1, 2)
+        run.input.kills = 1
+        run.input.cutAnswers = 2
         let tooMany = run.report
         run.request(0, after: 0, isAnswered: false, fault: .dropRequest)
         let explained = run.report
@@ -187,9 +188,8 @@ import Testing
     @Test func whatIsSentAfterItsTimeIsUnexplainedUnlessAWorkerWasStopped() {
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
-        (run[slot].due, run[slot].expires) = (
-            AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600
-        )
+        run[slot].due = AuditRun.start + 4 * 3_600
+        run[slot].expires = AuditRun.start + 4.25 * 3_600
         let late = run.report
         run.input.stoppedWorkers = [
             StoppedWorker(
@@ -335,7 +335,8 @@ import Testing
         let target = Action.Target(
             post: stop.identity, author: SandboxIdentity.account(AuditRun.friend, on: .mastodon),
             address: stop.id)
-        (row.id, row.reason) = ("stop", "asked-to-stop")
+        row.id = "stop"
+        row.reason = "asked-to-stop"
         row.payload = .reply(Action.Reply(to: target, thread: stop.identity))
         run.input.actions.append(row)
         let asked = run.report

@@ -39,7 +39,9 @@ import Testing
         var run = AuditRun(.x)
         let slot = run.post(hour: 5)
         run.sendAgain(slot, after: 200)
-        (run[slot].state, run[slot].sending, run[slot].remoteID) = (.planned, nil, nil)
+        run[slot].state = .planned
+        run[slot].sending = nil
+        run[slot].remoteID = nil
         let report = run.report
         #expect(report.duplicates == 1)
         #expect(report.unexplained > 0)
@@ -111,7 +113,9 @@ import Testing
         run.input.kills = 1
         let slot = run.post(hour: 5)
         var other = run[slot]
-        (other.id, other.state, other.reason) = ("other", .failed, Action.Reason.unconfirmed)
+        other.id = "other"
+        other.state = .failed
+        other.reason = Action.Reason.unconfirmed
         other.remoteID = nil
         other.payload = .post(
             Slot.Name(day: AuditRun.day, number: 1), AuditRun.wording("another text", on: .x))

@@ -174,7 +174,8 @@ import Testing
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
         run.end(slot, as: .expired, reason: "rate-limited")
-        (run[slot].attempts, run[slot].nextAttempt) = (5, run[slot].expires)
+        run[slot].attempts = 5
+        run[slot].nextAttempt = run[slot].expires
         #expect(run.report.lost == 1)
     }
 

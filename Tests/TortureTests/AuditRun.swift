@@ -112,19 +112,24 @@ struct AuditRun {
         if action.kind == .favorite {
             ledger.writes.removeAll { $0.target.map { action.subject.hasSuffix($0) } ?? false }
         }
-        (self[index].remoteID, self[index].sending, self[index].attempts) = (nil, nil, 0)
+        self[index].remoteID = nil
+        self[index].sending = nil
+        self[index].attempts = 0
     }
 
     /// The action ended in this state, and the network has nothing of it.
     mutating func end(_ index: Int, as state: ActionState, reason: String? = nil) {
         unsend(index)
-        (self[index].state, self[index].reason) = (state, reason)
+        self[index].state = state
+        self[index].reason = reason
     }
 
     /// The action was given up, and the network has nothing of it.
     mutating func giveUp(_ index: Int) {
         end(index, as: .failed, reason: Action.Reason.unconfirmed)
-        (self[index].sending, self[index].attempts, self[index].sends) = (self[index].due, 1, 1)
+        self[index].sending = self[index].due
+        self[index].attempts = 1
+        self[index].sends = 1
     }
 
     /// The bot took away what the network had of the action.
@@ -230,7 +235,10 @@ struct AuditRun {
 
     private mutating func deliver(_ action: Action, target: String? = nil) -> Int {
         var done = action
-        (done.state, done.sending, done.attempts, done.sends) = (.done, action.due, 1, 1)
+        done.state = .done
+        done.sending = action.due
+        done.attempts = 1
+        done.sends = 1
         let key = input.rules.key(of: done)
         done.remoteID = deliver(done, target: target, at: action.due + 1, key: key)
         input.actions.append(done)
@@ -242,14 +250,16 @@ struct AuditRun {
     private mutating func deliver(_ action: Action, target: String?, at date: Date, key: String?)
         -> String
     {
-        var (id, identity) = (target ?? "", action.target?.post ?? "")
+        var id = target ?? ""
+        var identity = action.target?.post ?? ""
         if action.kind == .favorite {
             ledger.favorites.append(
                 SandboxLedger.Favorite(
                     postID: id, identity: identity, author: Self.friend, date: date, isLoved: true))
         } else {
             let number = next()
-            (id, identity) = (String(number), self.identity(number, by: "bot@sandbox.example"))
+            id = String(number)
+            identity = self.identity(number, by: "bot@sandbox.example")
             ledger.deliveries.append(
                 SandboxLedger.Delivery(
                     id: id, identity: identity, text: action.text ?? "", replyTo: target,

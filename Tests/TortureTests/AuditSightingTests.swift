@@ -15,9 +15,9 @@ import Testing
         var run = AuditRun(.x)
         run.input.kills = 1
         let slot = run.post(hour: 8)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (
-            .failed, Action.Reason.unconfirmed, nil
-        )
+        run[slot].state = .failed
+        run[slot].reason = Action.Reason.unconfirmed
+        run[slot].remoteID = nil
         run.input.rules.sightings = [600]
         return run
     }

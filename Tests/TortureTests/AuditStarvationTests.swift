@@ -31,9 +31,8 @@ import Testing
     func aRequestThatTheMachineHeldUpMayArriveLate(hours: ClosedRange<Double>, unexplained: Int) {
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
-        (run[slot].due, run[slot].expires) = (
-            AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600
-        )
+        run[slot].due = AuditRun.start + 4 * 3_600
+        run[slot].expires = AuditRun.start + 4.25 * 3_600
         run.disturb(.starvation, hours: hours)
         #expect(run.report.unexplained == unexplained)
     }

@@ -38,7 +38,8 @@ import Testing
             $0?.contains("was taken back by a person, and the network still has it") == true
         }
         // Nor is the person's, where the mirror says that it is gone.
-        (run.input.actions[0].state, run.input.person.unwanted) = (.undone, [])
+        run.input.actions[0].state = .undone
+        run.input.person.unwanted = []
         expect(run.report.findings.first) { $0?.contains("counts as taken back") == true }
     }
 
@@ -50,9 +51,8 @@ import Testing
         // Unless a command ended before it could say what it was about.
         run.input.person.lostWords = 1
         #expect(run.report.findings.isEmpty)
-        (run.input.person.lostWords, run.input.person.perhapsUnwanted) = (
-            0, [run.input.actions[1].id]
-        )
+        run.input.person.lostWords = 0
+        run.input.person.perhapsUnwanted = [run.input.actions[1].id]
         #expect(run.report.findings.isEmpty)
     }
 

@@ -154,7 +154,8 @@ import Testing
         #expect(run.audit.findings == ["no-network-1 did not end by itself with 0"])
         run.unableLives[0].ending = .exited(69)
         #expect(run.audit.findings == ["no-network-1 ended with 69 instead of 0"])
-        (run.unableLives[0].ending, run.unableLives[0].isAsked) = (.exited(0), false)
+        run.unableLives[0].ending = .exited(0)
+        run.unableLives[0].isAsked = false
         #expect(run.audit.findings == ["no-network-1 ended with 0 instead of 0"])
     }
 

@@ -98,12 +98,16 @@ import Testing
     func measuresASmallFleet(launch: FleetPlan.Launch) async throws {
         var plan = FleetPlan(program: try WorkerProgram.path(), seed: 1)
         plan.launch = launch
-        (plan.mirrors, plan.hosts, plan.seconds, plan.poll, plan.judgesGoals) = (
-            20, 5, 12, 10, false
-        )
-        (plan.sizes, plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = (
-            [3], 6, 2, 3.2, 120
-        )
+        plan.mirrors = 20
+        plan.hosts = 5
+        plan.seconds = 12
+        plan.poll = 10
+        plan.judgesGoals = false
+        plan.sizes = [3]
+        plan.dayMirrors = 6
+        plan.dayWorkers = 2
+        plan.hours = 3.2
+        plan.factor = 120
         let report = try await FleetBench(plan: plan, say: { _ in }).run()
         #expect(report.isPassed, "\(report.lines.joined(separator: "\n"))")
         func value(_ name: String) -> Double { report.rows.first { $0.name == name }?.value ?? -1 }

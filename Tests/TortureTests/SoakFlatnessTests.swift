@@ -85,7 +85,10 @@ import Testing
 
     @Test func aWorkerThatDoesNothingIsNot() {
         var ledger = SoakLedger.quiet
-        (ledger.posted, ledger.replies, ledger.errors, ledger.duplicates) = (0, 0, 1, 1)
+        ledger.posted = 0
+        ledger.replies = 0
+        ledger.errors = 1
+        ledger.duplicates = 1
         #expect(complaints(ledger: ledger).count == 4)
     }
 

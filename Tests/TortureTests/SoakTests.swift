@@ -64,9 +64,8 @@ import Testing
 
     @Test func anInstantIsTheSameInAnotherProcess() throws {
         let folder = try TemporaryDirectory()
-        let (mine, theirs) = (
-            try SharedInstant(path: folder.path("now")), try SharedInstant(path: folder.path("now"))
-        )
+        let mine = try SharedInstant(path: folder.path("now"))
+        let theirs = try SharedInstant(path: folder.path("now"))
         #expect(theirs.now == Date(timeIntervalSince1970: 0))
         for date in [SoakPast.origin, SoakPast.origin + 0.25, SoakPast.origin - 1] {
             mine.set(date)
@@ -76,7 +75,8 @@ import Testing
 
     /// Measured of processes in which nobody else opens anything, and which stand still.
     @Test func theFiguresOfAProcessAreItsOwn() async throws {
-        let (some, more) = (try await stopped(with: 3), try await stopped(with: 8))
+        let some = try await stopped(with: 3)
+        let more = try await stopped(with: 8)
         #expect(some.threads == 1)
         #expect(some.memory > 0)
         #expect(some.descriptors >= 6)

@@ -84,7 +84,8 @@ import Transport
     }
 
     @Test func aHostThatHangsHoldsBackNobodyElse() async throws {
-        let (hanging, answering) = (try Self.hanging(), try Self.answering())
+        let hanging = try Self.hanging()
+        let answering = try Self.answering()
         let client = Self.client(perHost: 2, total: 3)
         let tasks = try await Self.occupy(hanging, with: 20, arriving: 2, by: client)
         for _ in 0..<10 {
@@ -97,9 +98,8 @@ import Transport
     /// The slots of all together are taken by hosts that answer nothing: the next host gets one all
     /// the same.
     @Test func manyHostsThatHangHoldBackNobodyElse() async throws {
-        let (hanging, answering) = (
-            try (0..<3).map { _ in try Self.hanging() }, try Self.answering()
-        )
+        let hanging = try (0..<3).map { _ in try Self.hanging() }
+        let answering = try Self.answering()
         let client = Self.client(perHost: 2, total: 3)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for server in hanging {

@@ -35,14 +35,14 @@ final class Browser {
 
     private init() throws {
         profile = try TemporaryDirectory()
-        var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
+        var input: [Int32] = [0, 0]
+        var output: [Int32] = [0, 0]
         guard pipe(&input) == 0, pipe(&output) == 0 else {
             throw TestSupportError("could not make a pipe")
         }
         // Above the places where the browser looks for them.
-        let (reading, writing) = (
-            fcntl(input[0], F_DUPFD_CLOEXEC, 20), fcntl(output[1], F_DUPFD_CLOEXEC, 20)
-        )
+        let reading = fcntl(input[0], F_DUPFD_CLOEXEC, 20)
+        let writing = fcntl(output[1], F_DUPFD_CLOEXEC, 20)
         let words = [
             Self.program ?? "chromium", "--headless", "--no-sandbox", "--disable-gpu",
             "--hide-scrollbars",

@@ -60,12 +60,14 @@ struct BrowserVisit {
     static func run(
         _ task: Task, check: (String, [String: String]) async throws -> Void = { _, _ in }
     ) async throws -> [String] {
-        var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
+        var input: [Int32] = [0, 0]
+        var output: [Int32] = [0, 0]
         guard pipe(&input) == 0, pipe(&output) == 0 else {
             throw TestSupportError("could not make a pipe")
         }
         for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (theirInput, theirOutput) = (input[0], output[1])
+        let theirInput = input[0]
+        let theirOutput = output[1]
         let process = try ProcessSpawn.start([python ?? "python3", program]) { actions in
             posix_spawn_file_actions_adddup2(&actions, theirInput, 0)
             posix_spawn_file_actions_adddup2(&actions, theirOutput, 1)
@@ -82,7 +84,8 @@ struct BrowserVisit {
             while waitpid(process, &status, 0) < 0 && errno == EINTR {}
         }
         try commands.write(contentsOf: try JSONEncoder().encode(task) + [UInt8(ascii: "\n")])
-        var (violations, isDone): ([String], Bool) = ([], false)
+        var violations: [String] = []
+        var isDone: Bool = false
         for await text in lines(of: answers) {
             guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)) else {
                 throw TestSupportError("pages.py printed \(text)")
@@ -102,7 +105,8 @@ struct BrowserVisit {
     private static func lines(of descriptor: Int32) -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread {
-                var (unread, buffer) = (Data(), [UInt8](repeating: 0, count: 65_536))
+                var unread = Data()
+                var buffer = [UInt8](repeating: 0, count: 65_536)
                 while true {
                     let count = read(descriptor, &buffer, buffer.count)
                     guard count > 0 else { break }

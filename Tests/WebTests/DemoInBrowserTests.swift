@@ -13,7 +13,8 @@ import Testing
 struct DemoInBrowserTests {
     /// What a visitor has seen.
     private struct Sight: Sendable {
-        var (desk, phone) = (Data(), Data())
+        var desk = Data()
+        var phone = Data()
         /// How wide the pages are on screens of 1,280 and 360 px.
         var widths: [Int?] = []
         var complaints: [String] = []

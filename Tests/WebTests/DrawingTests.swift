@@ -193,7 +193,8 @@ import Testing
         #expect(bars.rows.map(\.adds) == ["−2.03", "+1.22", "−0.65", "+0.40"])
         #expect(bars.rows.map(\.counts) == ["1,284 / 9,730", "31 / 14", "31 / 14", "31 / 14"])
         expect(bars.sum) { abs($0 + 1.06) < 0.001 }
-        var (places, classes): ([(from: Double, to: Double)], [String]) = ([], [])
+        var places: [(from: Double, to: Double)] = []
+        var classes: [String] = []
         for row in bars.rows {
             let document = try MarkupDocument(row.bar.text)
             let bar = try #require(document.all("rect").first)
@@ -293,7 +294,9 @@ import Testing
         )
         let bars = try MarkupDocument(drawing.element.text).all("rect")
         #expect(bars.map { $0.attributes["class"] } == ["t1", "t2", "t3"])
-        (texts.sometimes, texts.unfit, texts.unjudged) = (0, 0, 0)
+        texts.sometimes = 0
+        texts.unfit = 0
+        texts.unjudged = 0
         let whole = try MarkupDocument(TextShares(texts: texts).drawing.element.text).all("rect")
         #expect(whole.map { $0.attributes["width"] } == ["99.7%"])
     }

@@ -202,7 +202,8 @@ import Testing
         let stage = try await PageStage.open()
         var search = TextList.Search()
         let words = String(worst.unicodeScalars.prefix(100))
-        (search.words, search.reason) = (words, words)
+        search.words = words
+        search.reason = words
         var unsent = Archive.Unsent()
         for index in 0..<40 { unsent.unfit["the-long-name-of-\(index)"] = 1_000 + index }
         let shown = TextsPage.Shown(
@@ -290,7 +291,8 @@ import Testing
     @Test func aListGoesOnWhereItEnded() async throws {
         let stage = try await PageStage.open()
         try await stage.archive((0..<23).map { "Bread number \($0) of the old bakery." })
-        var (shown, query) = ([String](), [(String, String)]())
+        var shown = [String]()
+        var query = [(String, String)]()
         for _ in 0..<3 {
             let content = try await stage.content(TextsPage.self, "/texts", query: query)
             let page = try RenderedPage(content, of: TextsPage.self)
@@ -323,7 +325,8 @@ import Testing
         try await stage.mirror.set(["QUIET_HOURS": "23:00-07:00"], now: PageStage.now)
         let report = ConfigReport(
             try await stage.mirror.settingValues(), problems: [], environment: [:])
-        var (names, query): ([String], [(String, String)]) = ([], [("show", tab)])
+        var names: [String] = []
+        var query: [(String, String)] = [("show", tab)]
         for _ in 0..<5 {
             let content = try await stage.content(SettingsPage.self, "/settings", query: query)
             let page = try RenderedPage(content, of: SettingsPage.self)

@@ -182,7 +182,8 @@ struct MirrorLife: Sendable {
     /// Enough favorites and other posts to know the human's taste, and a measure of how well it is
     /// known.
     func learn() async throws {
-        let (liked, others) = (["bread", "lake", "garden"], ["train", "score", "market"])
+        let liked = ["bread", "lake", "garden"]
+        let others = ["train", "score", "market"]
         let events = (0..<40).flatMap { number -> [FavoriteEvent] in
             func example(_ kind: String, _ words: [String]) -> Example {
                 let word = isHostile ? Self.hostile(200, number) : words[number % words.count]
@@ -201,7 +202,8 @@ struct MirrorLife: Sendable {
     /// A worker that works, feeds that are read, findings of an examination, and notices that a
     /// person was told.
     func work() async throws {
-        let (name, ms) = (mirror.name, now.milliseconds)
+        let name = mirror.name
+        let ms = now.milliseconds
         let lease = LeaseTable(storage: mirror.storage, mirror: name)
         _ = try await lease.take(owner: "worker-\(name)", after: nil, now: ms)
         for feed in [FeedName.botMentions, FeedName.humanPosts] {

@@ -46,7 +46,9 @@ import Testing
 
     @Test func saysThatThereIsNothing() throws {
         var report = try report("hello")
-        (report.deeds, report.mentions, report.learned) = ([], [], [])
+        report.deeds = []
+        report.mentions = []
+        report.learned = []
         let page = try MarkupDocument(PersonPage(report).html)
         #expect(page.all("table").count == 1)
         #expect(page.all("p").filter { $0.text == "None." }.count == 2)

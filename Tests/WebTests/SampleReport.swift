@@ -86,7 +86,9 @@ enum SampleReport {
     /// What an archive of 8,424 texts is good for.
     static let texts: StatusReport.TextState = {
         var unsent = Archive.Unsent()
-        (unsent.fit, unsent.sometimes, unsent.unjudged) = (3_204, ["greeting-season": 411], 12)
+        unsent.fit = 3_204
+        unsent.sometimes = ["greeting-season": 411]
+        unsent.unjudged = 12
         unsent.unfit = [
             "names-somebody": 1_632, "time-bound": 1_204, "dated": 861, "link-only": 1_100,
         ]

@@ -27,7 +27,8 @@ struct TemplateKeys {
     private static func parts(of source: String) -> [Part] {
         var open: [(name: String, isInverted: Bool, parts: [Part])] = [("", false, [])]
         for tag in source.matches(of: /\{\{\{?\s*([#^\/>]?)\s*([\w.-]+)\s*\}?\}\}/) {
-            let (sign, name) = (String(tag.output.1), String(tag.output.2))
+            let sign = String(tag.output.1)
+            let name = String(tag.output.2)
             switch sign {
             case "#", "^": open.append((name, sign == "^", []))
             case "/":

@@ -154,7 +154,8 @@ import Testing
             of: #/<a href="\/m\/test\/actions\?(kind|state)=(\w+)">([0-9,]+) [a-z ]+<\/a>/#)
         #expect(links.count >= 4)
         for link in links {
-            let (field, value) = (String(link.output.1), String(link.output.2))
+            let field = String(link.output.1)
+            let value = String(link.output.2)
             let found = try #require(
                 try await stage.get(ActionsPage.self, "/actions", query: [(field, value)]).content)
             let list = try stage.rendered(found, ActionsPage.self)
@@ -169,7 +170,8 @@ import Testing
     @Test func aPageShowsNothingTwice() async throws {
         let stage = try await WorkStage.open()
         try await stage.fillHistory()
-        var (shown, place): ([String], String?) = ([], nil)
+        var shown: [String] = []
+        var place: String? = nil
         repeat {
             let query = [("state", "skipped")] + (place.map { [("before", $0)] } ?? [])
             let content = try #require(

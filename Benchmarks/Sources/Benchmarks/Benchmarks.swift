@@ -56,7 +56,8 @@ struct Benchmarks: AsyncParsableCommand {
         }
         if list { return print(works.map(\.name).joined(separator: "\n")) }
         signal(SIGPIPE, SIG_IGN)
-        let bench = try Bench(smoke ? .smoke : quick ? .quick : .full, folder: folder)
+        let effort: Effort = if smoke { .smoke } else if quick { .quick } else { .full }
+        let bench = try Bench(effort, folder: folder)
         let report = await measure(works, bench)
         await bench.servers.stop()
         print(report.table)

@@ -16,7 +16,8 @@ package struct Desk: Sendable {
     /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while
     ///   unknown.
     package init(_ mirror: HumanMirror, zone: TimeZone?) {
-        (self.mirror, knownZone) = (mirror, zone)
+        self.mirror = mirror
+        knownZone = zone
     }
 
     /// Carries out a request.

@@ -55,7 +55,8 @@ package struct WayBack: Codable, Equatable, Sendable {
     }
 
     package init<Operation: PersonOperation>(_ operation: Operation.Type, _ arguments: [String]) {
-        (self.operation, self.arguments) = (operation.name, arguments)
+        self.operation = operation.name
+        self.arguments = arguments
     }
 
     /// The command as typed in a shell.
@@ -78,6 +79,7 @@ package struct PersonRequest<Operation: PersonOperation>: Codable, Equatable, Se
     package var seen: Seen?
 
     package init(_ operation: Operation, seen: Seen? = nil) {
-        (self.operation, self.seen) = (operation, seen)
+        self.operation = operation
+        self.seen = seen
     }
 }

@@ -14,7 +14,8 @@ extension Health {
     /// When a post leaves: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
     static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
         let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
-        let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
+        let time = LocalTime(date, in: zone)
+        let today = LocalTime(now, in: zone).day
         let clock = time.day == today ? "\(time.minute)" : "\(time)"
         return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
     }

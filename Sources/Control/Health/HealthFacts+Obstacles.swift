@@ -842,7 +842,8 @@ extension HealthFacts {
             lacks.append("\(learned.normals) of \(learned.needed) normals")
         }
         let waiting = lacks.joined(separator: ", ") + " learned"
-        let (human, bot) = (accounts[.human]?.homeProblem, accounts[.bot]?.homeProblem)
+        let human = accounts[.human]?.homeProblem
+        let bot = accounts[.bot]?.homeProblem
         if let human, let bot, hasBot {
             let causes = human == bot ? human : "\(human), and \(bot)"
             return make(
@@ -861,9 +862,8 @@ extension HealthFacts {
 
     /// What brings the posts that are still to be learned.
     private func nextSteps(_ learned: ClassifierFact.Learned) -> [String] {
-        let (lacksFavorites, lacksNormals) = (
-            learned.favorites < learned.needed, learned.normals < learned.needed
-        )
+        let lacksFavorites = learned.favorites < learned.needed
+        let lacksNormals = learned.normals < learned.needed
         let readsHome = accounts[.human].map { $0.homeProblem == nil } ?? true
         var steps: [String] = []
         if accounts[.human]?.problem != nil {

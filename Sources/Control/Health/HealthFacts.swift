@@ -131,7 +131,9 @@ package struct StoreFault: Equatable, Sendable {
     package var since: Date?
 
     package init(_ kind: Kind, _ text: String, since: Date? = nil) {
-        (self.kind, self.text, self.since) = (kind, text, since)
+        self.kind = kind
+        self.text = text
+        self.since = since
     }
 }
 
@@ -209,8 +211,12 @@ package struct MoneyFact: Equatable, Sendable {
         lacksMentions: Bool = false,
         lacksOwnPosts: Bool = false
     ) {
-        (self.left, self.budget, self.renews, self.isSpent) = (left, budget, renews, isSpent)
-        (self.lacksMentions, self.lacksOwnPosts) = (lacksMentions, lacksOwnPosts)
+        self.left = left
+        self.budget = budget
+        self.renews = renews
+        self.isSpent = isSpent
+        self.lacksMentions = lacksMentions
+        self.lacksOwnPosts = lacksOwnPosts
     }
 }
 
@@ -254,8 +260,11 @@ package enum ClassifierFact: Equatable, Sendable {
         package var hasDecided: Bool
 
         package init(favorites: Int, normals: Int, seen: Int, needed: Int, hasDecided: Bool) {
-            (self.favorites, self.normals, self.seen) = (favorites, normals, seen)
-            (self.needed, self.hasDecided) = (needed, hasDecided)
+            self.favorites = favorites
+            self.normals = normals
+            self.seen = seen
+            self.needed = needed
+            self.hasDecided = hasDecided
         }
 
         var isEnough: Bool { favorites >= needed && normals >= needed }

@@ -44,7 +44,8 @@ struct HealthReader {
     ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual
     ///     limit.
     init(_ installation: Installation, silence: TimeInterval? = nil) {
-        (self.installation, self.silence) = (installation, silence)
+        self.installation = installation
+        self.silence = silence
     }
 
     private var storage: any StorageEngine { installation.storage }
@@ -95,16 +96,17 @@ struct HealthReader {
         let store = try await storeFault()
         var readings: [HealthReading] = []
         for mirror in opened {
-            let (name, stored) = (mirror.name, faults[mirror.name] ?? StoredFaults())
+            let name = mirror.name
+            let stored = faults[mirror.name] ?? StoredFaults()
             let numbers = numbers[name] ?? HealthNumbers()
             let budget = mirror.mirror.configuration.x.monthlyBudget
             let spending =
                 mirror.hasPrices
                 ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil
             var facts = self.facts(of: mirror, numbers, spending, now: now)
-            (facts.refusals, facts.waits, facts.feeds) = (
-                stored.refusals, stored.waits, feeds[name] ?? []
-            )
+            facts.refusals = stored.refusals
+            facts.waits = stored.waits
+            facts.feeds = feeds[name] ?? []
             facts.isWithoutText = !withText.contains(name)
             facts.worker = WorkerFact(
                 leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
@@ -131,19 +133,23 @@ struct HealthReader {
     private func facts(
         of opened: Opened, _ numbers: HealthNumbers, _ spending: Spending?, now: Date
     ) -> HealthFacts {
-        let (mirror, record, accounts, zone) = (
-            opened.mirror, opened.record, opened.accounts, opened.zone
-        )
+        let mirror = opened.mirror
+        let record = opened.record
+        let accounts = opened.accounts
+        let zone = opened.zone
         var facts = HealthFacts(now: now)
         facts.flags = mirror.configuration.flagWords
         facts.settingProblem = opened.problem
-        (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
+        facts.zone = zone
+        facts.proposedZone = record.archiveTimeZone
         facts.zoneToCome = mirror.zoneToCome(record)
         facts.adoptedZone = mirror.adoptedZone(record)
-        (facts.move, facts.pause) = (record.move, record.pause(at: now))
+        facts.move = record.move
+        facts.pause = record.pause(at: now)
         facts.retirement = record.retirement
         facts.standing = record.standing
-        (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
+        facts.accounts = accounts.facts
+        facts.areAccountsSame = accounts.areSame
         facts.money = spending.map { money($0, accounts, mirror.configuration) }
         let policy = accounts.accounts[.bot]?.network.descriptor.policy
         facts.mayPublish = policy?.isAcknowledged(mirror.configuration) ?? true
@@ -151,8 +157,10 @@ struct HealthReader {
         facts.wishes = wishes(accounts, mirror.configuration, now: now, zone: zone)
         facts.knowsPast = record.past != nil
         facts.unverified = unverified(numbers.networks, accounts, mirror.configuration)
-        (facts.hasPosts, facts.favoritesToday) = (numbers.hasPosts, numbers.favoritesToday)
-        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.proposedUndos)
+        facts.hasPosts = numbers.hasPosts
+        facts.favoritesToday = numbers.favoritesToday
+        facts.suggestions = numbers.suggestions
+        facts.proposedUndos = numbers.proposedUndos
         facts.changedRules = numbers.changedRules
         return facts
     }
@@ -474,9 +482,13 @@ struct HealthReader {
         wishes.favoritesPerDay = configuration.favoritesPerDay
         wishes.onlyAnswers = configuration.schedule.maximumPerDay == 0
         wishes.noAnswers =
-            configuration.repliesPerPerson == 0
-            ? Setting.repliesPerPerson.name
-            : configuration.repliesPerThread == 0 ? Setting.repliesPerThread.name : nil
+            if configuration.repliesPerPerson == 0 {
+                Setting.repliesPerPerson.name
+            } else if configuration.repliesPerThread == 0 {
+                Setting.repliesPerThread.name
+            } else {
+                nil
+            }
         let quiet = configuration.schedule.quiet
         wishes.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
         if let zone, !wishes.isAlwaysQuiet {
@@ -519,7 +531,8 @@ extension FoundAccounts {
                 fact.problem = problem(role)
                 fact.isUnusable = errors[role] != nil
                 let gap = homeGap(role)
-                (fact.homeProblem, fact.isHomeLeftOut) = (gap?.words, gap?.isChosen ?? false)
+                fact.homeProblem = gap?.words
+                fact.isHomeLeftOut = gap?.isChosen ?? false
                 return (role, fact)
             })
     }

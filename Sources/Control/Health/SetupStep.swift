@@ -18,7 +18,10 @@ package struct SetupStep: Codable, Equatable, Sendable {
     package var detail: String?
 
     package init(_ kind: Kind, isDone: Bool, text: String, command: String, detail: String? = nil) {
-        (self.kind, self.isDone, self.text, self.command) = (kind, isDone, text, command)
+        self.kind = kind
+        self.isDone = isDone
+        self.text = text
+        self.command = command
         self.detail = isDone ? nil : detail
     }
 

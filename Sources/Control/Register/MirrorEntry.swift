@@ -27,7 +27,9 @@ package struct MirrorEntry: Sendable {
     package init(
         name: String, settings: [String: String] = [:], logins: [AccountRole: StoredLogin] = [:]
     ) {
-        (self.name, self.settings, self.logins) = (name, settings, logins)
+        self.name = name
+        self.settings = settings
+        self.logins = logins
     }
 
     // MARK: Reading
@@ -224,7 +226,9 @@ package struct EntryProblem: Error, Codable, Equatable, Sendable, CustomStringCo
     package let problem: String
 
     init(_ field: String?, _ problem: String, line: Int? = nil) {
-        (self.field, self.problem, self.line) = (field, problem, line)
+        self.field = field
+        self.problem = problem
+        self.line = line
     }
 
     package var description: String {

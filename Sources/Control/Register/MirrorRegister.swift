@@ -79,7 +79,9 @@ package struct MirrorRegister: Sendable {
     ///   store's error.
     package func importMirrors(_ lines: Data, isDryRun: Bool = false) async throws -> ImportReport {
         var report = ImportReport(isDryRun: isDryRun)
-        var (problems, names, bots): ([EntryProblem], [String: Int], [String: Int]) = ([], [:], [:])
+        var problems: [EntryProblem] = []
+        var names: [String: Int] = [:]
+        var bots: [String: Int] = [:]
         for batch in EntryLines(lines) {
             var entries: [(line: Int, entry: MirrorEntry)] = []
             for (line, content) in batch {
@@ -152,10 +154,12 @@ package struct MirrorRegister: Sendable {
             try vault.requireKey()
         }
         vault = try vault.keyed()
-        let (entries, now) = (entries.map(\.entry), now)
+        let entries = entries.map(\.entry)
+        let now = now
         let body: @Sendable (any StorageConnection) throws -> Written = { [vault] connection in
             let stored = try RegisterRows(of: entries.map(\.name), on: connection)
-            var (written, batch) = (Written(), RegisterBatch(now: now))
+            var written = Written()
+            var batch = RegisterBatch(now: now)
             for entry in entries {
                 let known = stored[entry.name]
                 if let problem = known?.problem {
@@ -271,7 +275,10 @@ private struct EntryLines: Sequence, IteratorProtocol {
     private var place: Data.Index
     private var number = 0
 
-    init(_ text: Data) { (self.text, place) = (text, text.startIndex) }
+    init(_ text: Data) {
+        self.text = text
+        place = text.startIndex
+    }
 
     mutating func next() -> [Line]? {
         var batch: [Line] = []

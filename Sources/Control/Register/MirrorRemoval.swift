@@ -123,9 +123,9 @@ package struct RemoveMirror: PersonOperation {
         _ shape: TableShape, of mirror: HumanMirror, after step: (Int) throws -> Void
     ) async throws -> Int {
         precondition(!shape.key.isEmpty, "\(shape.name) has no primary key")
-        let (name, table, key) = (
-            mirror.name, shape.name, shape.key.map(\.name).joined(separator: ", ")
-        )
+        let name = mirror.name
+        let table = shape.name
+        let key = shape.key.map(\.name).joined(separator: ", ")
         var removed = 0
         while true {
             let count = try await mirror.storage.execute(
@@ -176,7 +176,9 @@ package struct RemovalSubject: Codable, Equatable, Sendable {
     /// - Throws: The store's error.
     package init(_ mirror: HumanMirror) async throws {
         let record = try await mirror.table.record()
-        (human, bot, seen) = (record.humanHandle, record.botHandle, RemoveMirror.seen(record))
+        human = record.humanHandle
+        bot = record.botHandle
+        seen = RemoveMirror.seen(record)
     }
 }
 

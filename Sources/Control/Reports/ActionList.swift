@@ -81,7 +81,8 @@ extension ActionList {
         /// - Returns: False, and no change, for a day that the zone skipped.
         package mutating func restrict(to day: LocalDay, in zone: TimeZone) -> Bool {
             guard let period = day.period(in: zone) else { return false }
-            (since, until) = (max(since ?? period.lowerBound, period.lowerBound), period.upperBound)
+            since = max(since ?? period.lowerBound, period.lowerBound)
+            until = period.upperBound
             return true
         }
     }

@@ -57,7 +57,10 @@ package struct DayReporter: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
-    package init(mirror: HumanMirror, zone: TimeZone) { (self.mirror, self.zone) = (mirror, zone) }
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        self.mirror = mirror
+        self.zone = zone
+    }
 
     /// Reads the day.
     ///
@@ -118,9 +121,8 @@ package struct DayReporter: Sendable {
     }
 
     private func stretch(of pause: Pause, on day: Range<Date>) -> DayReport.Span? {
-        let (from, to) = (
-            max(pause.since, day.lowerBound), min(pause.until ?? day.upperBound, day.upperBound)
-        )
+        let from = max(pause.since, day.lowerBound)
+        let to = min(pause.until ?? day.upperBound, day.upperBound)
         guard from < to else { return nil }
         let last = to == day.upperBound ? MinuteOfDay.count : LocalTime(to, in: zone).minute.value
         return DayReport.Span(from: LocalTime(from, in: zone).minute.value, to: last)

@@ -28,7 +28,8 @@ package struct Doctor: Sendable {
     ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to
     ///     delete both.
     package init(mirror: HumanMirror, probes: Bool = false) {
-        (self.mirror, self.probes) = (mirror, probes)
+        self.mirror = mirror
+        self.probes = probes
     }
 
     /// What was found, in the order in which a person would mend it.
@@ -102,9 +103,8 @@ package struct Doctor: Sendable {
     private func texts() async throws -> [Finding] {
         let mode = mirror.configuration.fitness
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), mode)
-        let (usable, judged) = (
-            texts.fit + texts.sometimes, texts.fit + texts.sometimes + texts.unfit
-        )
+        let usable = texts.fit + texts.sometimes
+        let judged = texts.fit + texts.sometimes + texts.unfit
         guard judged >= Self.fewestTexts, usable * 10 < judged, let most = texts.reasons.first
         else { return [] }
         return [
@@ -407,14 +407,14 @@ package struct Doctor: Sendable {
                     .finding(bio: bot.bio, on: name))
         }
         guard let human = record.humanHandle else { return findings }
+        let remedy =
+            network is any ProfiledNetwork
+            ? "mirror-bot profile writes it there, or prints the line where the server takes none"
+            : "mirror-bot profile prints a line to paste into the bot's profile"
         findings.append(
             names(human, in: bot.bio)
                 ? .ok("profile", "names \(human)")
-                : .warn(
-                    "profile", "does not say whose mirror the bot is",
-                    fix: network is any ProfiledNetwork
-                        ? "mirror-bot profile writes it there, or prints the line where the server takes none"
-                        : "mirror-bot profile prints a line to paste into the bot's profile"))
+                : .warn("profile", "does not say whose mirror the bot is", fix: remedy))
         return findings
     }
 

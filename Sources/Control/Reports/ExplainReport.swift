@@ -100,8 +100,11 @@ package struct ExplainReport: Codable, Sendable {
         package var words: [String]?
 
         init(_ reply: Explanation.OldReply) {
-            (replies, plain, nearest) = (reply.replies, reply.plain, reply.nearest)
-            (likeness, words) = (reply.likeness, reply.words)
+            replies = reply.replies
+            plain = reply.plain
+            nearest = reply.nearest
+            likeness = reply.likeness
+            words = reply.words
             basis = reply.isByAnswered ? .answered : .reply
         }
     }
@@ -132,7 +135,9 @@ package struct ExplainReport: Codable, Sendable {
             let text =
                 undo.reason == Action.Reason.byPerson ? "a person asked to take it back" : nil
             reason = ReportedReason(undo.reason, text: text)
-            (asked, attempts, next) = (undo.asked, undo.attempts, undo.next)
+            asked = undo.asked
+            attempts = undo.attempts
+            next = undo.next
             let isDone = action.state == .undone
             done = isDone ? action.updated : nil
             wasGone = isDone && undo.outcome == Undo.gone
@@ -206,7 +211,9 @@ package struct ExplainReport: Codable, Sendable {
     package var judgementProblem: String?
 
     init(mirror: String, timeZone: String?, kind: ActionKind) {
-        (self.mirror, self.timeZone, self.kind) = (mirror, timeZone, kind)
+        self.mirror = mirror
+        self.timeZone = timeZone
+        self.kind = kind
     }
 }
 
@@ -234,13 +241,20 @@ package struct ExplainReporter: Sendable {
         let record = try await mirror.table.record()
         var report = ExplainReport(
             mirror: mirror.name, timeZone: mirror.timeZoneName(record), kind: action.kind)
-        (report.id, report.subject) = (action.id, action.subject)
+        report.id = action.id
+        report.subject = action.subject
         report.state = isStored ? action.state.rawValue : PlanReport.preview
-        (report.due, report.expires, report.sent) = (action.due, action.expires, action.sending)
-        if isStored { (report.decided, report.changed) = (action.created, action.updated) }
+        report.due = action.due
+        report.expires = action.expires
+        report.sent = action.sending
+        if isStored {
+            report.decided = action.created
+            report.changed = action.updated
+        }
         report.attempts = action.attempts
         report.person = try await mirror.persons(of: [action])[action.id]
-        (report.text, report.why) = (action.text, action.explanation?.summary)
+        report.text = action.text
+        report.why = action.explanation?.summary
         report.note = action.wording?.note
         report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
         report.pattern = action.explanation?.pattern
@@ -268,7 +282,8 @@ package struct ExplainReporter: Sendable {
         guard let source = action.wording?.source else { return nil }
         let post = try await mirror.archive.post(source)
         var known = KnownPost(source)
-        (known.written, known.text) = (post?.createdAt, post?.text)
+        known.written = post?.createdAt
+        known.text = post?.text
         if let post, let home = try await mirror.knownTimeZone() {
             known.writtenTime = try await mirror.archive.zones(home: home).time(of: post)
                 .description
@@ -477,7 +492,11 @@ package struct ExplainReporter: Sendable {
 }
 
 extension ExplainReport.KnownPost {
-    fileprivate init(_ id: PostID) { (network, post, link) = (id.network, id.value, id.webAddress) }
+    fileprivate init(_ id: PostID) {
+        network = id.network
+        post = id.value
+        link = id.webAddress
+    }
 }
 
 // MARK: Which action

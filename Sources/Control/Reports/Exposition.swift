@@ -12,7 +12,9 @@ package struct Exposition: Equatable, Sendable {
         package var samples: [Sample] = []
 
         package init(_ name: String, _ kind: Kind, _ help: String) {
-            (self.name, self.kind, self.help) = (name, kind, help)
+            self.name = name
+            self.kind = kind
+            self.help = help
         }
 
         /// Adds a sample.

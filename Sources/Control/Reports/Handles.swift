@@ -14,7 +14,8 @@ extension HumanMirror {
     /// - Returns: No entry for an account of which no handle is known.
     /// - Throws: The store's error.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
-        var (handles, unknown): ([AccountID: String], [AccountID]) = ([:], [])
+        var handles: [AccountID: String] = [:]
+        var unknown: [AccountID] = []
         for account in Set(accounts) where !account.value.hasPrefix("#") {
             if account.network.traits.namesAreIdentities {
                 handles[account] = account.value

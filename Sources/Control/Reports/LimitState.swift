@@ -45,7 +45,8 @@ extension HumanMirror {
         -> [LimitState]
     {
         let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
-        let (deletions, withdrawals) = (capabilities?.deletionPace, capabilities?.unfavoritePace)
+        let deletions = capabilities?.deletionPace
+        let withdrawals = capabilities?.unfavoritePace
         let used = try await outbox(lease: nil).limitUses(
             since: midnight, deletedSince: deletions.map { now - $0.period } ?? now,
             withdrawnSince: withdrawals.map { now - $0.period } ?? now)

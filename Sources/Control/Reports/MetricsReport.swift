@@ -18,7 +18,8 @@ package struct MetricsReport: Sendable {
         package let commit: String
 
         package init(version: String, commit: String) {
-            (self.version, self.commit) = (version, commit)
+            self.version = version
+            self.commit = commit
         }
 
         fileprivate var family: Exposition.Family {
@@ -203,7 +204,9 @@ private struct MirrorMetrics {
     private var name: String { mirror.name }
 
     init(_ reading: HealthReading, _ rows: MetricsRows, now: Date) {
-        (self.reading, self.rows, self.now) = (reading, rows, now)
+        self.reading = reading
+        self.rows = rows
+        self.now = now
     }
 
     var families: [Exposition.Family] {

@@ -70,7 +70,8 @@ extension MirrorList {
                 case .left: .left
                 case .arriving: .arriving
                 case nil where record.pause?.code == .removing: .removing
-                case nil: record.pause(at: now) != nil ? .paused : isHeld ? .running : .stopped
+                case nil where record.pause(at: now) != nil: .paused
+                case nil: isHeld ? .running : .stopped
                 }
             return Mirror(
                 name: name, human: record.humanHandle, bot: record.botHandle, state: state,

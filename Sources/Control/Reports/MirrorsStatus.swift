@@ -56,7 +56,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package var silence: TimeInterval?
 
         package init(words: String? = nil, page: Int = 1) {
-            (self.words, self.page) = (words, page)
+            self.words = words
+            self.page = page
         }
     }
 
@@ -120,7 +121,9 @@ extension MirrorsStatus {
             (query.state == nil || standing.health.verdict.state == query.state)
                 && (!query.areAsking || standing.suggestions > 0)
         }
-        (total, page, pages) = (found.count, query.page, max(1, (found.count + size - 1) / size))
+        total = found.count
+        page = query.page
+        pages = max(1, (found.count + size - 1) / size)
         let skipped =
             query.after.map { name in (found.firstIndex { $0.name == name } ?? -1) + 1 }
             ?? (max(1, min(query.page, pages + 1)) - 1) * size
@@ -161,7 +164,9 @@ private struct Standing {
     let next: Date?
 
     init(_ reading: HealthReading, now: Date) {
-        (name, record, next) = (reading.mirror.name, reading.record, reading.next)
+        name = reading.mirror.name
+        record = reading.record
+        next = reading.next
         health = Health(reading.facts, next: reading.next, now: now)
         suggestions = reading.facts.suggestions
     }

@@ -174,7 +174,8 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func rates(now: Date) async throws -> MonthForecast.Rates {
         let times = try await archive.scheduleRows()
-        var (posts, source) = (Self.unknownRate, "assumed, for no posts are known")
+        var posts = Self.unknownRate
+        var source = "assumed, for no posts are known"
         if let first = times.first?.day, let last = times.last?.day {
             let start = max(first, last.advanced(by: 1 - Self.ratedDays))
             posts =

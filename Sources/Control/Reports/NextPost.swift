@@ -21,7 +21,9 @@ struct NextPost {
 
     /// - Parameter zone: The human's time zone.
     init(of mirror: HumanMirror, in zone: TimeZone, now: Date) {
-        (self.mirror, self.zone, self.now) = (mirror, zone, now)
+        self.mirror = mirror
+        self.zone = zone
+        self.now = now
     }
 
     /// Returns the first post of a day without a plan that comes before the stored one.
@@ -70,7 +72,8 @@ extension HumanMirror {
     /// - Throws: The store's error.
     func nextPost(_ reading: HealthReading, today: [Action]? = nil, now: Date) async throws -> Date?
     {
-        let (stored, facts) = (reading.next, reading.facts)
+        let stored = reading.next
+        let facts = reading.facts
         guard let zone = facts.zone, facts.knowsPast, facts.hasPosts else { return stored }
         return try await NextPost(of: self, in: zone, now: now).foreseen(
             before: stored, today: today)?.due ?? stored

@@ -169,7 +169,8 @@ private struct PeoplePlace: Comparable {
     private let reference: String
 
     init(_ person: AccountID, _ replies: [AccountID: Int]) {
-        (self.replies, reference) = (replies[person] ?? 0, person.reference)
+        self.replies = replies[person] ?? 0
+        reference = person.reference
     }
 
     /// Parses a place as it is handed out; nil if it is invalid.
@@ -178,7 +179,8 @@ private struct PeoplePlace: Comparable {
         guard parts.count == 2, let replies = Int(parts[0]), replies >= 0, !parts[1].isEmpty else {
             return nil
         }
-        (self.replies, reference) = (replies, String(parts[1]))
+        self.replies = replies
+        reference = String(parts[1])
     }
 
     var text: String { "\(replies)-\(reference)" }

@@ -41,17 +41,23 @@ extension PersonHolding {
     }
 
     private init(of server: ServerName, in mirror: HumanMirror) async throws {
-        (accounts, name) = ([server.reference], server.reference)
-        (mentions, deeds, waiting, learned) = (nil, nil, nil, nil)
+        accounts = [server.reference]
+        name = server.reference
+        mentions = nil
+        deeds = nil
+        waiting = nil
+        learned = nil
         known = try await mirror.people.known(on: .usual).filter(server.covers).count
-        (isForgotten, seen) = (false, try await mirror.people.seen(of: server))
+        isForgotten = false
+        seen = try await mirror.people.seen(of: server)
     }
 
     /// - Parameter person: One of their accounts; those that are linked to it are theirs too.
     /// - Throws: The store's error.
     package init(of person: AccountID, in mirror: HumanMirror) async throws {
         let ids = try await mirror.people.linked(to: person)
-        var (posts, learned): (Set<PostID>, Int) = ([], 0)
+        var posts: Set<PostID> = []
+        var learned: Int = 0
         for id in ids {
             posts.formUnion(try await mirror.people.posts(about: id).map(\.id))
             learned += try await Favorites.learned(
@@ -62,7 +68,9 @@ extension PersonHolding {
         let actions = try await mirror.outbox(lease: nil).actions(about: ids)
         accounts = ids.map(\.reference)
         name = try await mirror.names(of: [person])[person] ?? person.reference
-        (mentions, deeds, self.learned) = (posts.count, actions.count, learned)
+        mentions = posts.count
+        deeds = actions.count
+        self.learned = learned
         waiting = actions.count { [.planned, .claimed, .suggested].contains($0.state) }
         known = nil
         isForgotten = try await mirror.people.forgotten(among: [person]).contains(person)

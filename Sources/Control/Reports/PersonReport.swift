@@ -81,8 +81,12 @@ extension PersonReport {
         let servers = try await mirror.people.deniedServers()
         let handles = try await mirror.handles(
             of: ids.filter { !$0.network.traits.namesAreIdentities })
-        (self.mirror, made, timeZone) = (mirror.name, now, zone.name)
-        (accounts, mentions, learned) = ([], [], [])
+        self.mirror = mirror.name
+        made = now
+        timeZone = zone.name
+        accounts = []
+        mentions = []
+        learned = []
         for id in ids {
             let known = try await mirror.people.person(id)
             accounts.append(

@@ -84,17 +84,18 @@ extension PublicReport {
         human = face(record.humanHandle, .human)
         bot = face(record.botHandle, .bot)
         network = configuration.botNetwork.displayName
-        (humanNamesBot, botNamesHuman) = (finds("link"), finds("profile"))
-        (isAgreedByHuman, isStopped) = (record.consent?.isByAccount == true, record.stopped != nil)
+        humanNamesBot = finds("link")
+        botNamesHuman = finds("profile")
+        isAgreedByHuman = record.consent?.isByAccount == true
+        isStopped = record.stopped != nil
         hasPrivateMentions = configuration.botNetwork.traits.hasPrivateMentions
         readsEvery =
             Cadence(
                 poll: configuration.pollInterval, human: configuration.humanNetwork,
                 bot: configuration.botNetwork
             ).mentions.timeInterval
-        (postsPerDay, minimumAgeDays) = (
-            configuration.schedule.maximumPerDay, configuration.minimumAgeDays
-        )
+        postsPerDay = configuration.schedule.maximumPerDay
+        minimumAgeDays = configuration.minimumAgeDays
         repliesPerPerson = configuration.repliesPerPerson
         arePostsApproved = configuration.review.contains(.post)
         areRepliesApproved = configuration.review.contains(.reply)
@@ -106,7 +107,8 @@ extension PublicReport {
             case .auto: isApproved ? .approved : .automatic
             }
         favoritesPerDay = configuration.favoritesPerDay
-        (archiveLimit, historyDays) = (configuration.archiveLimit, configuration.historyDays)
+        archiveLimit = configuration.archiveLimit
+        historyDays = configuration.historyDays
         exampleDays = configuration.favorites.maximumAgeDays
         contact = configuration.operatorContact
     }

@@ -143,5 +143,8 @@ package struct ReportedPerson: Codable, Equatable, Sendable {
     /// What they are called where they live, with `@`.
     package var name: String
 
-    package init(account: String, name: String) { (self.account, self.name) = (account, name) }
+    package init(account: String, name: String) {
+        self.account = account
+        self.name = name
+    }
 }

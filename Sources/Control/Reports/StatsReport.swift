@@ -185,7 +185,9 @@ package struct StatsReporter: Sendable {
     ///   - zone: The human's time zone.
     ///   - kept: Where what takes long to count is kept; a new one counts it anew.
     package init(mirror: HumanMirror, zone: TimeZone, kept: KeptReports = KeptReports()) {
-        (self.mirror, self.zone, self.kept) = (mirror, zone, kept)
+        self.mirror = mirror
+        self.zone = zone
+        self.kept = kept
     }
 
     /// The numbers at `now`.
@@ -195,7 +197,8 @@ package struct StatsReporter: Sendable {
     /// - Throws: The store's error.
     package func report(now: Date) async throws -> StatsReport {
         let record = try await mirror.table.record()
-        let (times, taste) = (try await times(now: now), try await taste())
+        let times = try await times(now: now)
+        let taste = try await taste()
         return StatsReport(
             mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
             timeZone: mirror.timeZoneName(record) ?? mirror.configuration.name(of: zone), made: now,
@@ -225,7 +228,8 @@ package struct StatsReporter: Sendable {
 
     /// When the bot did something: all its posts, and what else it did from a day on.
     private func timesDone(since day: LocalDay) async throws -> [ActionKind: [LocalTime]] {
-        let (outbox, zone) = (mirror.outbox(lease: nil), zone)
+        let outbox = mirror.outbox(lease: nil)
+        let zone = zone
         let stamp = "\(try await outbox.changeStamp()) \(day) \(zone.identifier)"
         return try await kept.value("times done", of: mirror.name, stamp: stamp) {
             let start = LocalDayMinutes(day, in: zone).start ?? .distantPast

@@ -36,9 +36,9 @@ package struct StatusReport: Codable, Sendable {
 
         init(_ spending: Spending) {
             month = spending.month
-            (budget, spent, left) = (
-                spending.budget.dollars, spending.total.dollars, spending.left.dollars
-            )
+            budget = spending.budget.dollars
+            spent = spending.total.dollars
+            left = spending.left.dollars
             let amounts = spending.byPurpose.map {
                 ($0.key.replacing("-", with: "_"), $0.value.dollars)
             }
@@ -67,7 +67,8 @@ package struct StatusReport: Codable, Sendable {
             _ price: @escaping (Int, Feed) -> Money?
         ) {
             guard left.isBegun else { return nil }
-            (postsLeft, favoritesLeft) = (left.begun(.ownPosts) ?? 0, left.begun(.favorites) ?? 0)
+            postsLeft = left.begun(.ownPosts) ?? 0
+            favoritesLeft = left.begun(.favorites) ?? 0
             comparedLeft = left.begun(.home) ?? 0
             let feeds = left.begunFeeds
             let months = feeds.map {
@@ -139,7 +140,8 @@ package struct StatusReport: Codable, Sendable {
         package init(_ process: ProcessSettings, _ mirror: MirrorSettings) {
             let places = mirror.places
             database = process.storage.place
-            (home, settings) = (places?.home, places?.files ?? [])
+            home = places?.home
+            settings = places?.files ?? []
             sharedWith = places?.others(of: mirror.mirror) ?? []
         }
     }
@@ -157,9 +159,10 @@ package struct StatusReport: Codable, Sendable {
         /// Nil if there is nothing of the kind.
         init?(_ tally: UndoTally) {
             guard tally != UndoTally() else { return nil }
-            (waiting, unknown, refused, proposed) = (
-                tally.waiting, tally.remembered, tally.refused, tally.proposed
-            )
+            waiting = tally.waiting
+            unknown = tally.remembered
+            refused = tally.refused
+            proposed = tally.proposed
         }
     }
 
@@ -200,8 +203,10 @@ package struct StatusReport: Codable, Sendable {
             if unsent.tooLong > 0 {
                 reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong
             }
-            (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
-            (unfit, unjudged) = (reasons.values.reduce(0, +), unsent.unjudged)
+            fit = unsent.fit
+            sometimes = unsent.sometimes.values.reduce(0, +)
+            unfit = reasons.values.reduce(0, +)
+            unjudged = unsent.unjudged
             self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map {
                     ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text)
@@ -409,7 +414,9 @@ package struct StatusReporter: Sendable {
     ///   - countsAll: Whether it is told what the texts of the archive are good for, and how many
     ///     counts the classifier keeps, for which all of them are read.
     package init(mirror: HumanMirror, recentShown: Int = 10, countsAll: Bool = true) {
-        (self.mirror, self.recentShown, self.countsAll) = (mirror, recentShown, countsAll)
+        self.mirror = mirror
+        self.recentShown = recentShown
+        self.countsAll = countsAll
     }
 
     /// The state at `now`.
@@ -419,7 +426,9 @@ package struct StatusReporter: Sendable {
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
         var reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
-        let (record, outbox, zone) = (reading.record, mirror.outbox(lease: nil), reading.facts.zone)
+        let record = reading.record
+        let outbox = mirror.outbox(lease: nil)
+        let zone = reading.facts.zone
         let today = zone.map { LocalTime(now, in: $0).day }
         let planned = try await plan(today, zone, now: now)
         let plan = planned?.shown
@@ -525,9 +534,8 @@ package struct StatusReporter: Sendable {
         .TrainingState?
     {
         guard let prices = accounts.accounts[.human]?.network.descriptor.prices else { return nil }
-        let (left, plan) = (
-            try await mirror.feeds.trainingLeft(), try await mirror.spending.plan(at: now)
-        )
+        let left = try await mirror.feeds.trainingLeft()
+        let plan = try await mirror.spending.plan(at: now)
         return StatusReport.TrainingState(left, plan, now: now) {
             [settings = mirror.configuration] items, feed in
             prices.read(items, feed, .human, settings)

@@ -75,7 +75,10 @@ package struct TextList: Codable, Equatable, Sendable {
     /// Where the next page begins; nil where nothing follows.
     package let next: String?
 
-    package init(texts: [Text], next: String?) { (self.texts, self.next) = (texts, next) }
+    package init(texts: [Text], next: String?) {
+        self.texts = texts
+        self.next = next
+    }
 }
 
 extension TextList {
@@ -163,10 +166,12 @@ extension TextList.Text {
     private init(_ kept: Archive.Kept, _ planned: Planned?, demoted: String?, _ label: PersonLabel?)
     {
         let post = kept.post
-        (self.post, address, created) = (
-            post.id.value, post.id.webAddress ?? post.address, post.createdAt
-        )
-        (text, language, answers) = (post.text, post.language, post.replyTo?.author?.reference)
+        self.post = post.id.value
+        address = post.id.webAddress ?? post.address
+        created = post.createdAt
+        text = post.text
+        language = post.language
+        answers = post.replyTo?.author?.reference
         let sentence = kept.reason.map { ReportedReason($0).text }
         fitness =
             switch kept.use {
@@ -182,8 +187,13 @@ extension TextList.Text {
         sometimes =
             fitness == .sometimes
             ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
-        (isNever, uses, lastUse, seen) = (kept.isNever, kept.uses, kept.lastUse, kept.seen)
-        (self.planned, self.demoted, self.label) = (planned, demoted, label)
+        isNever = kept.isNever
+        uses = kept.uses
+        lastUse = kept.lastUse
+        seen = kept.seen
+        self.planned = planned
+        self.demoted = demoted
+        self.label = label
     }
 }
 

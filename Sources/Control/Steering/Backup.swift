@@ -82,9 +82,8 @@ package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
     package let description: String
 
     init(made: String?, _ description: String) {
-        (self.made, self.description) = (
-            made, made.map { "\(description); the new backup is \($0)" } ?? description
-        )
+        self.made = made
+        self.description = made.map { "\(description); the new backup is \($0)" } ?? description
     }
 }
 

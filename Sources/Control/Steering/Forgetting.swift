@@ -39,7 +39,8 @@ package struct Forgetting: Sendable {
     ///   - mirror: The mirror.
     ///   - zone: The human's time zone.
     package init(mirror: HumanMirror, zone: TimeZone) {
-        (self.mirror, self.zone) = (mirror, zone)
+        self.mirror = mirror
+        self.zone = zone
         changes = PlanChanges(mirror: mirror, zone: zone)
     }
 
@@ -78,7 +79,8 @@ package struct Forgetting: Sendable {
 
     /// The days from one to another, both included; without an end, that day and all after it.
     package static func subject(from: String, to: String?) throws -> Subject {
-        let (first, last) = (LocalDay(from), to.map { LocalDay($0) } ?? .latest)
+        let first = LocalDay(from)
+        let last = to.map { LocalDay($0) } ?? .latest
         guard let first, let last, first <= last else {
             throw ChangeRefusal(
                 .unusable,
@@ -135,9 +137,8 @@ package struct Forgetting: Sendable {
     }
 
     private func ids(_ kind: String, _ value: String) async throws -> [PostID] {
-        let (muted, zone) = (
-            Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self)), zone
-        )
+        let muted = Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self))
+        let zone = zone
         return try await archive.ids { text, created in
             muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
         }
@@ -147,12 +148,14 @@ package struct Forgetting: Sendable {
     ///
     /// - Throws: The store's error.
     package func forget(_ subject: Subject, seen: Seen? = nil, now: Date) async throws -> Outcome {
-        var (isNew, removed) = (false, 0)
+        var isNew = false
+        var removed = 0
         switch subject {
         case .gonePost: break
         case .post(let post):
             try await archive.forgetForGood([post.id], seen: seen, now: now)
-            (isNew, removed) = (true, 1)
+            isNew = true
+            removed = 1
         case .muted(let kind, let value):
             // First, so that nothing comes in while the others leave.
             isNew = try await archive.mute(kind, value, seen: seen, now: now)
@@ -228,7 +231,9 @@ package struct ForgetReport: PersonOutcome {
     ///   - wayBack: What takes it back; nil where nothing was changed.
     package init(_ outcome: Forgetting.Outcome, in zone: TimeZone, wayBack: WayBack? = nil) {
         self.wayBack = wayBack
-        (isNew, removed, left) = (outcome.isNew, outcome.removed, outcome.left.map(LeftAction.init))
+        isNew = outcome.isNew
+        removed = outcome.removed
+        left = outcome.left.map(LeftAction.init)
         slots = outcome.changed.filter { $0.kind == .post }.map { ChangedSlot($0, in: zone) }
         repliesLeftOut = outcome.changed.count - slots.count
     }
@@ -263,7 +268,9 @@ package struct Forgotten: Codable, Equatable, Sendable {
     package let seen: Seen?
 
     init(_ note: Archive.Note) {
-        (kind, value, noted) = (note.kind, note.value, note.noted)
+        kind = note.kind
+        value = note.value
+        noted = note.noted
         seen =
             ["post", "person"].contains(note.kind)
             ? nil : Archive.seen(note.kind, note.value, isMuted: true)

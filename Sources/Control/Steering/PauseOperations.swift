@@ -11,7 +11,8 @@ package struct PauseMirror: PersonOperation {
     package var reason: String?
 
     package init(until: String? = nil, reason: String? = nil) {
-        (self.until, self.reason) = (until, reason)
+        self.until = until
+        self.reason = reason
     }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
@@ -111,9 +112,14 @@ package struct PauseChange: PersonOutcome {
 
     init(_ mirror: String, _ pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction])
     {
-        (self.mirror, self.left, self.wasPaused) = (mirror, left, wasPaused)
-        (isPaused, seen) = (pause != nil, Pause.seen(pause))
-        (since, until, reason) = (pause?.since, pause?.until, pause?.reason)
+        self.mirror = mirror
+        self.left = left
+        self.wasPaused = wasPaused
+        isPaused = pause != nil
+        seen = Pause.seen(pause)
+        since = pause?.since
+        until = pause?.until
+        reason = pause?.reason
         untilLocal = pause?.until.map { LocalTime($0, in: zone).description }
         wayBack =
             switch (pause != nil, wasPaused) {

@@ -49,7 +49,10 @@ package struct DenyPeople: PersonOperation {
     /// Nil for the operator's wish, and for a server.
     package var wish: Wish?
 
-    package init(account: String, wish: Wish? = nil) { (self.account, self.wish) = (account, wish) }
+    package init(account: String, wish: Wish? = nil) {
+        self.account = account
+        self.wish = wish
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
         switch try await NamedPeople(account, in: desk.mirror) {
@@ -196,7 +199,8 @@ package struct LinkPeople: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
         let mirror = desk.mirror
         let book = try await PeopleBook(mirror: mirror)
-        let (first, second) = (try book.account(first), try book.account(second))
+        let first = try book.account(first)
+        let second = try book.account(second)
         guard first != second else { throw ChangeRefusal(.unusable, "both are the same account") }
         if consented != true, let network = Self.networkThatWantsConsent(first, second) {
             throw ChangeRefusal(
@@ -217,7 +221,8 @@ package struct LinkPeople: PersonOperation {
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
         let book = try await PeopleBook(mirror: desk.mirror)
-        let (first, second) = (try book.account(first), try book.account(second))
+        let first = try book.account(first)
+        let second = try book.account(second)
         guard try await desk.mirror.people.linked(to: first).contains(second) else { return nil }
         return try await PersonChange(of: first, by: desk.mirror)
     }
@@ -273,7 +278,8 @@ package struct ForgetPerson: PersonOperation {
     package init(account: String) { self.account = account }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonForgetting {
-        let (mirror, now) = (desk.mirror, desk.now)
+        let mirror = desk.mirror
+        let now = desk.now
         let id = try await PeopleBook(mirror: mirror).account(account)
         // From here on nothing is prepared for them; what is leaving ends before it is forgotten.
         let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
@@ -284,9 +290,8 @@ package struct ForgetPerson: PersonOperation {
     package func outcomeIfDone(at desk: Desk) async throws -> PersonForgetting? {
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         guard try await desk.mirror.people.forgotten(among: [id]).contains(id) else { return nil }
-        return PersonForgetting(
-            forgotten: PersonForgotten(
-                accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0),
-            left: [])
+        let nothing = PersonForgotten(
+            accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0)
+        return PersonForgetting(forgotten: nothing, left: [])
     }
 }

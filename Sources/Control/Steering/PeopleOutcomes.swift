@@ -159,7 +159,8 @@ package struct PersonForgetting: PersonOutcome {
     package let left: [LeftAction]
 
     init(forgotten: PersonForgotten, left: [LeftAction]) {
-        (self.forgotten, self.left) = (forgotten, left)
+        self.forgotten = forgotten
+        self.left = left
     }
 }
 
@@ -172,9 +173,11 @@ package struct LeftAction: Codable, Equatable, Sendable {
     package let text: String?
 
     package init(_ action: Action) {
-        (id, kind, subject, state, text) = (
-            action.id, action.kind, action.subject, action.state, action.text
-        )
+        id = action.id
+        kind = action.kind
+        subject = action.subject
+        state = action.state
+        text = action.text
     }
 }
 

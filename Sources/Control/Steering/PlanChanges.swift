@@ -28,10 +28,15 @@ package struct ChangedSlot: Codable, Equatable, Sendable {
     ///   - action: The slot.
     ///   - zone: The human's time zone.
     package init(_ action: Action, in zone: TimeZone) {
-        (id, slot, due) = (action.id, action.subject, action.due)
+        id = action.id
+        slot = action.subject
+        due = action.due
         time = LocalTime(action.due, in: zone).minute.description
-        (state, reason, isPinned) = (action.state.rawValue, action.reason, action.isPinned)
-        (text, seen) = (action.text, action.seen)
+        state = action.state.rawValue
+        reason = action.reason
+        isPinned = action.isPinned
+        text = action.text
+        seen = action.seen
     }
 }
 
@@ -48,7 +53,8 @@ package struct PlanChanges: Sendable {
     private var planner: PlanMaker { redraw.planner }
 
     package init(mirror: HumanMirror, zone: TimeZone) {
-        (self.mirror, self.zone) = (mirror, zone)
+        self.mirror = mirror
+        self.zone = zone
         store = mirror.outbox(lease: nil)
         redraw = PlanRedraw(mirror: mirror, zone: zone)
     }

@@ -15,7 +15,9 @@ package struct SlotsChange: PersonOutcome {
     package let wayBack: WayBack?
 
     init(_ slots: [ChangedSlot], isNew: Bool = true, wayBack: WayBack? = nil) {
-        (self.slots, self.isNew, self.wayBack) = (slots, isNew, wayBack)
+        self.slots = slots
+        self.isNew = isNew
+        self.wayBack = wayBack
     }
 }
 
@@ -82,7 +84,10 @@ package struct MoveSlot: PersonOperation {
     /// As `20:15`, on the human's clock.
     package var time: String
 
-    package init(slot: String, time: String) { (self.slot, self.time) = (slot, time) }
+    package init(slot: String, time: String) {
+        self.slot = slot
+        self.time = time
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
         let zone = try await desk.zone()
@@ -112,7 +117,10 @@ package struct PinSlot: PersonOperation {
     /// The address or id of an archived post; nil to keep the slot's own text.
     package var post: String?
 
-    package init(slot: String, post: String? = nil) { (self.slot, self.post) = (slot, post) }
+    package init(slot: String, post: String? = nil) {
+        self.slot = slot
+        self.post = post
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
         let slot = try await desk.plan().pin(slot, to: post, seen: seen, now: desk.now)
@@ -168,10 +176,12 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
     ///   store's error.
     package init(at desk: Desk, post word: String) async throws {
-        let (mirror, zone) = (desk.mirror, try await desk.zone())
+        let mirror = desk.mirror
+        let zone = try await desk.zone()
         let wording = try await PlanChanges(mirror: mirror, zone: zone).wording(ofPost: word)
         post = try await TextList.Text(of: mirror, named: word, zone: zone)
-        (says, pictures) = ([wording.text] + wording.rest.map(\.text), wording.pictures.count)
+        says = [wording.text] + wording.rest.map(\.text)
+        pictures = wording.pictures.count
         let bot = try? await mirror.network(of: .bot)
         cost = bot?.price(ofPublishing: says, pictures: pictures, isReply: false)?.dollars
     }
@@ -204,7 +214,10 @@ package struct RerollDay: PersonOperation {
     /// What makes this draw differ from the one before.
     package var seed: String
 
-    package init(day: LocalDay?, seed: String) { (self.day, self.seed) = (day, seed) }
+    package init(day: LocalDay?, seed: String) {
+        self.day = day
+        self.seed = seed
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> DayChange {
         let today = LocalTime(desk.now, in: try await desk.zone()).day
@@ -225,7 +238,9 @@ package struct DayChange: PersonOutcome {
     package let added: Int
 
     init(day: LocalDay, taken: Int, added: Int) {
-        (self.day, self.taken, self.added) = (day, taken, added)
+        self.day = day
+        self.taken = taken
+        self.added = added
     }
 }
 

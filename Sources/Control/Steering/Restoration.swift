@@ -91,9 +91,10 @@ package struct Restoration: Sendable {
                 "names a server, whose data is put back with pg_restore or psql and not with this")
         }
         try configuration.process.requireLastingStorage()
-        (self.configuration, self.path, self.clock, self.timing) = (
-            configuration, path, clock, timing
-        )
+        self.configuration = configuration
+        self.path = path
+        self.clock = clock
+        self.timing = timing
     }
 
     /// Puts a backup back.
@@ -113,7 +114,8 @@ package struct Restoration: Sendable {
             }
         }
         defer { DatabaseCopy.remove(draft) }
-        let (mirrors, kept) = (found, name(before: now))
+        let mirrors = found
+        let kept = name(before: now)
         switch await place() {
         case .readable:
             let receipts = try await Storage.open(path, beside: draft).closing { engine in

@@ -65,7 +65,8 @@ package struct RetireMirror: PersonOperation {
         var last: Retirement.Last?
         if let typed = self.last {
             let (found, text) = try await LastPost(desk.mirror).read(typed)
-            (words, last) = (text, found)
+            words = text
+            last = found
         }
         return (Retirement(date: date ?? now, asked: now, last: last, takesBack: takesBack), words)
     }

@@ -89,8 +89,12 @@ package struct SettingForecast: Codable, Equatable, Sendable {
             if let value { try await mirror.settingValues(setting: [name: value]) } else {
                 try await mirror.settingValues(removing: [name])
             }
-        (self.name, from, to) = (name, before.text(setting), after.text(setting))
-        (origin, effect, uptake) = (after.origin(setting), setting.effect, setting.uptake)
+        self.name = name
+        from = before.text(setting)
+        to = after.text(setting)
+        origin = after.origin(setting)
+        effect = setting.effect
+        uptake = setting.uptake
         seen = SettingTable.seen([name], in: stored)
         guard setting.group == .schedule, setting.uptake == .nextDecision, let zone else {
             postsToCome = nil
@@ -147,6 +151,7 @@ package struct SettingsChange: PersonOutcome {
         settings = all.sorted { $0.key < $1.key }.map { name, value in
             Entry(name: name, value: value, seen: SettingTable.seen([name], in: all))
         }
-        (self.mirror, self.changed) = (mirror.name, changed)
+        self.mirror = mirror.name
+        self.changed = changed
     }
 }

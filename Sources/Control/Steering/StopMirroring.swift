@@ -34,6 +34,8 @@ package struct MirrorStop: PersonOutcome {
     package let left: [LeftAction]
 
     init(mirror: String, since: Date, left: [LeftAction]) {
-        (self.mirror, self.since, self.left) = (mirror, since, left)
+        self.mirror = mirror
+        self.since = since
+        self.left = left
     }
 }

@@ -87,8 +87,12 @@ package struct SuggestionDecision: PersonOutcome {
         _ action: Action, _ decision: Decision, about person: ReportedPerson?, isNew: Bool = true,
         notLearned: String? = nil
     ) {
-        (id, kind, self.decision, self.notLearned) = (action.id, action.kind, decision, notLearned)
-        (self.isNew, self.person) = (isNew, person)
+        id = action.id
+        kind = action.kind
+        self.decision = decision
+        self.notLearned = notLearned
+        self.isNew = isNew
+        self.person = person
         wayBack =
             switch decision {
             case .approved, .done: nil

@@ -46,9 +46,10 @@ package struct TakingBack: Sendable {
     ///   - lease: The worker's; nil for a command, which may work beside a worker.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
         store = mirror.outbox(lease: lease)
-        (self.network, people, clock, logger) = (
-            network, mirror.people, mirror.clock, mirror.logger
-        )
+        self.network = network
+        people = mirror.people
+        clock = mirror.clock
+        logger = mirror.logger
         onStep = { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.undo($0)) }
     }
 

@@ -55,7 +55,8 @@ extension Undoing {
     /// - Throws: The store's error.
     package func outlook(on actions: [Action], now: Date) async throws -> UndoOutlook {
         var counts: [ActionKind: Int] = [:]
-        var (withheld, impossible) = (0, 0)
+        var withheld = 0
+        var impossible = 0
         for action in actions {
             switch action.undoAnswer {
             case .asked, .remembered: counts[action.kind, default: 0] += 1
@@ -95,9 +96,9 @@ extension Undoing {
         let withdrawals = network.map {
             UndoOutlook.Allowance($0.capabilities.unfavoritePace, used: used.withdrawals)
         }
-        let (posts, replies, favorites) = (
-            counts[.post] ?? 0, counts[.reply] ?? 0, counts[.favorite] ?? 0
-        )
+        let posts = counts[.post] ?? 0
+        let replies = counts[.reply] ?? 0
+        let favorites = counts[.favorite] ?? 0
         let price = network?.name.descriptor.prices?.delete.dollars
         return UndoOutlook(
             posts: posts, replies: replies, favorites: favorites, withheld: withheld,
@@ -114,7 +115,9 @@ extension Undoing {
 
 extension UndoOutlook.Allowance {
     fileprivate init(_ pace: Pace, used: Int) {
-        (count, period, self.used) = (pace.count, Int(pace.period), used)
+        count = pace.count
+        period = Int(pace.period)
+        self.used = used
     }
 
     /// Seconds until the last of so many requests may be made.

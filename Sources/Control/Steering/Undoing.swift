@@ -117,10 +117,14 @@ package struct UndoReceipt: Codable, Sendable {
         package var text: String?
 
         init(_ action: Action, answer: UndoAnswer?) {
-            (id, kind, subject, text) = (action.id, action.kind, action.subject, action.text)
+            id = action.id
+            kind = action.kind
+            subject = action.subject
+            text = action.text
             result = Result(action, answer: answer)
             guard [.waiting, .refused].contains(result) else { return }
-            (cause, next) = (action.undo?.outcome, action.undo?.next)
+            cause = action.undo?.outcome
+            next = action.undo?.next
         }
     }
 

@@ -22,7 +22,9 @@ package struct AddZone: PersonOperation {
     package var to: String?
 
     package init(zone: String, from: String? = nil, to: String? = nil) {
-        (self.zone, self.from, self.to) = (zone, from, to)
+        self.zone = zone
+        self.from = from
+        self.to = to
     }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> ZonesChange {
@@ -233,7 +235,9 @@ package struct ZonesReport: Codable, Equatable, Sendable {
     package var seen: Seen?
 
     package init(timeZone: String, zones: [Line], seen: Seen? = nil) {
-        (self.timeZone, self.zones, self.seen) = (timeZone, zones, seen)
+        self.timeZone = timeZone
+        self.zones = zones
+        self.seen = seen
     }
 
     /// - Parameter home: The human's usual time zone.

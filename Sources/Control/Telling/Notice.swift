@@ -131,7 +131,11 @@ package struct Notice: Codable, Equatable, Sendable {
         _ cause: NoticeCause, _ state: State, mirror: String, since: Date, detail: String?,
         now: Date
     ) {
-        (self.mirror, self.cause, self.state, self.since, at) = (mirror, cause, state, since, now)
+        self.mirror = mirror
+        self.cause = cause
+        self.state = state
+        self.since = since
+        at = now
         switch state {
         case .resolved:
             title = "\(mirror): over: \(cause.title)"

@@ -28,7 +28,9 @@ final class NoticeCommand: @unchecked Sendable {
     ///   - input: What its standard input says; less than a pipe holds.
     ///   - limit: After so long it is killed, with what it started.
     init(_ words: [String], input: [UInt8], limit: Duration) {
-        (self.words, self.input, self.limit) = (words, input, limit)
+        self.words = words
+        self.input = input
+        self.limit = limit
     }
 
     /// Runs the program to its end.
@@ -159,7 +161,8 @@ private final class PipeEnds {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (reading, writing) = (ends[0], ends[1])
+        reading = ends[0]
+        writing = ends[1]
     }
 
     deinit { close() }

@@ -62,11 +62,13 @@ package struct NoticeRow: Equatable, Sendable {
 
     /// Remembers that a notice was heard.
     mutating func heard(_ notice: Notice) {
-        (attempts, next) = (0, nil)
+        attempts = 0
+        next = nil
         if notice.state == .resolved {
             toldSince = nil
         } else {
-            (told, toldSince) = (notice.at, notice.since)
+            told = notice.at
+            toldSince = notice.since
         }
     }
 
@@ -81,7 +83,8 @@ package struct NoticeRow: Equatable, Sendable {
     /// Counts a try; false, and begins to count anew, after too many.
     private mutating func attempt(_ now: Date) -> Bool {
         guard !RetryRule.notice.isOver(after: attempts) else {
-            (attempts, next) = (0, nil)
+            attempts = 0
+            next = nil
             return false
         }
         attempts += 1
@@ -108,7 +111,8 @@ package struct NoticeTable: Sendable {
     private let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
-        (self.storage, self.mirror) = (storage, mirror)
+        self.storage = storage
+        self.mirror = mirror
     }
 
     /// The mirrors of which anything is remembered.
@@ -238,12 +242,10 @@ package struct NoticeTable: Sendable {
             // A cause of a later version is none of ours.
             guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
             var notice = NoticeRow(cause)
-            (notice.since, notice.told) = (
-                try row.optionalDate("since_ms"), try row.optionalDate("told_ms")
-            )
-            (notice.toldSince, notice.next) = (
-                try row.optionalDate("told_since_ms"), try row.optionalDate("next_ms")
-            )
+            notice.since = try row.optionalDate("since_ms")
+            notice.told = try row.optionalDate("told_ms")
+            notice.toldSince = try row.optionalDate("told_since_ms")
+            notice.next = try row.optionalDate("next_ms")
             notice.attempts = try row.int("attempts")
             return notice
         }

@@ -54,7 +54,8 @@ package actor Notifier {
     /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard !installation.process.notices.isIdle else { return nil }
-        (self.installation, self.clock) = (installation, clock)
+        self.installation = installation
+        self.clock = clock
         configuration = installation.process.notices
         sender = NoticeSender(configuration)
     }
@@ -68,7 +69,8 @@ package actor Notifier {
     /// A mirror that cannot work is told of, and ends the signs of life only if no other of the
     /// process can.
     package func look(at watch: Watch) async {
-        let (now, uptime) = (clock.now, clock.uptime)
+        let now = clock.now
+        let uptime = clock.uptime
         do {
             let readings = try await readings(of: watch.pulses, now: now)
             // It is told of from memory in case that nothing can be written.
@@ -150,13 +152,15 @@ package actor Notifier {
         // Of those that others hold now their processes tell.
         memory = memory.filter { held.contains($0.key) }
         unsaved = unsaved.filter { held.contains($0.key) }
-        (self.open, looked) = (open, held)
+        self.open = open
+        looked = held
     }
 
     private func findings(
         of reading: HealthReading, hasWorked: Bool, now: Date
     ) -> [NoticeCause: NoticeFinding] {
-        let (facts, health) = (reading.facts, Health(reading.facts))
+        let facts = reading.facts
+        let health = Health(reading.facts)
         var findings = health.notices(
             knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
         // What ended the work for a mirror is noted as its fault until somebody has mended it.

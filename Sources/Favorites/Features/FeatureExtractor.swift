@@ -51,8 +51,11 @@ package struct FeatureSet: Equatable, Sendable {
         words: [String], pairs: [String] = [], spelling: [String] = [], form: [String] = [],
         author: String?
     ) {
-        (self.words, self.pairs, self.author) = (words, pairs, author)
-        (self.spelling, self.form) = (spelling, form)
+        self.words = words
+        self.pairs = pairs
+        self.author = author
+        self.spelling = spelling
+        self.form = form
     }
 
     /// The words, the pairs, the runs of letters, the marks of form, then the author.
@@ -192,7 +195,8 @@ package struct FeatureExtractor: Sendable {
         of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords,
         in found: inout FoundWords
     ) {
-        var (position, waiting) = (0, unlisted.words[...])
+        var position = 0
+        var waiting = unlisted.words[...]
         func skipSpaces() {
             while position < rest.count, rest[position] == UInt8(ascii: " ") {
                 while let word = waiting.first, word.place <= position {
@@ -265,7 +269,8 @@ package struct FeatureExtractor: Sendable {
             } else {
                 // All others have three bytes.
                 guard first & 0xF0 == 0xE0, index + 2 < bytes.count else { return false }
-                let (second, third) = (UInt32(bytes[index + 1]), UInt32(bytes[index + 2]))
+                let second = UInt32(bytes[index + 1])
+                let third = UInt32(bytes[index + 2])
                 guard second & 0xC0 == 0x80, third & 0xC0 == 0x80,
                     isCommon((first & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F)
                 else { return false }

@@ -60,7 +60,8 @@ package enum Spelling {
         init(_ text: [UInt8]) {
             bytes.reserveCapacity(text.count)
             places.reserveCapacity(text.count + 1)
-            var (letters, ideographs) = (0, 0)
+            var letters = 0
+            var ideographs = 0
             var followsBlank = false
             text.withUnsafeBufferPointer { text in
                 var index = 0

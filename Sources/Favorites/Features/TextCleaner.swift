@@ -77,7 +77,8 @@ package struct TextCleaner {
         var bytes: [UInt8] = []
         for scalar in normalized(bounded(original)).unicodeScalars.prefix(maximumLength) {
             // At the end of a word sigma has another form, though not in capitals.
-            let scalar = isControl(scalar) ? " " : scalar == "ς" ? "σ" : scalar
+            let scalar: Unicode.Scalar =
+                if isControl(scalar) { " " } else if scalar == "ς" { "σ" } else { scalar }
             bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
         }
         return bytes
@@ -154,8 +155,14 @@ package struct TextCleaner {
             index = colon + 1
             guard text[colon...].starts(with: "://".utf8) else { continue }
             let head = text[start..<colon]
-            let isLong = head.suffix(5).elementsEqual("https".utf8)
-            let scheme = isLong ? 5 : head.suffix(4).elementsEqual("http".utf8) ? 4 : 0
+            let scheme =
+                if head.suffix(5).elementsEqual("https".utf8) {
+                    5
+                } else if head.suffix(4).elementsEqual("http".utf8) {
+                    4
+                } else {
+                    0
+                }
             guard scheme > 0 else { continue }
             let link = TextGrammar(text).link(at: colon - scheme)
             let address = max(link?.range.upperBound ?? 0, colon + 3)
@@ -267,9 +274,12 @@ enum PlainScalars {
         _ bytes: UnsafeBufferPointer<UInt8>, into result: UnsafeMutableBufferPointer<UInt8>,
         atMost limit: Int
     ) -> Int? {
-        var (index, count, scalars) = (0, 0, 0)
+        var index = 0
+        var count = 0
+        var scalars = 0
         while index < bytes.count {
-            let (start, first) = (index, bytes[index])
+            let start = index
+            let first = bytes[index]
             // The scalar behind the last one is looked at, since it might have been composed with
             // it.
             if scalars >= limit {
@@ -278,7 +288,8 @@ enum PlainScalars {
             scalars &+= 1
             if first < 0x80 {
                 result[count] = plainASCII(first)
-                (index, count) = (index &+ 1, count &+ 1)
+                index = index &+ 1
+                count = count &+ 1
                 continue
             }
             let scalar = scalar(in: bytes, at: &index)

@@ -32,7 +32,8 @@ struct UnlistedWords {
         let scanner = Scanner(grammar: TextGrammar(text), dictionary: dictionary)
         var position = 0
         while let (scalar, next) = scanner.grammar.decoded(at: position) {
-            var (end, isUnlisted) = (next, false)
+            var end = next
+            var isUnlisted = false
             switch Role(of: scalar) {
             case .letter, .digit: (end, isUnlisted) = scanner.word(at: position)
             case .ideograph: isUnlisted = !dictionary.lists(scalar)
@@ -88,7 +89,8 @@ struct UnlistedWords {
         /// The end of the word that begins at a letter or digit, and whether the dictionary lacks
         /// one of its letters or marks.
         func word(at start: Int) -> (end: Int, isUnlisted: Bool) {
-            var (end, isUnlisted) = (start, false)
+            var end = start
+            var isUnlisted = false
             var last: Unicode.Scalar?
             while let (scalar, next) = grammar.decoded(at: end) {
                 switch Role(of: scalar) {

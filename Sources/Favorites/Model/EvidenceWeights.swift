@@ -56,7 +56,8 @@ package struct EvidenceWeights: Equatable, Sendable {
         package var speakingAgainst: Double
 
         package init(for speakingFor: Double, against speakingAgainst: Double) {
-            (self.speakingFor, self.speakingAgainst) = (speakingFor, speakingAgainst)
+            self.speakingFor = speakingFor
+            self.speakingAgainst = speakingAgainst
         }
 
         /// The weight of a feature with this evidence.
@@ -84,9 +85,13 @@ package struct EvidenceWeights: Equatable, Sendable {
         form: Sides? = nil,
         author: Double, base: Double
     ) {
-        (self.wordsFor, self.wordsAgainst, self.pairs) = (wordsFor, wordsAgainst, pairs)
-        (self.spelling, self.form) = (spelling, form)
-        (self.author, self.base) = (author, base)
+        self.wordsFor = wordsFor
+        self.wordsAgainst = wordsAgainst
+        self.pairs = pairs
+        self.spelling = spelling
+        self.form = form
+        self.author = author
+        self.base = base
     }
 
     /// All evidence counts once, and nothing is added: the model as it is without weights.
@@ -226,7 +231,8 @@ package struct WeightFit: Sendable {
         package let isFavorite: Bool
 
         package init(_ evidence: Evidence, isFavorite: Bool) {
-            (self.evidence, self.isFavorite) = (evidence, isFavorite)
+            self.evidence = evidence
+            self.isFavorite = isFavorite
         }
     }
 
@@ -280,8 +286,10 @@ package struct WeightFit: Sendable {
             free.removeAll(where: outside.contains)
         }
         weights = EvidenceWeights(vector, of: words)
-        (plainSum, weightedSum) = (sum.value(at: plain), sum.value(at: vector))
-        (plainLoss, weightedLoss) = (sum.meanLoss(at: plain), sum.meanLoss(at: vector))
+        plainSum = sum.value(at: plain)
+        weightedSum = sum.value(at: vector)
+        plainLoss = sum.meanLoss(at: plain)
+        weightedLoss = sum.meanLoss(at: vector)
     }
 
     /// Where each weight of such features lies.

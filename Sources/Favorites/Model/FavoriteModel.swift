@@ -82,7 +82,9 @@ package struct FavoriteModel: Sendable {
     func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
         let scale = Assessment.scale(of: places.words)
         let author = places.author.map { weighed[$0].logOdds } ?? 0
-        var (words, wordsFor, wordsAgainst) = (0.0, 0.0, 0.0)
+        var words = 0.0
+        var wordsFor = 0.0
+        var wordsAgainst = 0.0
         for place in places.words {
             let evidence = weighed[place].logOdds
             words += evidence
@@ -90,7 +92,8 @@ package struct FavoriteModel: Sendable {
         }
         func sides(_ places: [Int]) -> (speakingFor: Double, speakingAgainst: Double) {
             let scale = Assessment.scale(of: places)
-            var (speakingFor, speakingAgainst) = (0.0, 0.0)
+            var speakingFor = 0.0
+            var speakingAgainst = 0.0
             for place in places {
                 let evidence = weighed[place].logOdds
                 if evidence > 0 { speakingFor += evidence } else { speakingAgainst += evidence }

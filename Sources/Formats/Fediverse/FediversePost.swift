@@ -148,7 +148,8 @@ package struct FediversePost: Sendable {
     private var chosenContent: (html: String, language: String?) {
         let versions = contentByLanguage.sorted { $0.key < $1.key }
         let same = versions.filter { $0.value == content }
-        let chosen = same.count == 1 ? same.first : versions.count == 1 ? versions.first : nil
+        let candidates = same.count == 1 ? same : versions
+        let chosen = candidates.count == 1 ? candidates.first : nil
         return (content.isEmpty ? versions.first?.value ?? "" : content, language ?? chosen?.key)
     }
 

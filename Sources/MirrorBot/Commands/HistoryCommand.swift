@@ -84,8 +84,12 @@ struct HistoryCommand: AsyncParsableCommand {
 
     private func search(in zone: TimeZone, now: Date) throws -> ActionList.Search {
         var search = ActionList.Search()
-        (search.kinds, search.states, search.person) = (kind, state, person)
-        (search.words, search.limit, search.cursor) = (words.searchWords, list.limit, list.after)
+        search.kinds = kind
+        search.states = state
+        search.person = person
+        search.words = words.searchWords
+        search.limit = list.limit
+        search.cursor = list.after
         if let day {
             guard let named = LocalDay(day), search.restrict(to: named, in: zone) else {
                 throw ValidationError("--day is \"\(day)\"; expected a date such as 2026-11-24")

@@ -115,7 +115,8 @@ struct LoginCommand: AsyncParsableCommand {
             if let known = login.verified { known } else {
                 try await VerifiedLogin(account, for: mirror)
             }
-        let (network, verified) = (opened.network, opened.account)
+        let network = opened.network
+        let verified = opened.account
         if role == .bot { try network.requireAudiences() }
         if let replaced = try await replaced(by: verified, mirror) {
             guard try await mirror.rebind([replaced], openedBy: account, now: mirror.clock.now)
@@ -183,10 +184,8 @@ struct LoginCommand: AsyncParsableCommand {
             return nil
         }
         let isElsewhere = bound.id.network != found.id.network
-        let (before, after) = (
-            "@" + bound.name(withNetwork: isElsewhere),
-            "@" + BoundAccount(found).name(withNetwork: isElsewhere)
-        )
+        let before = "@" + bound.name(withNetwork: isElsewhere)
+        let after = "@" + BoundAccount(found).name(withNetwork: isElsewhere)
         let question =
             "Take \(Printable.line(after)) as the \(role.rawValue) in the place of \(Printable.line(before))?"
         guard try await mirror.table.isBound(role) else {

@@ -89,7 +89,8 @@ private struct NoticeReport: Encodable {
     let told: [ToldNotice]
 
     init(_ mirror: String, _ rows: [NoticeRow], _ told: [ToldNotice]) {
-        (self.mirror, self.told) = (mirror, told)
+        self.mirror = mirror
+        self.told = told
         notices = rows.map {
             Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts)
         }

@@ -62,7 +62,9 @@ struct PeopleListCommand: AsyncParsableCommand {
     private var search: PeopleList.Search {
         var search = PeopleList.Search()
         search.stance = PeopleList.Search.Stance(rawValue: stance) ?? .all
-        (search.words, search.limit, search.cursor) = (words.searchWords, limit, page.after)
+        search.words = words.searchWords
+        search.limit = limit
+        search.cursor = page.after
         return search
     }
 

@@ -71,9 +71,8 @@ enum SettingWords {
                 throw ValidationError(
                     "\"\(word)\" is no NAME=VALUE; mirror-bot unset NAME forgets a value")
             }
-            let (name, value) = (
-                String(word[..<equals]), String(word[word.index(after: equals)...])
-            )
+            let name = String(word[..<equals])
+            let value = String(word[word.index(after: equals)...])
             guard !value.isEmpty else {
                 throw ValidationError(
                     "\(name) has no value; mirror-bot unset \(name) forgets the one that is set")

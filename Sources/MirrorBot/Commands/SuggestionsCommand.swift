@@ -37,7 +37,8 @@ struct SuggestionsListCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = SuggestionList.Search(limit: list.limit)
-            (search.cursor, search.order) = (list.after, urgent ? .urgent : .newest)
+            search.cursor = list.after
+            search.order = urgent ? .urgent : .newest
             let found = try await SuggestionList(of: mirror, search)
             if list.json { return try JSONOutput.print(found) }
             guard !found.suggestions.isEmpty else { return print("nothing waits for a decision") }
@@ -156,7 +157,12 @@ extension SuggestionList.Suggestion {
         let time = due > now ? ", for \(LocalTime(due, in: zone))" : ""
         let price = cost.map { ", costs $\(String(format: "%.3f", $0)) at most" } ?? ""
         let age = Int(now.timeIntervalSince(created) / 60)
-        let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
+        let since =
+            switch age {
+            case ..<60: "\(age) min"
+            case ..<2_880: "\(age / 60) h"
+            default: "\(age / 1_440) d"
+            }
         let head = "\(id)  \(kind.rawValue)\(rate)\(time), waits for \(since)"
         var lines = [
             (head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)

@@ -54,8 +54,11 @@ struct TextsListCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = TextList.Search()
-            (search.kind, search.reason, search.words) = (only, reason, words.searchWords)
-            (search.limit, search.cursor) = (list.limit, list.after)
+            search.kind = only
+            search.reason = reason
+            search.words = words.searchWords
+            search.limit = list.limit
+            search.cursor = list.after
             let found = try await TextList(of: mirror, search)
             if list.json { return try JSONOutput.print(found) }
             guard !found.texts.isEmpty else { return print("no text of the kind is archived") }

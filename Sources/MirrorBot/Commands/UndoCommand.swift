@@ -101,7 +101,8 @@ struct UndoCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            let (undoing, desk) = (Undoing(mirror: mirror), Desk(mirror, zone: zone))
+            let undoing = Undoing(mirror: mirror)
+            let desk = Desk(mirror, zone: zone)
             if keep {
                 let change = try await desk.perform(KeepProposed())
                 if json { return try JSONOutput.print(change) }
@@ -270,7 +271,10 @@ private final class UndoProgress {
     private var done = 0
     private var lastLine = 0
 
-    init(total: Int, isQuiet: Bool) { (self.total, self.isQuiet) = (total, isQuiet) }
+    init(total: Int, isQuiet: Bool) {
+        self.total = total
+        self.isQuiet = isQuiet
+    }
 
     func add(_ count: Int) {
         done += count
@@ -306,7 +310,13 @@ private enum UndoView {
         let counts = ActionKind.allCases.compactMap { kind -> String? in
             let count = actions.count { $0.kind == kind }
             let name =
-                kind == .reply && count != 1 ? "replies" : kind.rawValue + (count == 1 ? "" : "s")
+                if count == 1 {
+                    kind.rawValue
+                } else if kind == .reply {
+                    "replies"
+                } else {
+                    kind.rawValue + "s"
+                }
             return count == 0 ? nil : "\(count) \(name)"
         }
         let lines = actions.prefix(shown).map { action in

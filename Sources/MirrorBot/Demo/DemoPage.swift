@@ -14,7 +14,8 @@ struct DemoPage: Sendable {
     /// For how many real seconds the clock stands still at first, while the worker begins.
     private static let beginning = 1.0
     /// Seconds of the demo's clock between two real waits: while it is fast, and afterwards.
-    private static let (fastStep, laterStep): (TimeInterval, TimeInterval) = (120, 1)
+    private static let fastStep: TimeInterval = 120
+    private static let laterStep: TimeInterval = 1
 
     let listening: WebSettings.Listening
     /// Starts a stopwatch, and returns the function that waits until it shows a number of seconds.

@@ -98,7 +98,8 @@ extension DemoResult {
         past: DemoPast, from: String?, days: Int, sandbox: Sandbox, mirror: HumanMirror,
         learned: (favorites: Int, normals: Int), bookedBefore: [String: Money]
     ) async throws {
-        let (world, ledger) = (sandbox.world, await sandbox.ledger)
+        let world = sandbox.world
+        let ledger = await sandbox.ledger
         self.past = past
         self.from = from
         network = world.configuration.botNetwork

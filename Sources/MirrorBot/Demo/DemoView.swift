@@ -89,9 +89,10 @@ struct DemoView {
 
     /// `3 replies`; nil for none.
     private static func count(_ number: Int, _ name: String) -> String? {
+        guard number != 0 else { return nil }
         guard number != 1 else { return "1 \(name)" }
-        return number == 0
-            ? nil : "\(number) " + (name.hasSuffix("y") ? "\(name.dropLast())ies" : "\(name)s")
+        let plural = name.hasSuffix("y") ? "\(name.dropLast())ies" : "\(name)s"
+        return "\(number) \(plural)"
     }
 
     /// Whether somebody was told of it, or is to decide about it.

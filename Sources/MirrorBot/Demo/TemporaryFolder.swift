@@ -9,10 +9,8 @@ struct TemporaryFolder {
     init() throws {
         var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
-            let (fault, place) = (
-                FileFault(errno, at: NSTemporaryDirectory() + "mirror-bot-demo"),
-                NSTemporaryDirectory()
-            )
+            let fault = FileFault(errno, at: NSTemporaryDirectory() + "mirror-bot-demo")
+            let place = NSTemporaryDirectory()
             throw CommandError(
                 .unavailable,
                 "could not make a folder in \(place): \(fault); TMPDIR names another place")

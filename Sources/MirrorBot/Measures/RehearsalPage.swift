@@ -255,7 +255,8 @@ private struct YearStrips {
     }
 
     private var summary: String {
-        let (human, bot) = (report.human, report.bot)
+        let human = report.human
+        let bot = report.bot
         return
             "Each day is a column. The human posted \(human.posts) times on \(human.daysWithPosts) days"
             + "\(peak(report.days.map(\.human))); the bot \(bot.posts) times on \(bot.daysWithPosts) days"

@@ -30,7 +30,8 @@ enum ScoreView {
         lines.append("")
         switch report.classifier {
         case .measured(let scores):
-            let (trained, tested) = (scores.training, scores.testing)
+            let trained = scores.training
+            let tested = scores.testing
             lines.append(
                 terminal.bold("favorites")
                     + "  learned from \(trained.posts) posts, \(trained.favorites) of them "
@@ -212,7 +213,8 @@ enum ScoreView {
 
     private static func value(_ value: Double?, isSigned: Bool = false) -> String {
         guard let value else { return "-" }
-        return value.isFinite ? String(format: isSigned ? "%+.3f" : "%.3f", value) : "-∞"
+        guard value.isFinite else { return "-∞" }
+        return String(format: isSigned ? "%+.3f" : "%.3f", value)
     }
 
     /// A gain in nats as the change of the chance.

@@ -42,7 +42,8 @@ struct StatsView {
     private var weekdays: [String] {
         let room = (columns - 2 - 4 - 2 * 6 - 1) / 2
         func bar(_ numbers: [Int], _ index: Int, _ color: (String) -> String) -> String {
-            let (sum, most) = (numbers.reduce(0, +), max(1, numbers.max() ?? 1))
+            let sum = numbers.reduce(0, +)
+            let most = max(1, numbers.max() ?? 1)
             let cells = Int((Double(numbers[index]) / Double(most) * Double(room)).rounded())
             let share = sum == 0 ? 0 : 100 * Double(numbers[index]) / Double(sum)
             return color(Printable.padded(String(repeating: "█", count: cells), to: room))

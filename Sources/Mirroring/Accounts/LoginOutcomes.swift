@@ -39,8 +39,11 @@ package struct LoggedIn: Codable, Equatable, Sendable {
         isKept: Bool,
         warnings: [String], rules: [String] = []
     ) {
-        (self.mirror, role, network) = (mirror, configuration.role, configuration.network)
-        (self.account, handle) = (account.id.reference, account.handle)
+        self.mirror = mirror
+        role = configuration.role
+        network = configuration.network
+        self.account = account.id.reference
+        handle = account.handle
         self.isKept = isKept
         self.warnings = warnings
         self.rules = rules

@@ -65,8 +65,11 @@ package struct MonthPlan: Sendable, Equatable {
     ) {
         let today = LocalTime(now, in: .gmt).day
         let month = SpendingPeriod.month(of: now)
-        (self.budget, self.lifePerDay, self.wanted) = (max(budget, .zero), lifePerDay, wanted)
-        (tomorrow, end) = (SpendingPeriod.day(of: now).end, month.end)
+        self.budget = max(budget, .zero)
+        self.lifePerDay = lifePerDay
+        self.wanted = wanted
+        tomorrow = SpendingPeriod.day(of: now).end
+        end = month.end
         daysLeft = LocalTime(month.end, in: .gmt).day.ordinal - today.ordinal
         days = today.components.day - 1 + daysLeft
     }
@@ -146,7 +149,9 @@ package struct MonthPlan: Sendable, Equatable {
         var months = costs.mapValues { _ in 0 }.filter { open[$0.key] == nil }
         var month = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: lifePerDay)
         for number in 1...Self.longest where !open.isEmpty {
-            (month.spent, month.newFavorites, month.wanted) = ([:], .zero, Set(open.keys))
+            month.spent = [:]
+            month.newFavorites = .zero
+            month.wanted = Set(open.keys)
             for part in [Part.posts, .favorites] {
                 guard let cost = open[part] else { continue }
                 let paid = min(cost, month.left(for: part.purpose))

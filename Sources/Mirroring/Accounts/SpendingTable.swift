@@ -15,7 +15,8 @@ package struct SpendingTable: SpendingBook {
     private static let moment: TimeInterval = 60
     /// The days whose costs tell what life costs a day, and the least number of days that they are
     /// divided by.
-    private static let (lately, fewDays) = (28, 7)
+    private static let lately = 28
+    private static let fewDays = 7
 
     private let storage: any StorageEngine
     private let mirror: String

@@ -10,6 +10,8 @@ package struct Decision: Sendable {
     package let source: Archive.Original?
 
     package init(of action: Action, asOf version: Int64? = nil, source: Archive.Original? = nil) {
-        (self.action, self.version, self.source) = (action, version, source)
+        self.action = action
+        self.version = version
+        self.source = source
     }
 }

@@ -31,8 +31,12 @@ package struct FavoriteDecider: Sendable {
         zone: TimeZone,
         own: Set<AccountID>, activated: Date
     ) {
-        (self.store, self.network, self.configuration) = (store, network, configuration)
-        (self.zone, self.own, self.activated) = (zone, own, activated)
+        self.store = store
+        self.network = network
+        self.configuration = configuration
+        self.zone = zone
+        self.own = own
+        self.activated = activated
     }
 
     /// Classifies the posts of one look at the timeline and stores a favorite for each that passes.
@@ -46,7 +50,8 @@ package struct FavoriteDecider: Sendable {
     package func decide(
         _ items: [ObservedPost], with classifier: FavoriteSession, now: Date
     ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
-        let (authors, mirror) = (items.map(\.author.id), configuration.mirror)
+        let authors = items.map(\.author.id)
+        let mirror = configuration.mirror
         let (known, count, stances) = try await store.standing(
             .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
         ) { try People.stances(of: authors, in: mirror, on: $0) }

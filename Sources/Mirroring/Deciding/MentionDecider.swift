@@ -61,9 +61,17 @@ package struct MentionDecider: Sendable {
         bot: AccountID, own: Set<AccountID>, activated: Date, human handle: String? = nil,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
-        (self.finder, self.store, self.network, self.zone) = (finder, store, network, zone)
-        (self.bot, self.own, self.activated, self.onOptOut) = (bot, own, activated, onOptOut)
-        (people, configuration, storage) = (mirror.people, mirror.configuration, mirror.storage)
+        self.finder = finder
+        self.store = store
+        self.network = network
+        self.zone = zone
+        self.bot = bot
+        self.own = own
+        self.activated = activated
+        self.onOptOut = onOptOut
+        people = mirror.people
+        configuration = mirror.configuration
+        storage = mirror.storage
         note = mirror.configuration.notesFirstReply ? FirstReplyNote(human: handle) : nil
         threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
@@ -605,7 +613,8 @@ package struct MentionDecider: Sendable {
 private final class ThreadQuestions: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
     /// How long questions may take in each period, in seconds; the last one may take longer.
-    private static let (budget, period): (TimeInterval, TimeInterval) = (10, 60)
+    private static let budget: TimeInterval = 10
+    private static let period: TimeInterval = 60
     /// How long a mention may be answered, in seconds: one that was given up meanwhile does not
     /// wait for ever.
     private static let memory: TimeInterval = 86_400
@@ -623,7 +632,10 @@ private final class ThreadQuestions: @unchecked Sendable {
     var hasTime: Bool {
         let now = uptime()
         return lock.withLock {
-            if began.map({ now - $0 >= Self.period }) ?? true { (began, spent) = (now, 0) }
+            if began.map({ now - $0 >= Self.period }) ?? true {
+                began = now
+                spent = 0
+            }
             return spent < Self.budget
         }
     }
@@ -668,12 +680,13 @@ extension Intent {
     fileprivate func skipped(_ refusal: Refusal) -> Intent {
         var skipped = self
         if case .reply(var reply) = payload {
-            (reply.wording, reply.bystanders) = (nil, [])
+            reply.wording = nil
+            reply.bystanders = []
             skipped.payload = .reply(reply)
         }
-        (skipped.state, skipped.reason, skipped.explanation) = (
-            .skipped, refusal.code, Explanation(refusal.message)
-        )
+        skipped.state = .skipped
+        skipped.reason = refusal.code
+        skipped.explanation = Explanation(refusal.message)
         return skipped
     }
 }

@@ -36,9 +36,10 @@ package struct PlanMaker: Sendable {
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
         taste: TextTaste? = nil, past: @escaping @Sendable () async throws -> KnownPast?
     ) {
-        (self.archive, self.store, self.configuration, self.judge) = (
-            archive, store, configuration, judge
-        )
+        self.archive = archive
+        self.store = store
+        self.configuration = configuration
+        self.judge = judge
         self.taste = taste
         self.past = past
     }
@@ -257,7 +258,8 @@ package struct PlanMaker: Sendable {
         onDrawn()
         for (index, slot) in planned.slots.enumerated()
         where slot.due < activated || slot.expires < now {
-            (planned.slots[index].state, planned.slots[index].reason) = (.skipped, "before-start")
+            planned.slots[index].state = .skipped
+            planned.slots[index].reason = "before-start"
         }
         let isStored = try await store.store(planned.plan, slots: planned.slots)
         known.add(day)
@@ -273,7 +275,8 @@ package struct PlanMaker: Sendable {
     /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to
     ///   mirror.
     package func minuteToPlanAhead(of day: LocalDay) -> Int {
-        let (begin, length) = (1_440 - 120, 105)
+        let begin = 1_440 - 120
+        let length = 105
         return begin + Int(PlanSeed.plan(mirror: mirror, day: day, seed: "ahead") % UInt64(length))
     }
 
@@ -410,7 +413,8 @@ package struct PlanMaker: Sendable {
         choice.why.pattern = action.explanation?.pattern
         choice.why.movedFrom = action.explanation?.movedFrom
         var replaced = action
-        (replaced.payload, replaced.explanation) = (.post(slot, wording), choice.why)
+        replaced.payload = .post(slot, wording)
+        replaced.explanation = choice.why
         return replaced
     }
 }
@@ -447,7 +451,8 @@ struct TextPool {
     private static let demotedAtMost = 30
     /// How many texts that were never judged are judged at once, and at most, before a choice: a
     /// fraction of a second, and a few seconds where hardly any were judged.
-    private static let (judgedAtOnce, judgedAtMost) = (50, 500)
+    private static let judgedAtOnce = 50
+    private static let judgedAtMost = 500
 
     private let maker: PlanMaker
     private let chooser: TextChooser
@@ -632,7 +637,8 @@ struct TextPool {
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (Action.Wording, Post)? {
         guard let original = try await maker.archive.original(choice.id) else { return nil }
-        let (post, judge) = (original.post, maker.judge)
+        let post = original.post
+        let judge = maker.judge
         let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
         // Where no threads are sent, nothing that begins one is judged to be fit.
         let sequel =
@@ -662,9 +668,8 @@ struct TextPool {
     {
         guard maker.configuration.fitness == .plain else { return nil }
         var filter = filter
-        (filter.grade, filter.windows) = (
-            Fitness.Grade.plain.rawValue, windows(on: day, at: minute)
-        )
+        filter.grade = Fitness.Grade.plain.rawValue
+        filter.windows = windows(on: day, at: minute)
         let minutes = sum(.plain, filter.windows)
         let number = minutes.reduce(0, +)
         let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
@@ -691,13 +696,15 @@ struct TextPool {
     /// are less so, as long as somebody who reads nothing else can make sense of them.
     private func shelf(at minute: MinuteOfDay, of day: LocalDay) -> Shelf {
         let mode = maker.configuration.fitness
-        var (filter, grade) = (filter, mode.grade)
+        var filter = filter
+        var grade = mode.grade
         if mode != .off { filter.windows = windows(on: day, at: minute) }
         var minutes = sum(grade, filter.windows)
         for next in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade] where next > grade {
             let more = sum(next, filter.windows)
             guard minutes.reduce(0, +) < TextJudge.fewest, more != minutes else { continue }
-            (grade, minutes) = (next, more)
+            grade = next
+            minutes = more
         }
         filter.grade = grade.rawValue
         let isPlain = mode == .plain && grade == .fit && minutes == sum(.plain, filter.windows)
@@ -830,7 +837,8 @@ extension MinuteOfDay {
     /// overlap.
     fileprivate func ranges(within distance: Int) -> [ClosedRange<Int>] {
         guard 2 * distance + 1 < Self.count else { return [0...Self.count - 1] }
-        let (first, last) = (value - distance, value + distance)
+        let first = value - distance
+        let last = value + distance
         if first < 0 { return [0...last, first + Self.count...Self.count - 1] }
         if last >= Self.count { return [0...last - Self.count, first...Self.count - 1] }
         return [first...last]

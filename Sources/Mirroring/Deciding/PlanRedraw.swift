@@ -22,7 +22,8 @@ package struct PlanRedraw: Sendable {
 
     /// - Parameter zone: The human's time zone.
     package init(mirror: HumanMirror, zone: TimeZone) {
-        (self.mirror, self.zone) = (mirror, zone)
+        self.mirror = mirror
+        self.zone = zone
         store = mirror.outbox(lease: nil)
     }
 

@@ -164,7 +164,8 @@ package struct ReplyFinder: Sendable {
         among past: [Archive.PastReply], for mention: ObservedPost, _ unwanted: Unwanted?
     ) async throws -> (usable: [Usable], refusals: [Refusal]) {
         let rules = try await rules()
-        var (usable, refusals): ([Usable], [Refusal]) = ([], [])
+        var usable: [Usable] = []
+        var refusals: [Refusal] = []
         for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
             let post = reply.post

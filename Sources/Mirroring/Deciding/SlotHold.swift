@@ -33,9 +33,10 @@ package struct SlotHold: Sendable {
     package init(
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, zone: TimeZone
     ) {
-        (self.archive, self.store, self.configuration, self.zone) = (
-            archive, store, configuration, zone
-        )
+        self.archive = archive
+        self.store = store
+        self.configuration = configuration
+        self.zone = zone
     }
 
     /// Whether slots wait for the human at all.

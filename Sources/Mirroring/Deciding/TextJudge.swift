@@ -20,7 +20,9 @@ package struct TextJudge: Sendable {
     package let tokenizer: Tokenizer?
 
     init(rules: TextRules, zone: TimeZone, tokenizer: Tokenizer?) {
-        (self.rules, self.zone, self.tokenizer) = (rules, zone, tokenizer)
+        self.rules = rules
+        self.zone = zone
+        self.tokenizer = tokenizer
     }
 
     /// - Parameters:
@@ -99,7 +101,8 @@ package struct TextJudge: Sendable {
     func preparation(
         of unprepared: Archive.Unprepared, _ unwanted: Unwanted, _ habits: Habits?
     ) -> Archive.Preparation {
-        let (post, sequel) = (unprepared.post, unprepared.sequel)
+        let post = unprepared.post
+        let sequel = unprepared.sequel
         let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
         // What is not sent anyway need not be judged as a whole.
         let parts = prepared.unfit == nil ? sequel.parts : []
@@ -114,7 +117,8 @@ package struct TextJudge: Sendable {
 
     /// Whether what was found of the words of a post holds.
     private func isJudged(_ unprepared: Archive.Unprepared, _ habits: Habits?) -> Bool {
-        let (earlier, parts) = (unprepared.earlier.rules, unprepared.sequel.parts)
+        let earlier = unprepared.earlier.rules
+        let parts = unprepared.sequel.parts
         guard let known = self.habits(in: earlier) else { return false }
         // Which parts of a thread are judged depends on the settings.
         guard parts.isEmpty || earlier.hasPrefix(rules.version + " ") else { return false }

@@ -16,16 +16,18 @@ package struct Unwanted: Sendable {
     let version: String
 
     package init(_ circumstances: Archive.Circumstances) {
-        let (notes, zones) = (circumstances.muted, circumstances.zones)
+        let notes = circumstances.muted
+        let zones = circumstances.zones
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
         // Where days begin decides which posts are of a muted one.
         let clocks =
             [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
         version =
             names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
-        (never, muted, labels, self.zones) = (
-            circumstances.never, Muted(notes), circumstances.labels, zones
-        )
+        never = circumstances.never
+        muted = Muted(notes)
+        labels = circumstances.labels
+        self.zones = zones
     }
 
     /// Why the text of a post is not used; nil if nobody minds.

@@ -30,7 +30,8 @@ package struct Cadence: Sendable {
     ///   - human: Where the human's account is.
     ///   - bot: Where the bot's account is.
     package init(poll: Duration, human: NetworkName = .usual, bot: NetworkName = .usual) {
-        let (humans, bots) = (human.descriptor.rhythm, bot.descriptor.rhythm)
+        let humans = human.descriptor.rhythm
+        let bots = bot.descriptor.rhythm
         mentions = bots.mentions.wait(poll)
         botHome = bots.home.wait(poll)
         humanHome = humans.home.wait(poll)

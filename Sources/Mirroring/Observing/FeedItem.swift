@@ -62,16 +62,23 @@ struct FeedItem: Equatable, Sendable {
     ///   - version: The program that tried.
     func after(_ trial: Trial, version: String, now: Date) -> FeedItem? {
         var item = self
-        (item.version, item.attempts, item.next) = (version, attempts + 1, nil)
+        item.version = version
+        item.attempts = attempts + 1
+        item.next = nil
         switch trial {
         case .decided: return nil
         case .impossible: return item
-        case .gone: (item.state, item.reason) = (.givenUp, "it is gone")
-        case .unstorable: (item.state, item.reason) = (.unreadable, Self.unstorable)
+        case .gone:
+            item.state = .givenUp
+            item.reason = "it is gone"
+        case .unstorable:
+            item.state = .unreadable
+            item.reason = Self.unstorable
         case .postponed(let postponed):
             item.wait(postponed.reason, asked: postponed.until, now: now)
         case .failed(let error) where error.dropsItem:
-            (item.state, item.reason) = (state == .unreadable ? .unreadable : .givenUp, "\(error)")
+            item.state = state == .unreadable ? .unreadable : .givenUp
+            item.reason = "\(error)"
         case .failed(let error): item.wait("\(error)", asked: error.retryAfter, now: now)
         }
         return item
@@ -84,9 +91,8 @@ struct FeedItem: Equatable, Sendable {
             state = .givenUp
             return
         }
-        (state, next) = (
-            .waiting, RetryRule.item.next(after: attempts, key: name, asked: asked, now: now)
-        )
+        state = .waiting
+        next = RetryRule.item.next(after: attempts, key: name, asked: asked, now: now)
     }
 }
 

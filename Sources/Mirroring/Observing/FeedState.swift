@@ -108,7 +108,8 @@ struct FeedState: Sendable {
         var unreached: Unreached?
 
         init(_ next: Next, unreached: Unreached? = nil) {
-            (self.next, self.unreached) = (next, unreached)
+            self.next = next
+            self.unreached = unreached
         }
     }
 
@@ -281,7 +282,8 @@ struct FeedState: Sendable {
     // MARK: What is new
 
     private mutating func tookArrivals(_ page: FeedPage, isFirst: Bool) -> Step {
-        (arrivalsRefused, isCaughtUp) = (nil, false)
+        arrivalsRefused = nil
+        isCaughtUp = false
         // What is hidden may be missing before the first page of each look.
         if isFirst { oldestArrival = nil }
         oldestArrival = [oldestArrival, page.oldest].compactMap(\.self).min()
@@ -292,7 +294,8 @@ struct FeedState: Sendable {
     }
 
     private mutating func tookNewest(_ page: FeedPage, downTo floor: Date?) -> Step {
-        (arrivalsRefused, isCaughtUp) = (nil, true)
+        arrivalsRefused = nil
+        isCaughtUp = true
         if terms.keepsPast, isUnread {
             // A training that could not begin yet has left its wish.
             let wanted = progress.past?.remaining.map { max(0, $0 - page.items.count) }
@@ -313,7 +316,10 @@ struct FeedState: Sendable {
     /// network shows at all.
     private mutating func endArrivals(at time: Moment) -> Step {
         isCaughtUp = true
-        defer { (oldestArrival, progress.arrived) = (nil, 0) }
+        defer {
+            oldestArrival = nil
+            progress.arrived = 0
+        }
         guard let depth, progress.arrived > 0, let floor = progress.newest ?? terms.since else {
             return Step(.over(.whole))
         }
@@ -413,7 +419,8 @@ struct FeedState: Sendable {
         var place = OutboxStore.PublishedPlace(due: floor, id: "")
         if let below = progress.below?.place, below.due < floor { place = below }
         progress.below = PublishedStretch(place: place, end: time.now)
-        (progress.sweep, progress.swept) = (nil, time.now)
+        progress.sweep = nil
+        progress.swept = time.now
     }
 
     // MARK: The past
@@ -449,7 +456,9 @@ struct FeedState: Sendable {
     /// - Returns: What of that is worth storing now.
     mutating func succeeded(isWhole: Bool, at time: Moment) -> News {
         let old = progress
-        (progress.error, progress.errorCode, progress.errorSince) = (nil, nil, nil)
+        progress.error = nil
+        progress.errorCode = nil
+        progress.errorSince = nil
         if isWhole, old.gap == nil {
             lastRead = time.now
             let isRecent =
@@ -470,7 +479,8 @@ struct FeedState: Sendable {
     mutating func troubled(_ trouble: String, _ code: NetworkError.Code, at time: Moment) -> Bool {
         guard progress.error != trouble else { return false }
         if progress.error == nil { progress.errorSince = time.now }
-        (progress.error, progress.errorCode) = (trouble, code.rawValue)
+        progress.error = trouble
+        progress.errorCode = code.rawValue
         return true
     }
 

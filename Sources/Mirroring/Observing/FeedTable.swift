@@ -68,7 +68,10 @@ package struct FeedHealth: Codable, Equatable, Sendable {
 
         package var isBeginning: Bool { from == Self.beginning }
 
-        package init(from: Date, to: Date) { (self.from, self.to) = (from, to) }
+        package init(from: Date, to: Date) {
+            self.from = from
+            self.to = to
+        }
     }
 
     /// One of ``FeedName``.
@@ -439,19 +442,22 @@ package struct FeedTable: Sendable {
     ) async throws -> [String: [FeedHealth]] {
         var found: [String: [String: FeedHealth]] = [:]
         for row in try await storage.query(healthSelection(of: mirrors)) {
-            let (mirror, name) = (try row.text("mirror"), try row.text("feed"))
+            let mirror = try row.text("mirror")
+            let name = try row.text("feed")
             func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
                 body(&found[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
             }
             let state = try row.optionalText("state")
-            let (first, second) = (
-                try row.optionalDate("first_ms"), try row.optionalDate("second_ms")
-            )
+            let first = try row.optionalDate("first_ms")
+            let second = try row.optionalDate("second_ms")
             switch try row.int("part") {
             case 0:
-                let (error, code) = (try row.optionalText("error"), state)
+                let error = try row.optionalText("error")
+                let code = state
                 change(name) { health in
-                    (health.lastSuccess, health.error, health.errorCode) = (first, error, code)
+                    health.lastSuccess = first
+                    health.error = error
+                    health.errorCode = code
                     health.errorSince = second
                     health.lagSeconds = first.map { max(0, Int(now.timeIntervalSince($0))) }
                 }

@@ -13,7 +13,9 @@ package struct ClassifierMeasure: Codable, Equatable, Sendable {
         package var posts: Int
 
         package init(predicted: Double, observed: Double, posts: Int) {
-            (self.predicted, self.observed, self.posts) = (predicted, observed, posts)
+            self.predicted = predicted
+            self.observed = observed
+            self.posts = posts
         }
     }
 
@@ -40,10 +42,14 @@ package struct ClassifierMeasure: Codable, Equatable, Sendable {
         precision: Double?,
         recall: Double?, calibration: [Bin]
     ) {
-        (self.measured, self.posts, self.favorites, self.threshold) = (
-            measured, posts, favorites, threshold
-        )
-        (self.fired, self.hits, self.precision, self.recall) = (fired, hits, precision, recall)
+        self.measured = measured
+        self.posts = posts
+        self.favorites = favorites
+        self.threshold = threshold
+        self.fired = fired
+        self.hits = hits
+        self.precision = precision
+        self.recall = recall
         self.calibration = calibration
     }
 }

@@ -73,7 +73,8 @@ package struct ClassifierTrainer: Sendable {
             _ = try await mirror.forgetLearning(of: person, handle: handle, now: mirror.clock.now)
         }
         let tally = Tally()
-        var (missing, prices): ([String], [TrainingPrice]) = ([], [])
+        var missing: [String] = []
+        var prices: [TrainingPrice] = []
         var isToStartOver = again
         for (feed, name, step) in [
             (Feed.favorites, FeedName.humanFavorites, TrainingProgress.Step.favorites),

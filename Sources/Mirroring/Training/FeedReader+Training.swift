@@ -171,7 +171,8 @@ extension FeedReader {
         _ order: Order, until: Date?
     ) async throws -> (plan: MonthPlan, months: Int?, date: Date) {
         let now = clock.now
-        let (plan, rest) = (try await order.budget.plan(at: now), try await table.trainingLeft())
+        let plan = try await order.budget.plan(at: now)
+        let rest = try await table.trainingLeft()
         let gate = gate
         let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) {
             gate.price(ofReading: $0, from: $1)

@@ -28,7 +28,10 @@ package struct PaidTraining: Sendable {
         _ mirror: HumanMirror, zone: TimeZone, human: any SocialNetwork, own: Set<AccountID>
     ) {
         guard human.price(ofReading: 1, from: .ownPosts) != nil else { return nil }
-        (self.mirror, self.zone, self.human, self.own) = (mirror, zone, human, own)
+        self.mirror = mirror
+        self.zone = zone
+        self.human = human
+        self.own = own
     }
 
     /// Reads what the month's share pays for, if a training was begun that has not come to its end.

@@ -22,7 +22,9 @@ package struct TrainingLeft: Equatable, Sendable {
     package var home = State.unread
 
     package init(posts: State = .unread, favorites: State = .unread, home: State = .unread) {
-        (self.posts, self.favorites, self.home) = (posts, favorites, home)
+        self.posts = posts
+        self.favorites = favorites
+        self.home = home
     }
 
     /// The number of items that a worker goes on with by itself; `nil` for a feed of which none is
@@ -56,9 +58,8 @@ package struct TrainingLeft: Equatable, Sendable {
     package func months(
         by plan: MonthPlan, of part: MonthPlan.Part, _ price: (Int, Feed) -> Money?
     ) -> Int? {
-        var (costs, smallest): ([MonthPlan.Part: Money], [MonthPlan.Part: Money]) = (
-            [part: .zero], [:]
-        )
+        var costs: [MonthPlan.Part: Money] = [part: .zero]
+        var smallest: [MonthPlan.Part: Money] = [:]
         for feed in Self.feeds {
             guard let items = begun(feed) ?? toBegin(feed, by: plan),
                 let whole = price(items, feed),
@@ -146,9 +147,8 @@ extension FeedTable {
             """)
         var states: [String: [String: TrainingLeft.State]] = [:]
         for row in rows {
-            let (isRead, isOpen) = (
-                try row.optionalText("position") != nil, try row.optionalText("cursor") != nil
-            )
+            let isRead = try row.optionalText("position") != nil
+            let isOpen = try row.optionalText("cursor") != nil
             let remaining = try row.optionalInteger("remaining").map(Int.init(clamping:))
             states[try row.text("mirror"), default: [:]][try row.text("feed")] =
                 switch (isOpen, remaining) {

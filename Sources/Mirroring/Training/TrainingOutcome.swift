@@ -32,11 +32,15 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let archive: [String]
 
     init(_ summary: TrainingSummary) {
-        (read, learned, known, pictures) = (
-            summary.read, summary.learned, summary.known, summary.pictures
-        )
-        (problemCount, problems) = (summary.problemCount, summary.problems)
-        (missing, prices, archive) = (summary.missing, summary.prices, summary.archive)
+        read = summary.read
+        learned = summary.learned
+        known = summary.known
+        pictures = summary.pictures
+        problemCount = summary.problemCount
+        problems = summary.problems
+        missing = summary.missing
+        prices = summary.prices
+        archive = summary.archive
         leftOut = summary.leftOut.sorted { $0.key < $1.key }.filter { $0.value > 0 }
             .map { LeftOut(reason: $0.key, count: $0.value) }
     }

@@ -36,13 +36,16 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     ///   - weights: How far each kind of evidence is believed.
     ///   - sequence: The last batch of examples that they were fitted on.
     package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
-        (wordsFor, wordsAgainst) = (weights.wordsFor, weights.wordsAgainst)
-        (pairsFor, pairsAgainst) = (weights.pairs?.speakingFor, weights.pairs?.speakingAgainst)
-        (spellingFor, spellingAgainst) = (
-            weights.spelling?.speakingFor, weights.spelling?.speakingAgainst
-        )
-        (formFor, formAgainst) = (weights.form?.speakingFor, weights.form?.speakingAgainst)
-        (author, base) = (weights.author, weights.base)
+        wordsFor = weights.wordsFor
+        wordsAgainst = weights.wordsAgainst
+        pairsFor = weights.pairs?.speakingFor
+        pairsAgainst = weights.pairs?.speakingAgainst
+        spellingFor = weights.spelling?.speakingFor
+        spellingAgainst = weights.spelling?.speakingAgainst
+        formFor = weights.form?.speakingFor
+        formAgainst = weights.form?.speakingAgainst
+        author = weights.author
+        base = weights.base
         self.sequence = sequence
         text = weights.inWords
     }
@@ -92,7 +95,8 @@ package struct WeightKeeper: Sendable {
     ///   - favorites: The classifier.
     ///   - store: Has the mirror's lease.
     package init(_ favorites: Favorites, store: OutboxStore) {
-        (self.favorites, self.store) = (favorites, store)
+        self.favorites = favorites
+        self.store = store
     }
 
     /// Fits the weights anew if there are none, or enough was learned since.

@@ -36,7 +36,8 @@ struct BlueskyClient: NetworkClient {
     /// The same client for another server, and with other secrets.
     func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {
         var client = self
-        (client.server, client.secrets) = (server, secrets)
+        client.server = server
+        client.secrets = secrets
         return client
     }
 

@@ -345,7 +345,8 @@ struct BlueskySlice: Sendable {
         var digest = ""
 
         init(mark: BlueskyMark, content: Content) {
-            (self.mark, self.content) = (mark, content)
+            self.mark = mark
+            self.content = content
         }
     }
 

@@ -356,8 +356,11 @@ struct LoginBrake {
     }
 
     mutating func note(_ session: BlueskySession, at time: Date) {
-        (verdict, lastFailure, failures) = (nil, nil, 0)
-        (unconfirmed, lastLogin) = (session, Pause(begun: time, until: time + Self.pause))
+        verdict = nil
+        lastFailure = nil
+        failures = 0
+        unconfirmed = session
+        lastLogin = Pause(begun: time, until: time + Self.pause)
     }
 
     /// Remembers that logging in failed.

@@ -81,9 +81,10 @@ extension MastodonClient {
             return Self.codeOfForbidden(message, call.operation)
         case 404, 405, 410:
             if isVerifying { return .configuration }
+            if status == 405 { return .rejected }
             // What is missing by the word of a proxy may be there by the word of the server behind
             // it.
-            return status == 405 ? .rejected : message.isEmpty ? .unavailable : .notFound
+            return message.isEmpty ? .unavailable : .notFound
         default:
             let code = NetworkError.Code(status: status)
             return code == .rejected && Self.isAboutLength(message) ? .tooLong : code

@@ -244,16 +244,18 @@ extension MastodonNetwork {
         // The home timeline is being built anew; it is told from an empty one by the status.
         if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
         let entries =
-            response.isCut
-            ? [try tooLarge(call, feed, response)]
-            : feed == .mentions
-                ? [MastodonList.Entry](
+            if response.isCut {
+                [try tooLarge(call, feed, response)]
+            } else if feed == .mentions {
+                [MastodonList.Entry](
                     try client.decode(
                         [LenientElement<MastodonNotification>].self, from: response, call),
                     MastodonList.Entry.init, in: response.body)
-                : [MastodonList.Entry](
+            } else {
+                [MastodonList.Entry](
                     try client.decode([LenientElement<MastodonStatus>].self, from: response, call),
                     MastodonList.Entry.init, in: response.body)
+            }
         var list = MastodonList(
             entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed,
             memory: memory,
@@ -604,7 +606,8 @@ extension MastodonID {
     /// Whether `id` was given later than `other`; nil for ids whose order tells nothing.
     static func isNewer(_ id: String, than other: String) -> Bool? {
         if isDecimal(id), isDecimal(other) {
-            let (left, right) = (id.drop { $0 == "0" }, other.drop { $0 == "0" })
+            let left = id.drop { $0 == "0" }
+            let right = other.drop { $0 == "0" }
             return left.utf8.count == right.utf8.count
                 ? left > right : left.utf8.count > right.utf8.count
         }

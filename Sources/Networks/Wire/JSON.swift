@@ -23,7 +23,8 @@ enum JSONBody {
     /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what
     /// stands around it.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
-        let (backslash, letter) = (UInt8(ascii: "\\"), UInt8(ascii: "u"))
+        let backslash = UInt8(ascii: "\\")
+        let letter = UInt8(ascii: "u")
         /// The half of a pair that is escaped at a place; nil if none is. All of them begin with
         /// the digit d.
         func unit(at place: Int) -> UInt16? {

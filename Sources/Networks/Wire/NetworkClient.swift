@@ -39,7 +39,10 @@ struct NetworkCall: Sendable {
         body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil,
         type: String = "application/json"
     ) {
-        (self.operation, self.method, self.query, self.oauth) = (operation, method, query, oauth)
+        self.operation = operation
+        self.method = method
+        self.query = query
+        self.oauth = oauth
         self.path = path.map { "/" + PercentEncoding.encoded($0) }.joined()
         self.body = form.map { Array(PercentEncoding.query($0).utf8) } ?? body
         bodyType = form == nil ? type : "application/x-www-form-urlencoded"
@@ -136,7 +139,8 @@ extension NetworkClient {
         var error = error(
             call, .rateLimited, outcome: .notSent,
             detail: "the server counts requests by address, and there are too many from this one")
-        (error.retryAfter, error.isOfAddress) = (retry, true)
+        error.retryAfter = retry
+        error.isOfAddress = true
         return error
     }
 

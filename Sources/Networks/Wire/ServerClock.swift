@@ -36,7 +36,8 @@ final class ServerClock: @unchecked Sendable {
         let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
         guard !leads.isEmpty else { return nil }
         // Of two that contradict each other the one is taken that agrees more with the local clock.
-        let (lower, upper) = (leads[(leads.count - 1) / 2], leads[leads.count / 2])
+        let lower = leads[(leads.count - 1) / 2]
+        let upper = leads[leads.count / 2]
         return abs(lower) < abs(upper) ? lower : upper
     }
 

@@ -103,7 +103,9 @@ struct XPurse: Sendable {
     /// A book that cannot be written keeps the whole amount: too much is counted then, never too
     /// little. What a call cost beyond it is written down before anything else is bought.
     func settle(_ reservation: Reservation, cost: Money) async {
-        let (amount, purpose, time) = (reservation.amount, reservation.purpose, reservation.time)
+        let amount = reservation.amount
+        let purpose = reservation.purpose
+        let time = reservation.time
         // A cancelled task could not write to the book, but what it bought is bought.
         await Task {
             // What is not given back stays paid.
@@ -239,7 +241,8 @@ package struct XPrices: Sendable, Equatable {
     ///   - text: As it will be published.
     /// - Returns: The price, taking for a link what may be one.
     package func price(ofPublishing text: String, isReply: Bool) -> Money {
-        XLink.occurs(in: text) ? postCreateWithURL : isReply ? summonedReply : postCreate
+        if XLink.occurs(in: text) { return postCreateWithURL }
+        return isReply ? summonedReply : postCreate
     }
 
     /// The most that the things cost which come with one post.

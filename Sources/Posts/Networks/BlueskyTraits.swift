@@ -42,7 +42,8 @@ private struct RecordAddress {
     init?(_ uri: String) {
         let parts = uri.split(separator: "/")
         guard parts.count == 4, parts[0] == "at:" else { return nil }
-        (repository, key) = (String(parts[1]), String(parts[3]))
+        repository = String(parts[1])
+        key = String(parts[3])
     }
 }
 

@@ -99,11 +99,16 @@ package struct NetworkTraits: Sendable {
         longestAlt: Int,
         warnings: WarningForm = .none
     ) {
-        (self.name, self.displayName, self.site, self.accounts) = (
-            name, displayName, site, accounts
-        )
-        (self.isHandle, self.profilePage, self.postPage) = (isHandle, profilePage, postPage)
-        (self.limits, self.longestAlt, self.warnings) = (limits, longestAlt, warnings)
+        self.name = name
+        self.displayName = displayName
+        self.site = site
+        self.accounts = accounts
+        self.isHandle = isHandle
+        self.profilePage = profilePage
+        self.postPage = postPage
+        self.limits = limits
+        self.longestAlt = longestAlt
+        self.warnings = warnings
     }
 
     /// Whether people type what identifies an account.

@@ -36,7 +36,8 @@ extension BlueskyCall {
     private func getBlob(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal) -> WireAnswer
     {
-        let (did, cid) = (try required("did"), try required("cid"))
+        let did = try required("did")
+        let cid = try required("cid")
         guard let person = wire.repository.people.index(of: did) else {
             throw BlueskyRefusal(400, "RepoNotFound", "Could not find repo: \(did.prefix(80))")
         }

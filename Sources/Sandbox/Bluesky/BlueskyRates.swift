@@ -19,15 +19,12 @@ struct BlueskyRates: Sendable {
             isUsual
             ? Allowance(amount: 3_000, period: 300)
             : Allowance(amount: limits.requests, period: limits.period)
+        let (product, overflow) = limits.posts.multipliedReportingOverflow(by: 3)
+        let postPoints: Int = overflow ? .max : product
         points =
             isUsual
             ? [Allowance(amount: 5_000, period: 3_600), Allowance(amount: 35_000, period: 86_400)]
-            : [
-                Allowance(
-                    amount: limits.posts.multipliedReportingOverflow(by: 3).overflow
-                        ? .max : limits.posts * 3,
-                    period: limits.postPeriod)
-            ]
+            : [Allowance(amount: postPoints, period: limits.postPeriod)]
         logins =
             isUnlimited
             ? [Allowance(amount: limits.requests, period: 300)]

@@ -59,7 +59,8 @@ extension BlueskyCall {
     private func place(
         _ wire: BlueskyWire
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
-        let (repo, collection) = (try required("repo"), try required("collection"))
+        let repo = try required("repo")
+        let collection = try required("collection")
         guard RecordSyntax.isActor(repo) else {
             throw .invalid("Error: repo must be a valid did or a handle")
         }
@@ -437,7 +438,8 @@ struct OrderedPosts: Sendable {
 extension Array {
     /// The number of elements whose key is smaller than `bound`, or not greater; the keys ascend.
     fileprivate func index(below bound: String, by key: (Element) -> String, orEqual: Bool) -> Int {
-        var (low, high) = (0, count)
+        var low = 0
+        var high = count
         while low < high {
             let middle = (low + high) / 2
             let candidate = key(self[middle])

@@ -199,7 +199,8 @@ extension BlueskyRepository {
         guard RecordSyntax.isTimestampKey(key) else { return nil }
         let letters = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
         let value = key.utf8.reduce(UInt64(0)) { $0 << 5 | UInt64(letters.firstIndex(of: $1) ?? 0) }
-        let (microseconds, clock) = (value >> 10, value & 1_023)
+        let microseconds = value >> 10
+        let clock = value & 1_023
         let id =
             Int64(microseconds / 1_000) << 16 | Int64(microseconds % 1_000) << 10 | Int64(clock)
         return SandboxIdentity.recordKey(id) == key ? id : nil

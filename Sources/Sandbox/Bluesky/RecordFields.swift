@@ -108,7 +108,8 @@ struct RecordFields {
     /// Address and identifier of a record.
     func reference(_ name: String) throws(BlueskyRefusal) -> StrongReference {
         let fields = try requiredFields(name, allowed: ["$type", "uri", "cid"])
-        let (uri, cid) = (try fields.requiredText("uri"), try fields.requiredText("cid"))
+        let uri = try fields.requiredText("uri")
+        let cid = try fields.requiredText("cid")
         guard RecordAddress(uri) != nil else {
             throw fields.refusal("uri", "must be a valid at-uri")
         }
@@ -254,7 +255,8 @@ struct PostRecord {
     /// Checks a facet and keeps whom it names.
     private mutating func read(_ facet: RecordFields) throws(BlueskyRefusal) {
         let index = try facet.requiredFields("index", allowed: ["$type", "byteStart", "byteEnd"])
-        let (start, end) = (try index.offset("byteStart"), try index.offset("byteEnd"))
+        let start = try index.offset("byteStart")
+        let end = try index.offset("byteEnd")
         let bytes = text.utf8
         guard start < end, end <= bytes.count else {
             throw index.refusal(nil, "is not within the text")

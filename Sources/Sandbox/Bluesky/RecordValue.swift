@@ -107,7 +107,9 @@ struct ContentID: Equatable, Sendable {
     /// The bytes of any CIDv1 in base 32; nil where it is none.
     static func bytes(of text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.first == UInt8(ascii: "b"), text.utf8.count == 59 else { return nil }
-        var (bytes, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
+        var bytes: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits: Int = 0
         for character in text.utf8.dropFirst() {
             guard let value = alphabet.firstIndex(of: character) else { return nil }
             buffer = buffer << 5 & 0xFFFF | UInt32(value)
@@ -121,7 +123,9 @@ struct ContentID: Equatable, Sendable {
     }
 
     private static func base32(_ bytes: [UInt8]) -> String {
-        var (letters, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
+        var letters: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits: Int = 0
         for byte in bytes {
             buffer = buffer << 8 & 0xFFFF | UInt32(byte)
             bits += 8
@@ -171,7 +175,8 @@ extension RecordValue {
     }
 
     private static func isBefore(_ first: String, _ second: String) -> Bool {
-        let (left, right) = (first.utf8, second.utf8)
+        let left = first.utf8
+        let right = second.utf8
         return left.count == right.count
             ? left.lexicographicallyPrecedes(right) : left.count < right.count
     }

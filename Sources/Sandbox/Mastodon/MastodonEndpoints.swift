@@ -71,7 +71,9 @@ extension MastodonCall {
         return .json(entity.adding(("scopes", .array(scopes.sorted().map(WireJSON.string)))))
     }
 
-    private static let (profileRows, bioLimit, rowLimit) = (4, 500, 255)
+    private static let profileRows = 4
+    private static let bioLimit = 500
+    private static let rowLimit = 255
     private static let profileFields = Set(
         (0...profileRows).flatMap {
             ["fields_attributes[\($0)][name]", "fields_attributes[\($0)][value]"]

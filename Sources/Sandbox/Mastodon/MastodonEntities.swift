@@ -127,9 +127,12 @@ struct MastodonEntities {
     func crowd(below post: SandboxPost) -> WireJSON? {
         guard post.crowd > 0 else { return nil }
         var answer = post
-        (answer.id, answer.replyTo, answer.replyToAuthor) = (post.id + 1, post.id, post.author)
+        answer.id = post.id + 1
+        answer.replyTo = post.id
+        answer.replyToAuthor = post.author
         // So that some thousands are more than any client reads.
-        (answer.burden, answer.mention) = (.padding(bytes: 400), nil)
+        answer.burden = .padding(bytes: 400)
+        answer.mention = nil
         let names = (1...Int64(post.crowd)).lazy.map { habits.ids.text(of: post.id + $0) }
         return status(answer).repeated(habits.ids.text(of: answer.id), as: names)
     }

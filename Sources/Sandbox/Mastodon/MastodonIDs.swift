@@ -97,12 +97,14 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String
     {
         let base = UInt64(alphabet.count)
-        var (high, low) = (high, low)
+        var high = high
+        var low = low
         var digits: [UInt8] = []
         for _ in 0..<count {
             let upper = high.quotientAndRemainder(dividingBy: base)
             let lower = base.dividingFullWidth((upper.remainder, low))
-            (high, low) = (upper.quotient, lower.quotient)
+            high = upper.quotient
+            low = lower.quotient
             digits.append(alphabet[Int(lower.remainder)])
         }
         return String(decoding: digits.reversed(), as: UTF8.self)
@@ -112,7 +114,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)?
     {
         let base = UInt64(alphabet.count)
-        var (high, low): (UInt64, UInt64) = (0, 0)
+        var high: UInt64 = 0
+        var low: UInt64 = 0
         guard !text.isEmpty, text.utf8.count <= 26 else { return nil }
         for byte in text.utf8 {
             guard let digit = alphabet.firstIndex(of: byte) else { return nil }
@@ -122,7 +125,8 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             let (next, overflow) = upper.partialValue.addingReportingOverflow(
                 lower.high + (carry ? 1 : 0))
             guard !upper.overflow, !overflow else { return nil }
-            (high, low) = (next, sum)
+            high = next
+            low = sum
         }
         return (high, low)
     }

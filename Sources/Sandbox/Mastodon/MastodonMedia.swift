@@ -12,7 +12,8 @@ extension MastodonCall {
             "GET", "/api/v1/media/:id", .scope(["write:media"]), answer: MastodonCall.readMedia),
     ]
 
-    private static let (largestFile, longestDescription) = (16 << 20, 1_500)
+    private static let largestFile = 16 << 20
+    private static let longestDescription = 1_500
 
     /// 202 for what the server looks through first, and has no address of yet.
     private func uploadMedia(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {

@@ -284,6 +284,9 @@ extension Array {
 extension WirePage.Bounds {
     /// Bounds that were read elsewhere.
     init(older: Int64?, since: Int64?, newer: Int64?, limit: Int) {
-        (self.older, self.since, self.newer, self.limit) = (older, since, newer, limit)
+        self.older = older
+        self.since = since
+        self.newer = newer
+        self.limit = limit
     }
 }

@@ -106,12 +106,18 @@ package struct SampleArchive: Sendable {
             }
         }
         let draw = generator.uniform()
+        let visibility: Visibility =
+            if draw < 0.015 && friend == nil {
+                .private
+            } else if draw < 0.08 {
+                .unlisted
+            } else {
+                .public
+            }
         return SamplePost(
             id: SamplePost.id(at: date, sequence: 0), author: SamplePeople.human, text: text,
             createdAt: date,
-            language: language, replyTo: friend,
-            visibility: draw < 0.015 && friend == nil ? .private : draw < 0.08 ? .unlisted : .public
-        )
+            language: language, replyTo: friend, visibility: visibility)
     }
 
     /// Returns the next topic for a person: all topics in turn, so that every person has an answer

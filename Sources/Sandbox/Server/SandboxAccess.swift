@@ -42,7 +42,8 @@ struct SandboxAccess: Sendable {
         var generator = SampleGenerator(seed: world.configuration.seed ^ 0x70_6B_65_6E)
         let people = SandboxRole.allCases.map { world.population.people[$0.person] }
         let tokens = people.map { _ in generator.word() }
-        let (consumerKey, consumerSecret) = (generator.word(), generator.word())
+        let consumerKey = generator.word()
+        let consumerSecret = generator.word()
         for person in people {
             xKeys.append(
                 SandboxXKeys(

@@ -149,7 +149,8 @@ package final class SandboxFaults: @unchecked Sendable {
     func take(for request: WireRequest) -> SandboxFault? {
         let met = lock.withLock { () -> Planned? in
             guard !planned.isEmpty else { return nil }
-            let (method, path) = (request.method, request.path)
+            let method = request.method
+            let path = request.path
             let names = request.query.map(\.name)
             let hasLogin = request.header("authorization") != nil
             let index = planned.firstIndex { plan in

@@ -52,9 +52,10 @@ package struct SandboxRefusals: Equatable, Sendable {
             share: Double, forGood: [Answer] = Answer.allCases, passing: [Answer] = Answer.allCases,
             lasting: TimeInterval = 600
         ) {
-            (self.share, self.forGood, self.passing, self.lasting) = (
-                share, forGood, passing, lasting
-            )
+            self.share = share
+            self.forGood = forGood
+            self.passing = passing
+            self.lasting = lasting
         }
     }
 
@@ -62,7 +63,8 @@ package struct SandboxRefusals: Equatable, Sendable {
     package var rules: [Object: Rule]
 
     package init(seed: UInt64 = 0, rules: [Object: Rule] = [:]) {
-        (self.seed, self.rules) = (seed, rules)
+        self.seed = seed
+        self.rules = rules
     }
 
     /// What a request asks for, if it is something that can be refused alone.

@@ -55,7 +55,8 @@ extension SandboxState {
     /// Who else than human and bot wrote the posts above one, the nearest first.
     func authors(above post: SandboxPost, within height: Int = .max) -> [Int] {
         var authors: [Int] = []
-        var (above, left) = (post.replyTo.flatMap { posts[$0] }, height)
+        var above = post.replyTo.flatMap { posts[$0] }
+        var left = height
         while left > 0, let next = above {
             if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author),
                 !authors.contains(next.author)
@@ -174,7 +175,9 @@ extension SandboxState {
             html: StatusHTML(text, population: population), visibility: .public, warning: "",
             isSensitive: false,
             language: people[author].language.rawValue)
-        (post.burden, post.notice, post.number) = (utterance.burden, utterance.notice, -spoken)
+        post.burden = utterance.burden
+        post.notice = utterance.notice
+        post.number = -spoken
         post.replyTo = answeredPost(of: utterance, by: author)
         var mention = SandboxMention(kind: kind(of: utterance, by: author), thread: -spoken)
         let tellsOthers =

@@ -42,9 +42,11 @@ package final class Town: Sendable {
         plan: TownPlan, shards: [TownShard], listener: TownListener, connections: TownConnections,
         now: @escaping @Sendable () -> Date
     ) {
-        (self.plan, self.shards, self.listener, self.connections, self.now) = (
-            plan, shards, listener, connections, now
-        )
+        self.plan = plan
+        self.shards = shards
+        self.listener = listener
+        self.connections = connections
+        self.now = now
         port = listener.port
     }
 

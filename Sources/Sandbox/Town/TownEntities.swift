@@ -10,7 +10,8 @@ struct TownEntities {
 
     func account(_ part: TownPart) -> WireJSON {
         let person = TownPerson(household.number, part)
-        let (name, domain) = (person.userName, plan.domain(of: household.number))
+        let name = person.userName
+        let domain = plan.domain(of: household.number)
         let note =
             part == .bot
             ? "Automated mirror of @\(TownPerson(household.number, .human).userName)." : ""

@@ -46,7 +46,12 @@ struct TownHousehold: Sendable {
         pending = plan.events(of: number, onDay: day).filter { $0.milliseconds >= begin }
     }
 
-    private init() { (number, posts, day, pending) = (-1, [], 0, []) }
+    private init() {
+        number = -1
+        posts = []
+        day = 0
+        pending = []
+    }
 
     /// Stands in the place of a household while a request changes that.
     static let placeholder = TownHousehold()
@@ -54,7 +59,8 @@ struct TownHousehold: Sendable {
     /// Lets everything happen up to and including an instant.
     mutating func advance(to now: Date, plan: TownPlan, ledger: inout TownLedger) {
         guard plan.pace == .lively else { return }
-        let (limit, today) = (now.milliseconds, TownPlan.day(of: now))
+        let limit = now.milliseconds
+        let today = TownPlan.day(of: now)
         while true {
             while next < pending.count, pending[next].milliseconds <= limit {
                 apply(pending[next], ledger: &ledger)
@@ -62,7 +68,8 @@ struct TownHousehold: Sendable {
             }
             guard day < today else { return }
             day += 1
-            (pending, next) = (plan.events(of: number, onDay: day), 0)
+            pending = plan.events(of: number, onDay: day)
+            next = 0
         }
     }
 

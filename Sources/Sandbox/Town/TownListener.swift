@@ -16,7 +16,9 @@ actor TownListener {
     private var channels: [any Channel]
 
     private init(reserved: SandboxPort, channels: [any Channel]) {
-        (self.reserved, self.channels, port) = (reserved, channels, reserved.number)
+        self.reserved = reserved
+        self.channels = channels
+        port = reserved.number
     }
 
     /// Listens on all addresses.
@@ -102,7 +104,8 @@ private final class TownHandler: ChannelInboundHandler {
     private var body: [UInt8] = []
 
     init(connections: TownConnections, answer: @escaping @Sendable (WireRequest) -> WireAnswer) {
-        (self.connections, self.answer) = (connections, answer)
+        self.connections = connections
+        self.answer = answer
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -117,7 +120,9 @@ private final class TownHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): (self.head, body) = (head, [])
+        case .head(let head):
+            self.head = head
+            body = []
         case .body(let buffer):
             body += buffer.readableBytesView
             if body.count > Self.maximumBodyBytes { context.close(promise: nil) }

@@ -71,7 +71,10 @@ final class TownShard: @unchecked Sendable {
 
     /// Begins to count anew.
     func mark(at now: Date) {
-        lock.withLock { (figures, marked) = (TownFigures(), now) }
+        lock.withLock {
+            figures = TownFigures()
+            marked = now
+        }
     }
 
     var current: TownFigures { lock.withLock { figures } }
@@ -88,12 +91,18 @@ final class TownShard: @unchecked Sendable {
 
     /// Remembers up to so many of the requests that come from now on.
     func record(atMost limit: Int) {
-        lock.withLock { (recorded, recordsAtMost) = ([], limit) }
+        lock.withLock {
+            recorded = []
+            recordsAtMost = limit
+        }
     }
 
     func takeRecorded() -> [TownRequest] {
         lock.withLock {
-            defer { (recorded, recordsAtMost) = ([], 0) }
+            defer {
+                recorded = []
+                recordsAtMost = 0
+            }
             return recorded
         }
     }

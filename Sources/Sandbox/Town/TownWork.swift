@@ -11,7 +11,9 @@ struct TownCall: Sendable {
     let caller: TownPerson?
 
     init(_ request: WireRequest, host: Int, caller: TownPerson?) {
-        (self.request, self.host, self.caller) = (request, host, caller)
+        self.request = request
+        self.host = host
+        self.caller = caller
         path = request.target.prefix { $0 != "?" }.split(separator: "/")
     }
 
@@ -35,9 +37,11 @@ struct TownWork {
     private(set) var isPoll = false
 
     init(call: TownCall, plan: TownPlan, now: Date, household: TownHousehold, ledger: TownLedger) {
-        (self.call, self.plan, self.now, self.household, self.ledger) = (
-            call, plan, now, household, ledger
-        )
+        self.call = call
+        self.plan = plan
+        self.now = now
+        self.household = household
+        self.ledger = ledger
     }
 
     private var entities: TownEntities {
@@ -177,7 +181,8 @@ struct TownWork {
     private mutating func notifications() throws(WireRefusal) -> WireAnswer {
         let reader = try caller().part
         if reader == .bot {
-            (polledBefore, isPoll) = (household.lastPoll, true)
+            polledBefore = household.lastPoll
+            isPoll = true
             household.firstPoll = household.firstPoll ?? now
             household.lastPoll = now
         }

@@ -82,7 +82,8 @@ package enum SandboxIdentity {
     /// The record key of a post: the time of its number in microseconds, and what tells it apart as
     /// the clock id.
     package static func recordKey(_ id: Int64) -> String {
-        let (milliseconds, sequence) = (UInt64(max(0, id)) >> 16, UInt64(max(0, id)) & 0xFFFF)
+        let milliseconds = UInt64(max(0, id)) >> 16
+        let sequence = UInt64(max(0, id)) & 0xFFFF
         let microseconds = (milliseconds &* 1_000 &+ sequence >> 10) & (1 << 53 - 1)
         return recordKey(microseconds: microseconds, clock: sequence & 1_023)
     }

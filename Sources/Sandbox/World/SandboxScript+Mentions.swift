@@ -44,7 +44,8 @@ extension SandboxScript {
             guard let morning = date(day, minute: firstMinute),
                 let evening = date(day, minute: lastMinute)
             else { return nil }
-            let (start, end) = (max(morning, earliest), min(evening, latest))
+            let start = max(morning, earliest)
+            let end = min(evening, latest)
             return end.timeIntervalSince(start) >= 4 * 3_600
                 ? DateInterval(start: start, end: end) : nil
         }
@@ -102,7 +103,8 @@ extension SandboxScript {
         let thread = thread()
         var last: Int?
         for step in 0..<6 {
-            let (speaker, other) = (groupSpeakers[step % 2], groupSpeakers[1 - step % 2])
+            let speaker = groupSpeakers[step % 2]
+            let other = groupSpeakers[1 - step % 2]
             last = mention(
                 by: speaker, at: window.date(at: 0.06 + 0.15 * Double(step)), kind: .friend,
                 thread: thread,

@@ -26,7 +26,8 @@ struct XGate: Sendable {
     var cutsAnswer = false
 
     init(access: SandboxAccess) {
-        let (human, bot) = (access.x(.human), access.x(.bot))
+        let human = access.x(.human)
+        let bot = access.x(.bot)
         consumerKey = bot.consumerKey
         consumerSecret = bot.consumerSecret
         grants = [

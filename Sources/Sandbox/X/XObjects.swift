@@ -10,7 +10,9 @@ struct XObjects {
 
     init(_ state: SandboxState, _ call: XCall) {
         self.state = state
-        (directory, fields, habits) = (call.directory, call.fields, call.habits)
+        directory = call.directory
+        fields = call.fields
+        habits = call.habits
     }
 
     private static let epoch = Date(timeIntervalSince1970: 1_230_768_000)
@@ -297,7 +299,16 @@ struct XFields: Sendable {
         guard let text = parameters[name] else { return [] }
         var values: Set<String> = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
-            let field = usesNew ? oldNames[part] ?? (newNames[part] == nil ? part : "") : part
+            let field =
+                if !usesNew {
+                    part
+                } else if let oldName = oldNames[part] {
+                    oldName
+                } else if newNames[part] == nil {
+                    part
+                } else {
+                    ""
+                }
             guard known.contains(field) else {
                 throw .invalid(
                     name, text,

@@ -98,7 +98,8 @@ extension XWire {
                 "The number of values in the `ids` query parameter is not between 1 and 100")
         }
         let objects = XObjects(state, call)
-        var (found, errors): ([SandboxPost], [WireJSON]) = ([], [])
+        var found: [SandboxPost] = []
+        var errors: [WireJSON] = []
         for name in names {
             let id = try XCall.id(name, as: "ids")
             if let post = objects.visible(id) {

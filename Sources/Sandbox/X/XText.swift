@@ -162,7 +162,9 @@ extension XText {
     /// The places of names, links and hashtags, counted in code points of the text as delivered;
     /// nil without any.
     func entities(_ directory: SandboxDirectory) -> WireJSON? {
-        var (links, people, tags): ([WireJSON], [WireJSON], [WireJSON]) = ([], [], [])
+        var links: [WireJSON] = []
+        var people: [WireJSON] = []
+        var tags: [WireJSON] = []
         var start = 0
         for piece in pieces {
             let end = start + Self.escaped(piece.text).unicodeScalars.count

@@ -82,7 +82,14 @@ enum XLinks {
     /// The end of the link that begins with `rest`; nil where none does.
     private static func end(of rest: Substring.UnicodeScalarView) -> String.Index? {
         let start = String(String.UnicodeScalarView(rest.prefix(8))).lowercased()
-        let scheme = start.hasPrefix("https://") ? 8 : start.hasPrefix("http://") ? 7 : 0
+        let scheme =
+            if start.hasPrefix("https://") {
+                8
+            } else if start.hasPrefix("http://") {
+                7
+            } else {
+                0
+            }
         let tail = rest.dropFirst(scheme)
         guard let host = hostEnd(of: tail, isBare: scheme == 0) else { return nil }
         var end = host

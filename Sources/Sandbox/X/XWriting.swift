@@ -169,7 +169,8 @@ extension XWire {
 
 /// Pictures for posts to come.
 extension XWire {
-    private static let (largestPicture, longestDescription) = (5 << 20, 1_000)
+    private static let largestPicture = 5 << 20
+    private static let longestDescription = 1_000
 
     /// Takes a whole picture at once, in base 64.
     mutating func upload(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer

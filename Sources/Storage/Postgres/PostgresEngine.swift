@@ -91,7 +91,8 @@ final class PostgresEngine: StorageEngine {
                         AND NOT attisdropped
                     """)
                 for table in tables {
-                    let (name, home) = (try table.text("name"), try table.text("home"))
+                    let name = try table.text("name")
+                    let home = try table.text("home")
                     let original: SQL = "\(unsafe: home).\(unsafe: name)"
                     try connection.execute(
                         "CREATE TEMPORARY TABLE \(unsafe: name) (LIKE \(original) INCLUDING ALL)")

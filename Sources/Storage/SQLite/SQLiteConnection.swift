@@ -38,7 +38,9 @@ final class SQLiteConnection: StorageConnection {
         _ database: SQLiteDatabase, _ statements: SQLiteStatements, _ interruption: Interruption,
         isReading: Bool
     ) {
-        (self.database, self.statements, self.interruption) = (database, statements, interruption)
+        self.database = database
+        self.statements = statements
+        self.interruption = interruption
         self.isReading = isReading
     }
 
@@ -193,13 +195,19 @@ final class SQLiteStatements {
         let statement =
             try older.removeValue(forKey: text)
             ?? SQLiteStatement(text, isPersistent: true, in: database)
-        if recent.count >= Self.generation { (older, recent) = (recent, [:]) }
+        if recent.count >= Self.generation {
+            older = recent
+            recent = [:]
+        }
         recent[text] = statement
         return statement
     }
 
     /// Before the connection is closed.
-    func removeAll() { (recent, older) = ([:], [:]) }
+    func removeAll() {
+        recent = [:]
+        older = [:]
+    }
 }
 
 /// A prepared statement; owns SQLite's handle.

@@ -20,7 +20,10 @@ final class SQLiteEngine: StorageEngine {
     var kind: StorageKind { .sqlite }
 
     private init(writer: SQLiteClient, readers: [SQLiteClient], name: String, file: SQLiteFile?) {
-        (self.writer, self.readers, self.name, self.file) = (writer, readers, name, file)
+        self.writer = writer
+        self.readers = readers
+        self.name = name
+        self.file = file
     }
 
     /// The reading connection with the fewest calls; the first of several.
@@ -180,7 +183,8 @@ private final class SQLiteClient: @unchecked Sendable {
             @escaping @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     ) {
         executor = ThreadExecutor(name: name)
-        (self.patience, self.make) = (patience, make)
+        self.patience = patience
+        self.make = make
     }
 
     /// A connection to an empty database in memory.

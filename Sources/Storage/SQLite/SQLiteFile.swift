@@ -118,9 +118,8 @@ struct SQLiteFile: Sendable {
     /// Makes an empty private file beside a database, in a private folder, that may become it.
     static func makeDraft(of path: String, _ operation: String) throws(StorageError) -> String {
         try makeFolder(of: path, operation)
-        let (folder, name) = (
-            (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent
-        )
+        let folder = (path as NSString).deletingLastPathComponent
+        let name = (path as NSString).lastPathComponent
         removeOldDrafts(in: folder, named: "\(name).restored-")
         return try makePartial(
             of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
@@ -217,7 +216,13 @@ struct SQLiteFile: Sendable {
         _ operation: String, _ fault: FileFault, before: String = "", isHome: Bool = false
     ) -> StorageError {
         let code: StorageError.Code =
-            fault.isRefusal ? .readOnly : fault.isLackOfRoom ? .full : .unavailable
+            if fault.isRefusal {
+                .readOnly
+            } else if fault.isLackOfRoom {
+                .full
+            } else {
+                .unavailable
+            }
         let names =
             isHome && !fault.isLackOfRoom ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
         return StorageError(code, operation, because: "\(before)\(fault)\(names)")

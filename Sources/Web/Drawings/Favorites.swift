@@ -42,16 +42,25 @@ struct StepBars: Sendable {
         let limit = judgement.threshold > 0 ? log(judgement.threshold) : 0
         var ends = [0.0]
         for step in steps { ends.append((ends.last ?? 0) + (step.adds.isFinite ? step.adds : 0)) }
-        let (low, high) = (min(ends.min() ?? 0, limit), max(ends.max() ?? 0, limit))
+        let low = min(ends.min() ?? 0, limit)
+        let high = max(ends.max() ?? 0, limit)
         // A margin on both sides keeps lines at the ends in sight.
-        let (start, width) = (
-            low - (high - low) * 0.02, max((high - low) * 1.04, .leastNormalMagnitude)
-        )
+        let start = low - (high - low) * 0.02
+        let width = max((high - low) * 1.04, .leastNormalMagnitude)
         func place(_ value: Double) -> Double { (value - start) / width * 100 }
         rows = steps.enumerated().map { index, step in
-            let (from, to) = (place(ends[index]), place(ends[index + 1]))
-            let side = index == 0 && base != nil ? "base" : step.adds >= 0 ? "for" : "against"
-            let (zero, threshold) = (place(0), place(limit))
+            let from = place(ends[index])
+            let to = place(ends[index + 1])
+            let side =
+                if index == 0 && base != nil {
+                    "base"
+                } else if step.adds >= 0 {
+                    "for"
+                } else {
+                    "against"
+                }
+            let zero = place(0)
+            let threshold = place(limit)
             return Row(
                 name: step.name, counts: step.counts,
                 bar: """
@@ -79,7 +88,8 @@ struct StepBars: Sendable {
         let ranked = features.indices.sorted {
             abs(features[$0].logOdds) > abs(features[$1].logOdds)
         }
-        let (kept, others) = (ranked.prefix(most - 1).sorted(), ranked.dropFirst(most - 1))
+        let kept = ranked.prefix(most - 1).sorted()
+        let others = ranked.dropFirst(most - 1)
         let sum = Explanation.Feature(
             name: "", logOdds: others.reduce(0) { $0 + features[$1].logOdds },
             sums: others.reduce(0) { $0 + (features[$1].sums ?? 1) })
@@ -100,7 +110,10 @@ struct StepBars: Sendable {
 /// Whether the classifier knows how sure it is: a dot for each tenth of the chances that it told,
 /// by how often they came true.
 struct CalibrationPlot: Sendable {
-    private static let (left, right, top, bottom) = (40.0, 320.0, 20.0, 300.0)
+    private static let left = 40.0
+    private static let right = 320.0
+    private static let top = 20.0
+    private static let bottom = 300.0
     private static let largest = 12.0
     private static let smallest = 2.0
 
@@ -126,7 +139,8 @@ struct CalibrationPlot: Sendable {
         if bins.count > 2 { shown.append(bins[bins.count / 2]) }
         if bins.count > 1 { shown.append(last) }
         let parts = shown.enumerated().map { index, bin in
-            let (told, came) = (Words.percent(bin.predicted), Words.percent(bin.observed))
+            let told = Words.percent(bin.predicted)
+            let came = Words.percent(bin.observed)
             return index == 0
                 ? "Of posts that got a chance of \(told), \(came) were favorites"
                 : "of those that got \(told), \(came)"
@@ -143,7 +157,8 @@ struct CalibrationPlot: Sendable {
 
     private var grid: [Markup] {
         stride(from: 0, through: 100, by: 25).map { number in
-            let (x, y) = (Self.x(Double(number) / 100), Self.y(Double(number) / 100))
+            let x = Self.x(Double(number) / 100)
+            let y = Self.y(Double(number) / 100)
             return """
                 <line class="tick" x1="\(Self.left)" x2="\(Self.right)" y1="\(y)" y2="\(y)"/>\
                 <text x="34" y="\(y + 4)" text-anchor="end">\(number)</text>\

@@ -8,7 +8,9 @@ import Posts
 /// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale.
 /// In the middle stands how alike they are.
 struct Dial: Sendable {
-    private static let (outer, ring, inner) = (95.0, 92.0, 89.0)
+    private static let outer = 95.0
+    private static let ring = 92.0
+    private static let inner = 89.0
     /// The length of the longest spoke.
     private static let length = 53.0
     private static let labels = 164.0
@@ -65,7 +67,8 @@ struct Dial: Sendable {
     private var silence: ClosedRange<Int>? {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
-        var (longest, begin): (ClosedRange<Int>?, Int?) = (nil, nil)
+        var longest: ClosedRange<Int>? = nil
+        var begin: Int? = nil
         for hour in start...start + 24 {
             if isSilent[hour % 24] {
                 begin = begin ?? hour
@@ -151,7 +154,9 @@ struct Dial: Sendable {
 /// color the more posts.
 struct WeekGrid: Sendable {
     private static let strengths = 5
-    private static let (top, row, cell) = (20, 30, 25)
+    private static let top = 20
+    private static let row = 30
+    private static let cell = 25
     /// In per cent of the width: where the hours begin.
     private static let left = 9.5
 
@@ -232,7 +237,8 @@ struct WeekGrid: Sendable {
 
 /// The last weeks as bars up from a line for the human and down for the bot, on one scale.
 struct DayBars: Sendable {
-    private static let (axis, room) = (70.5, 56.0)
+    private static let axis = 70.5
+    private static let room = 56.0
 
     let days: [StatsReport.Day]
     /// A day as a heading, and as a short label.
@@ -270,7 +276,8 @@ struct DayBars: Sendable {
         guard let first = days.first, let last = days.last else {
             return "There are no days to show yet."
         }
-        let (human, bot) = (days.reduce(0) { $0 + $1.humanPosts }, days.reduce(0) { $0 + $1.posts })
+        let human = days.reduce(0) { $0 + $1.humanPosts }
+        let bot = days.reduce(0) { $0 + $1.posts }
         let head =
             "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
             + "human, \(Words.number(bot)) of the bot."

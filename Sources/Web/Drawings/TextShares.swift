@@ -18,7 +18,8 @@ struct TextShares: Sendable {
         let all = Double(max(1, texts.fit + texts.sometimes + texts.unfit))
         let shown = parts.filter { $0.number > 0 }
         let room = 100 - Self.gap * Double(shown.count)
-        var (bars, x) = ([Markup](), 0.0)
+        var bars = [Markup]()
+        var x = 0.0
         for part in shown {
             let width = room * Double(part.number) / all
             bars.append(

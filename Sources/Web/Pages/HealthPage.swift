@@ -33,7 +33,8 @@ enum HealthPage: MirrorPage {
     // MARK: The page
 
     static func page(_ request: MirrorRequest) async throws -> WebReply {
-        let (mirror, words) = (request.mirror, request.words)
+        let mirror = request.mirror
+        let words = request.words
         let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsAll: false)
             .report(
                 now: request.now)
@@ -135,11 +136,15 @@ enum HealthPage: MirrorPage {
         }
         if feed.givenUp > 0 { notes.append("\(Words.count(feed.givenUp, "item")) given up") }
         let (mark, state) =
-            feed.error != nil
-            ? ("failing", "not heard")
-            : feed.lastSuccess == nil
-                ? ("unset", "not read yet")
-                : notes.isEmpty ? ("healthy", "heard") : ("hindered", "heard, but for a part")
+            if feed.error != nil {
+                ("failing", "not heard")
+            } else if feed.lastSuccess == nil {
+                ("unset", "not read yet")
+            } else if notes.isEmpty {
+                ("healthy", "heard")
+            } else {
+                ("hindered", "heard, but for a part")
+            }
         return [
             "name": .text(known.name), "purpose": .text(known.purpose),
             "read": .text(feed.lastSuccess.map { words.relative($0) } ?? "–"), "mark": .text(mark),

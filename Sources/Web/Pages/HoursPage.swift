@@ -40,7 +40,9 @@ enum HoursPage: MirrorPage {
     static func context(
         _ times: StatsReport.Times, _ zones: ZonesReport, words: Words, base: String
     ) -> PageContext {
-        let (human, bot, likeness) = (times.human, times.bot, times.likeness)
+        let human = times.human
+        let bot = times.bot
+        let likeness = times.likeness
         let drawing: PageContext = [
             "dial": .markup(
                 Dial(
@@ -112,7 +114,8 @@ enum HoursPage: MirrorPage {
         // The difference is that of the numbers beside it, as they are shown.
         func shown(_ share: Double) -> Double { (share * 1_000).rounded(.toNearestOrEven) / 10 }
         return (0..<24).map { hour in
-            let (first, second) = (human.shares[hour], bot.shares[hour])
+            let first = human.shares[hour]
+            let second = bot.shares[hour]
             return [
                 "hour": .text("\(hour):00"), "human": .text(Words.percent(first, digits: 1)),
                 "bot": .text(Words.percent(second, digits: 1)),

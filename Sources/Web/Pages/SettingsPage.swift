@@ -84,6 +84,7 @@ enum SettingsPage: MirrorPage {
         let hasMore = shown.count > rows
         shown = Array(shown.prefix(rows))
         let canChange = !request.access.isReadOnly
+        let numbers: [Tab: Int] = [.set: all.count(where: \.isSet), .all: all.count]
         let groups = report.groups.map { group in
             (group.title, group.settings.filter { line in shown.contains { $0.name == line.name } })
         }.filter { !$0.1.isEmpty }
@@ -95,8 +96,7 @@ enum SettingsPage: MirrorPage {
                         "href": .text(request.base + "/settings?show=\(each.rawValue)"),
                         "name": .text(each.title),
                         "isCurrent": .flag(each == tab && name == nil),
-                        "number": each == .often
-                            ? .none : .number(each == .all ? all.count : all.count(where: \.isSet)),
+                        "number": .text(numbers[each].map { Words.number($0) }),
                     ]
                 }),
             "problems": .texts(report.problems), "hasSettings": .flag(!shown.isEmpty),
@@ -244,7 +244,8 @@ enum SettingsPage: MirrorPage {
                 otherWay: "Leave it", back: "/settings")
             question.lead = sentences.first
             question.notes = Array(sentences.dropFirst())
-            (question.fields, question.seen) = ([("name", name), ("value", value)], forecast.seen)
+            question.fields = [("name", name), ("value", value)]
+            question.seen = forecast.seen
             question.isGrave = false
             return .confirm(question)
         }
@@ -332,7 +333,8 @@ enum SettingsPage: MirrorPage {
                 question.lead =
                     "\(Words.count(posts, "archived post")) of that time \(posts == 1 ? "counts" : "count") by "
                     + "\(report.timeZone) again."
-                (question.fields, question.seen) = ([("day", day)], report.seen)
+                question.fields = [("day", day)]
+                question.seen = report.seen
                 question.isGrave = false
                 return .confirm(question)
             }
@@ -350,7 +352,8 @@ enum SettingsPage: MirrorPage {
             question.fields =
                 [("zone", name)] + (from.map { [("from", $0)] } ?? [])
                 + (to.map { [("to", $0)] } ?? [])
-            (question.seen, question.isGrave) = (report.seen, false)
+            question.seen = report.seen
+            question.isGrave = false
             return .confirm(question)
         }
     }
@@ -368,7 +371,8 @@ enum SettingsPage: MirrorPage {
         guard let zone = fields.typed("zone") else {
             throw ChangeRefusal(.unusable, "write a zone, such as Asia/Tokyo")
         }
-        let (from, to) = (fields.typed("from"), fields.typed("to"))
+        let from = fields.typed("from")
+        let to = fields.typed("to")
         guard from != nil || to != nil else {
             throw ChangeRefusal(
                 .unusable,

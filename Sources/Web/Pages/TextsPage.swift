@@ -30,7 +30,8 @@ enum TextsPage: MirrorPage {
     private static let longestWords = 100
     private static let slotsShown = 8
     /// Bytes of the markup of one excerpt, and of all excerpts of a page.
-    private static let (excerptSize, excerptsSize) = (1_100, 3_500)
+    private static let excerptSize = 1_100
+    private static let excerptsSize = 3_500
 
     // MARK: Looking
 
@@ -38,19 +39,23 @@ enum TextsPage: MirrorPage {
         // A refused form tells nothing about the list.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: rows)
-        (search.reason, search.words, search.cursor) = (
-            query.typed("reason"), query.typed("q"), query["after"]
-        )
+        search.reason = query.typed("reason")
+        search.words = query.typed("q")
+        search.cursor = query["after"]
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
         // Who looks for nothing sees first what may be posted.
         let usual: TextList.Search.Kind = search.reason == nil && search.words == nil ? .fit : .all
         search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? usual
         // One text alone, with the slots that can say it.
-        let used =
-            request.refusal == nil
-            ? request.query.typed("use")
-            : request.path == "/texts/slot" ? request.form.typed("post") : nil
+        let used: String? =
+            if request.refusal == nil {
+                request.query.typed("use")
+            } else if request.path == "/texts/slot" {
+                request.form.typed("post")
+            } else {
+                nil
+            }
         var isForSlot = used != nil
         let isReview = isReview(request)
         let list: TextList
@@ -69,7 +74,8 @@ enum TextsPage: MirrorPage {
                 } else { try await TextList(of: request.mirror, search) }
         } catch is ChangeRefusal {
             // The place, or the text, of an old link: the list begins anew.
-            (search.cursor, isForSlot) = (nil, false)
+            search.cursor = nil
+            isForSlot = false
             list = try await TextList(of: request.mirror, search)
         }
         let archive = try await StatusReporter(mirror: request.mirror).archive(
@@ -211,9 +217,8 @@ enum TextsPage: MirrorPage {
     private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
         let posts = Words.count(archive.posts, "old post") + " of the human"
         guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
-        let (first, last) = (
-            words.day(of: oldest).components.year, words.day(of: newest).components.year
-        )
+        let first = words.day(of: oldest).components.year
+        let last = words.day(of: newest).components.year
         return posts + (first == last ? ", of \(first)" : ", \(first) to \(last)")
     }
 
@@ -336,10 +341,9 @@ enum TextsPage: MirrorPage {
             switch muted.kind {
             case "word": (muted.value, "word")
             case "day": (muted.value, "every year")
-            default:
-                days.count == 2 && days[0] == days[1]
-                    ? (days[0], "day")
-                    : (isOpen ? "from \(days[0]) on" : days.joined(separator: " to "), "time")
+            case _ where days.count == 2 && days[0] == days[1]: (days[0], "day")
+            case _ where isOpen: ("from \(days[0]) on", "time")
+            default: (days.joined(separator: " to "), "time")
             }
         let does =
             muted.kind == "word"
@@ -415,9 +419,8 @@ enum TextsPage: MirrorPage {
                 question.notes.append(
                     "If you allow it again, the posts come back only where they are read again.")
             }
-            (question.fields, question.seen) = (
-                fields(of: wish), try await forgetting.seen(subject)
-            )
+            question.fields = fields(of: wish)
+            question.seen = try await forgetting.seen(subject)
             question.isGrave = isWord
             return .confirm(question)
         }
@@ -449,7 +452,8 @@ enum TextsPage: MirrorPage {
                 "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "")."
             )
         }
-        (question.fields, question.seen) = ([("post", forecast.post.post)], forecast.post.seen)
+        question.fields = [("post", forecast.post.post)]
+        question.seen = forecast.post.seen
         question.isGrave = false
         return question
     }
@@ -467,9 +471,9 @@ enum TextsPage: MirrorPage {
             "A planned slot with this text gets another one, or is left out.",
             "You can allow it again.",
         ]
-        (question.fields, question.seen, question.isGrave) = (
-            [("post", text.post)], text.seen, false
-        )
+        question.fields = [("post", text.post)]
+        question.seen = text.seen
+        question.isGrave = false
         return question
     }
 
@@ -487,7 +491,8 @@ enum TextsPage: MirrorPage {
             "If you take that back, it returns only where it is read again.",
             "What the bot posted of it stays at the network.",
         ]
-        (question.fields, question.seen) = ([("post", text.post)], text.seen)
+        question.fields = [("post", text.post)]
+        question.seen = text.seen
         return question
     }
 

@@ -105,7 +105,8 @@ private final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let (book, channel) = (book, context.channel)
+        let book = book
+        let channel = context.channel
         if case .end = unwrapOutboundIn(data) { book.note(.answerEnded, on: channel) }
         book.note(.partIsWritten, on: channel)
         let left = promise ?? context.eventLoop.makePromise()

@@ -64,7 +64,10 @@ actor EventHub {
         _ storage: any StorageEngine, clock: any WallClock, interval: Duration = .seconds(2),
         isFast: @escaping @Sendable () -> Bool = { false }
     ) {
-        (self.storage, self.clock, self.interval, self.isFast) = (storage, clock, interval, isFast)
+        self.storage = storage
+        self.clock = clock
+        self.interval = interval
+        self.isFast = isFast
     }
 
     var count: Int { streams.count }

@@ -22,7 +22,8 @@ struct Frame {
         _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, stamp: String?,
         version: String
     ) async throws {
-        let (mirror, words) = (request.mirror, request.words)
+        let mirror = request.mirror
+        let words = request.words
         let waiting = try await OutboxStore.waiting(
             of: [mirror.name], in: mirror.storage, now: request.now)
         let suggestions = waiting[mirror.name]?.suggestions ?? 0

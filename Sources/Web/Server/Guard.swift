@@ -114,7 +114,8 @@ struct Guard: RouterMiddleware {
         _ request: Request, _ context: WebContext, isRead: Bool,
         _ next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        var (context, visitor) = (context, WebSessions.visitor(of: request.headers))
+        var context = context
+        var visitor = WebSessions.visitor(of: request.headers)
         if !isRead {
             if site.isReadOnly { throw WebProblem.readOnly }
             context.form = try await Self.form(of: request)

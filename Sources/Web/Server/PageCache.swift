@@ -88,7 +88,10 @@ final class PageCache: @unchecked Sendable {
     /// Keeps a page, and lets go of those of other moments.
     private func keep(_ page: CachedPage, _ key: String, at now: Moment) {
         lock.withLock {
-            if moment != now { (moment, pages) = (now, [:]) }
+            if moment != now {
+                moment = now
+                pages = [:]
+            }
             if pages.count < Self.most { pages[key] = page }
         }
     }

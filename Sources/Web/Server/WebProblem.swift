@@ -117,10 +117,15 @@ struct WebProblem: Error, Sendable {
         case let error as ConfigurationError:
             self.init(status: .conflict, title: "Not done", text: "\(error)", state: "failing")
         case let refusal as ChangeRefusal:
-            self.init(
-                status: refusal.code == .unknown
-                    ? .notFound : refusal.isMisuse ? .badRequest : .conflict,
-                title: "Not done", text: refusal.pageText)
+            let status: HTTPResponse.Status =
+                if refusal.code == .unknown {
+                    .notFound
+                } else if refusal.isMisuse {
+                    .badRequest
+                } else {
+                    .conflict
+                }
+            self.init(status: status, title: "Not done", text: refusal.pageText)
         default:
             self.init(
                 status: .internalServerError, title: "Something went wrong",

@@ -41,11 +41,12 @@ struct WebSession: Sendable {
 /// identifier alone.
 struct WebSessions: Sendable {
     /// How long a session lasts, in seconds.
-    static let (usual, long): (TimeInterval, TimeInterval) = (12 * 3_600, 30 * 86_400)
-    private static let (secureName, plainName) = ("__Host-mirror-bot", "mirror-bot")
-    private static let (secureVisitor, plainVisitor) = (
-        "__Host-mirror-bot-visitor", "mirror-bot-visitor"
-    )
+    static let usual: TimeInterval = 12 * 3_600
+    static let long: TimeInterval = 30 * 86_400
+    private static let secureName = "__Host-mirror-bot"
+    private static let plainName = "mirror-bot"
+    private static let secureVisitor = "__Host-mirror-bot-visitor"
+    private static let plainVisitor = "mirror-bot-visitor"
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?

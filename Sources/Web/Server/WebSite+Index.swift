@@ -31,7 +31,8 @@ extension WebSite {
             context = ["isEmpty": true]
         } else {
             var search = MirrorsStatus.Query(words: query.typed("q"))
-            (search.size, search.after) = (Self.listed, query["after"])
+            search.size = Self.listed
+            search.after = query["after"]
             (search.areAsking, search.state) =
                 query["state"] == Self.asking
                 ? (true, nil) : (false, query["state"].flatMap(Health.Verdict.State.init))

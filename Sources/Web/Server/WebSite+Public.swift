@@ -107,7 +107,8 @@ extension WebSite {
 
     private func askForProof(_ request: Request, _ context: WebContext) async throws -> Response {
         let visit = try await visit(context)
-        let (mirror, typed) = (visit.mirror, context.form.typed("account") ?? "")
+        let mirror = visit.mirror
+        let typed = context.form.typed("account") ?? ""
         do {
             let account = try ProvedAccount(
                 typed, on: mirror.configuration.botNetwork, localHost: try await mirror.botHost())

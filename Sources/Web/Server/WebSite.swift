@@ -37,19 +37,24 @@ final class WebSite: Sendable {
         build: MetricsReport.Build,
         demo: (@Sendable () -> DemoMoment)? = nil, connections: ConnectionBook = ConnectionBook()
     ) async throws {
-        (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
-        (self.build, self.demo) = (build, demo)
+        self.installation = installation
+        self.settings = settings
+        self.isReadOnly = isReadOnly
+        self.build = build
+        self.demo = demo
         self.connections = connections
         endedSessions = EndedSessions(storage: installation.storage)
         if let password = settings.password {
             do {
                 let gate = try await LoginGate(password: password)
-                (self.gate, sessions) = (gate, WebSessions(key: gate.sessionKey))
+                self.gate = gate
+                sessions = WebSessions(key: gate.sessionKey)
             } catch let error as Scrypt.Unavailable {
                 throw ConfigurationError(Setting.webPassword.name, "cannot be checked: \(error)")
             }
         } else {
-            (gate, sessions) = (nil, WebSessions(key: nil))
+            gate = nil
+            sessions = WebSessions(key: nil)
         }
         if let demo {
             events = EventHub(

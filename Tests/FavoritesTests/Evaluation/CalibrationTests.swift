@@ -64,9 +64,8 @@ import Testing
     {
         let favorites = Int(share * 100)
         let calibration = Calibration((0..<100).map { .saying(share, $0 < favorites) })
-        let (brier, error) = (
-            try #require(calibration.brier), try #require(calibration.expectedError)
-        )
+        let brier = try #require(calibration.brier)
+        let error = try #require(calibration.expectedError)
         #expect(abs(brier - share * (1 - share)) < 1e-12)
         #expect(error < 1e-12)
     }

@@ -169,7 +169,8 @@ import Testing
         let rates = try evaluation().prequential(training: [], testing: posts).predictions.map(
             \.logRate)
         func expected(_ learned: Int, favorites: Int) -> Double {
-            let (normals, favorites) = (Int64(learned - favorites), Int64(favorites))
+            let normals = Int64(learned - favorites)
+            let favorites = Int64(favorites)
             let counts = CategoryCounts(
                 favorites: favorites, normals: normals, seen: Int64(learned),
                 seenFavorites: favorites)

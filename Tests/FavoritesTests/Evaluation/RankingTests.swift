@@ -106,16 +106,21 @@ import Testing
         let ranking = Ranking(predictions)
 
         let wins = favorites.flatMap { favorite in
-            others.map { favorite > $0 ? 1.0 : favorite == $0 ? 0.5 : 0 }
+            others.map { other -> Double in
+                if favorite > other { 1 } else if favorite == other { 0.5 } else { 0 }
+            }
         }
         expectClose(ranking.rocAUC, wins.isEmpty ? nil : wins.reduce(0, +) / Double(wins.count))
 
         // The precision and recall of every threshold, one after the other.
-        var (sum, recall, best) = (0.0, 0.0, 0.0)
+        var sum = 0.0
+        var recall = 0.0
+        var best = 0.0
         for threshold in Set(predictions.map(\.logRate)).sorted(by: >) {
             let fired = predictions.filter { $0.logRate >= threshold }
             let hits = Double(fired.count { $0.isFavorite })
-            let (precision, reached) = (hits / Double(fired.count), hits / Double(favorites.count))
+            let precision = hits / Double(fired.count)
+            let reached = hits / Double(favorites.count)
             sum += (reached - recall) * precision
             recall = reached
             if hits > 0 { best = max(best, 2 * precision * reached / (precision + reached)) }

@@ -35,10 +35,8 @@ private enum GazetteDay {
         let clock = VirtualClock(startingAt: morning)
         let mirror = try await HumanMirror.open(try configuration(server, in: folder), clock: clock)
         try await mirror.closing { mirror in
-            let (human, bot) = (
-                try await mirror.requiredNetwork(of: .human),
-                try await mirror.requiredNetwork(of: .bot)
-            )
+            let human = try await mirror.requiredNetwork(of: .human)
+            let bot = try await mirror.requiredNetwork(of: .bot)
             try await mirror.bind(
                 human: human.verifyAccount(), bot: bot.verifyAccount(), now: morning)
             let zone = Sample.zone

@@ -220,7 +220,8 @@ extension FuzzTarget {
         ]
     ) { input in
         let body = Answer(input).response.body
-        let (did, translator) = ("did:plc:a", BlueskyTranslator(now: now))
+        let did = "did:plc:a"
+        let translator = BlueskyTranslator(now: now)
         func list<Element: Decodable & Sendable>(_ type: Element.Type) -> [Element] {
             JSONBody.decoded(BlueskyList<Element>.self, body)?.elements.compactMap(\.value) ?? []
         }

@@ -95,12 +95,16 @@ extension FuzzTarget {
         let bytes = input.prefix(24)
         for index in stride(from: 0, to: bytes.count - 2, by: 3) {
             let start = Int(Int8(bitPattern: bytes[index]))
-            let link = bytes[index + 2] % 3
+            let link: String? =
+                switch bytes[index + 2] % 3 {
+                case 0: nil
+                case 1: "https://example.org/long"
+                default: "javascript:x"
+                }
             facets.append(
                 TextFacet(
                     byteStart: start, byteEnd: start + Int(Int8(bitPattern: bytes[index + 1])),
-                    link: link == 0 ? nil : link == 1 ? "https://example.org/long" : "javascript:x")
-            )
+                    link: link))
         }
         facets.append(TextFacet(byteStart: .min, byteEnd: .max))
         facets.append(TextFacet(byteStart: .max, byteEnd: .min))
@@ -128,7 +132,8 @@ extension FuzzTarget {
         let facets = BlueskyFacets.facets(in: text)
         var end = 0
         for facet in facets {
-            let (start, stop) = (facet.bytes.lowerBound, facet.bytes.upperBound)
+            let start = facet.bytes.lowerBound
+            let stop = facet.bytes.upperBound
             try hold(
                 start >= end && start < stop && stop <= bytes.count,
                 "parts stand in order and within the text")
@@ -146,7 +151,8 @@ extension FuzzTarget {
         }
         guard bytes.count <= 50_000 else { return }
         // But for the spaces behind links.
-        let (again, plain) = (PlainText.read(text, facets: read).text, PlainText.cleaned(text))
+        let again = PlainText.read(text, facets: read).text
+        let plain = PlainText.cleaned(text)
         try hold(
             again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace },
             "reading undoes writing")
@@ -171,7 +177,8 @@ extension FuzzTarget {
         )
         try hold(scalars.isEmpty || weight > 0, "a text that is not empty weighs something")
         let half = text.index(text.startIndex, offsetBy: text.count / 2)
-        let (first, second) = (String(text[..<half]), String(text[half...]))
+        let first = String(text[..<half])
+        let second = String(text[half...])
         let sum = XWeightedText.weight(of: first) + 1 + XWeightedText.weight(of: second)
         try hold(
             XWeightedText.weight(of: first + "\n" + second) == sum, "the weights of lines add up")

@@ -22,7 +22,8 @@ extension FuzzTarget {
         var text = text
         try text.withUTF8 { bytes in
             let grammar = TextGrammar(bytes)
-            var (position, end) = (0, 0)
+            var position = 0
+            var end = 0
             while let (_, next) = grammar.decoded(at: position) {
                 for range in [
                     grammar.link(at: position)?.range,

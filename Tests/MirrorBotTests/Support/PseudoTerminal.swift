@@ -13,7 +13,8 @@ final class PseudoTerminal: Sendable {
 
     init() throws {
         outer = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        var (isLocked, number): (Int32, UInt32) = (0, 0)
+        var isLocked: Int32 = 0
+        var number: UInt32 = 0
         guard outer >= 0, ioctl(outer, Self.setLock, &isLocked) == 0,
             ioctl(outer, Self.getNumber, &number) == 0
         else {

@@ -16,8 +16,11 @@ final class RecordedConsole: Sendable {
     ///   - input: What standard input says.
     /// - Throws: ``TestSupportError``.
     init(environment: [String: String], folder: String, input: String) throws {
-        let (output, error, input) = (Transcript(), Transcript(), try FilledPipe(input))
-        (self.output, self.error) = (output, error)
+        let output = Transcript()
+        let error = Transcript()
+        let input = try FilledPipe(input)
+        self.output = output
+        self.error = error
         let terminal = Terminal(descriptor: -1, environment: environment)
         console = Console(
             environment: environment, folder: folder,
@@ -38,8 +41,10 @@ final class RecordedConsole: Sendable {
     ///   - folder: The folder that commands work in.
     ///   - answers: What the person types, in this order.
     init(environment: [String: String], folder: String, answers: [Answer]) {
-        let (output, error) = (Transcript(), Transcript())
-        (self.output, self.error) = (output, error)
+        let output = Transcript()
+        let error = Transcript()
+        self.output = output
+        self.error = error
         let script = Script(answers)
         let measured = Terminal(descriptor: -1, environment: environment)
         let columns = environment["COLUMNS"] == nil ? 80 : measured.columns

@@ -34,7 +34,8 @@ final class RunningProgram: Sendable {
         streams = try TemporaryDirectory()
         try streams.write(Data((launch.input ?? "").utf8), to: "input")
         process = try Self.spawn(launch, streams)
-        let (process, status) = (process, status)
+        let process = process
+        let status = status
         Thread {
             var raw: Int32 = 0
             while waitpid(process, &raw, 0) < 0 && errno == EINTR {}

@@ -48,7 +48,8 @@ enum SettingDocuments {
     /// The text with each table that follows a line such as `<!-- settings: schedule -->` made
     /// anew.
     private static func tables(in text: String) -> String {
-        var (lines, isTable) = ([String](), false)
+        var lines = [String]()
+        var isTable = false
         for line in text.components(separatedBy: "\n") {
             isTable = isTable && line.hasPrefix("|")
             if !isTable { lines.append(line) }
@@ -114,7 +115,8 @@ enum SettingDocuments {
 
     /// The text with its variables made anew, but for those of the build.
     private static func manifest(_ text: String) throws -> String {
-        let (start, end) = ("  \"env\": {\n", "    \"SWIFT_BUILD_FLAGS\"")
+        let start = "  \"env\": {\n"
+        let end = "    \"SWIFT_BUILD_FLAGS\""
         guard let first = text.range(of: start), let last = text.range(of: end) else {
             throw Unmarked()
         }

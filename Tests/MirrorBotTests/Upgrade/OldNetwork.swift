@@ -52,7 +52,10 @@ struct OldNetwork: Sendable {
         clock.freeze(at: end - 22 * 86_400)
         sandbox = try await Sandbox.start(
             world: SandboxWorld(configuration: world), rateLimits: .unlimited, now: { clock.now })
-        (self.mirror, self.network, self.roles, self.clock) = (mirror, network, roles, clock)
+        self.mirror = mirror
+        self.network = network
+        self.roles = roles
+        self.clock = clock
         await sandbox.say(
             (0..<Self.staleNotices).map { SandboxUtterance(Self.stranger, "number \($0)") })
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "the past"))
@@ -106,7 +109,7 @@ struct OldNetwork: Sendable {
             }
             let author = AccountID(network: network, value: action.words("target_author"))
             let notice: SandboxNotice =
-                action["kind"] == .text("reply") ? .atOnce : events[id] == nil ? .never : .atOnce
+                action["kind"] != .text("reply") && events[id] == nil ? .never : .atOnce
             events[id] = Event(date: date(of: id), id: id, name: name, kind: .said(author, notice))
             if action["kind"] == .text("favorite"), action["state"] == .text("done") {
                 deeds.append(

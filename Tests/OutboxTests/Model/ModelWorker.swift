@@ -167,7 +167,8 @@ private struct ModelDeliverer: ImmediateDeliverer {
     var clockLead: TimeInterval? { worker.clockLead }
 
     func send(_ action: Action) async -> DeliveryOutcome {
-        let (world, fate) = (worker.world, worker.world.fate)
+        let world = worker.world
+        let fate = worker.world.fate
         fate.attend(to: action.subject)
         // Between the commit and the request a worker may stand still and be replaced; the request
         // leaves all the same, which nothing can make up for where nothing is recognised.
@@ -200,7 +201,8 @@ private struct ModelDeliverer: ImmediateDeliverer {
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async
         -> LookUpOutcome
     {
-        let (world, fate) = (worker.world, worker.world.fate)
+        let world = worker.world
+        let fate = worker.world.fate
         fate.attend(to: action.subject)
         guard !worker.isDead else { return .unavailable(reason: "killed", retryAfter: nil) }
         if fate.strikes(.lookUpDown, 8) {

@@ -37,7 +37,8 @@ extension Audit {
         }
         let rows = Dictionary(days.map { ($0, 1) }, uniquingKeysWith: +)
         return input.plans.sorted { $0.day < $1.day }.compactMap { plan in
-            let (count, found) = (input.slots[plan.day] ?? 0, rows[plan.day] ?? 0)
+            let count = input.slots[plan.day] ?? 0
+            let found = rows[plan.day] ?? 0
             guard found < count else { return nil }
             return AuditFinding(
                 .lost, "\(plan.day)", "has \(count) slots in its plan and rows of \(found)")

@@ -40,7 +40,8 @@ extension Audit {
             else { return due.end }
             // A worker with a wrong clock plans the next look by that clock.
             guard !failures.contains(where: { $0.cause == .wrongClock }) else { return nil }
-            let (start, end) = (max(first, due.start), last + rules.lookUpWait)
+            let start = max(first, due.start)
+            let end = last + rules.lookUpWait
             let next = DateInterval(
                 start: start + rules.sightingAgain - input.skew,
                 end: end + rules.sightingAgain + input.skew)
@@ -58,7 +59,8 @@ extension Audit {
     private func failures(at due: DateInterval) -> [Disturbance] {
         let delays = input.disturbances.filter { !$0.letsFail }.map(\.interval).sorted()
         var found: [Disturbance] = []
-        var (last, reached) = (due.end + input.patience, due.end)
+        var last = due.end + input.patience
+        var reached = due.end
         while last > reached {
             reached = last
             for delay in delays where delay.start <= last && last < delay.end + input.patience {

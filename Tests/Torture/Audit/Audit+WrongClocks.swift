@@ -15,7 +15,8 @@ extension Audit {
     /// Whether a request arrived while some clock was wrong, and was in time by what that clock
     /// showed.
     func isInTimeByWrongClock(_ write: SandboxLedger.Write, for action: Action) -> Bool {
-        let (first, last) = (action.due - input.skew, action.expires + input.skew + input.patience)
+        let first = action.due - input.skew
+        let last = action.expires + input.skew + input.patience
         return input.wrongClocks.contains { wrong in
             let shown = write.arrived + wrong.seconds
             return isNear(wrong, write.arrived) && first <= shown && shown <= last

@@ -18,7 +18,8 @@ func audit(_ input: AuditInput) -> AuditReport {
         audit.duplicates + audit.losses + unheard.findings + audit.disagreements
         + audit.overwritings
     var report = audit.figures
-    (report.mentions, report.unreached) = (unheard.judged, unheard.unreached)
+    report.mentions = unheard.judged
+    report.unreached = unheard.unreached
     report.duplicates = findings.count { $0.kind == .duplicate }
     report.lost = findings.count { $0.kind == .lost }
     report.unheard = findings.count { $0.kind == .unheard }

@@ -44,20 +44,26 @@ struct AuditRules: Sendable {
         self.network = network
         switch network {
         case .mastodon:
-            (recognisesRepeats, sends) = (software == .mastodon, 5)
-            (lookUpWait, resendWindow) = (60 + 60, 50 * 60)
+            recognisesRepeats = software == .mastodon
+            sends = 5
+            lookUpWait = 60 + 60
+            resendWindow = 50 * 60
             // Among them are notifications of other kinds.
             mentionsShown = MastodonHabits.habits(of: software).listsAtMost[.notifications].map {
                 $0 * 9 / 10
             }
         case .x:
-            (recognisesRepeats, sends) = (false, 1)
-            (lookUpWait, resendWindow) = (30 + 60, 0)
+            recognisesRepeats = false
+            sends = 1
+            lookUpWait = 30 + 60
+            resendWindow = 0
             // Of 800 some are taken back.
             mentionsShown = 700
         default:
-            (recognisesRepeats, sends) = (true, 5)
-            (lookUpWait, resendWindow) = (180 + 60, 24 * 3_600)
+            recognisesRepeats = true
+            sends = 5
+            lookUpWait = 180 + 60
+            resendWindow = 24 * 3_600
         }
     }
 

@@ -36,7 +36,8 @@ struct WorkingTime: Sendable {
     ) -> TimeInterval {
         let general = Self.part(of: hindered[kind] ?? [], after: start).prefix { $0.start < end }
         let intervals = others.isEmpty ? Array(general) : Self.merged(general + others)
-        var (free, longest) = (start, 0.0)
+        var free = start
+        var longest = 0.0
         for interval in intervals where interval.end > start && interval.start < end {
             longest = max(longest, interval.start.timeIntervalSince(free))
             free = max(free, interval.end)
@@ -49,7 +50,8 @@ struct WorkingTime: Sendable {
     private static func part(of intervals: [DateInterval], after date: Date) -> ArraySlice<
         DateInterval
     > {
-        var (first, last) = (intervals.startIndex, intervals.endIndex)
+        var first = intervals.startIndex
+        var last = intervals.endIndex
         while first < last {
             let middle = (first + last) / 2
             if intervals[middle].end > date { last = middle } else { first = middle + 1 }

@@ -18,7 +18,8 @@ final class Crew {
     /// How much longer where the machine let somebody wait.
     private static let graceStarving = 60.0
     /// The shares of processes that die, or stop, at a fault point of their own.
-    private static let (dying, stopping) = (0.3, 0.08)
+    private static let dying = 0.3
+    private static let stopping = 0.08
     /// For how long after an outage of the database a worker may give up, in seconds.
     private static let outageMemory = 90.0
 
@@ -102,7 +103,8 @@ final class Crew {
     ///   - size: How many.
     ///   - leaseSeconds: How long leases last in it; nil for as long as in earnest.
     func begin(_ size: Int, leaseSeconds: Double?) async throws {
-        (self.leaseSeconds, phaseStart) = (leaseSeconds, Date())
+        self.leaseSeconds = leaseSeconds
+        phaseStart = Date()
         unable.begin()
         for _ in 0..<size { try await join() }
     }
@@ -208,7 +210,8 @@ final class Crew {
     /// What happens to the stores; it ends well, and is not cancelled with the run: what has begun
     /// is done.
     private static func befall(_ event: CrewEvent, _ stage: CrewStage, _ outages: Outages) async {
-        let (servers, start) = (stage.servers, Date())
+        let servers = stage.servers
+        let start = Date()
         let slots = (0..<5).map { number in
             let mirror = stage.mirrors[(event.place + number) % stage.mirrors.count]
             return StoredCounts(mirror: mirror.name).slot
@@ -268,7 +271,8 @@ final class Crew {
     /// time.
     private func fault() -> String? {
         guard leaseSeconds != nil, stage.settings.only.isEmpty else { return nil }
-        let (draw, passing) = (generator.uniform(), generator.number(below: 8) + 1)
+        let draw = generator.uniform()
+        let passing = generator.number(below: 8) + 1
         guard draw < Self.dying + Self.stopping, let point = points.draw() else { return nil }
         return "\(draw < Self.dying ? "kill" : "stop")@\(point)#\(passing)"
     }

@@ -44,7 +44,8 @@ extension CrewAudit {
     /// For how long after an outage of the database a worker may give up, in seconds.
     private static let outageMemory = 90.0
     /// `EX_UNAVAILABLE`, `EX_TEMPFAIL` and `EX_CONFIG`.
-    private static let (givesUp, isMisconfigured): (Set<Int32>, Int32) = ([69, 75], 78)
+    private static let givesUp: Set<Int32> = [69, 75]
+    private static let isMisconfigured: Int32 = 78
 
     private func lives(with disability: CrewDisability) -> [String: UnableLife] {
         let lives = unableLives.filter { $0.disability == disability }

@@ -253,7 +253,8 @@ struct CrewAudit: Sendable {
     /// What is left of a stretch without disjoint others in the order of time.
     static func gaps(in others: [DateInterval], within stretch: DateInterval?) -> [DateInterval] {
         guard let stretch else { return [] }
-        var (gaps, free): ([DateInterval], Date) = ([], stretch.start)
+        var gaps: [DateInterval] = []
+        var free: Date = stretch.start
         for other in others where other.end > stretch.start && other.start < stretch.end {
             if other.start > free { gaps.append(DateInterval(start: free, end: other.start)) }
             free = max(free, other.end)

@@ -116,15 +116,19 @@ struct CrewCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         var settings = CrewSettings()
-        (settings.mode, settings.mirrors, settings.workers, settings.seed) = (
-            mode, mirrors, workers, seed
-        )
-        (settings.kills, settings.killsInEarnest) = (kills, killsInEarnest)
+        settings.mode = mode
+        settings.mirrors = mirrors
+        settings.workers = workers
+        settings.seed = seed
+        settings.kills = kills
+        settings.killsInEarnest = killsInEarnest
         settings.program = try binary ?? WorkerProgram.path()
         settings.factor = factor ?? CrewSettings.factor(for: mirrors)
-        (settings.leaseSeconds, settings.only) = (leaseSeconds, only)
+        settings.leaseSeconds = leaseSeconds
+        settings.only = only
         settings.hasUnableWorkers = !withoutUnable
-        (settings.isVerbose, settings.keepsFolder) = (verbose, keep)
+        settings.isVerbose = verbose
+        settings.keepsFolder = keep
         if let upgradeFrom {
             settings.oldProgram = upgradeFrom
             settings.upgrades = upgrades

@@ -34,8 +34,8 @@ struct CrewMirror: Sendable {
             seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days,
             timeZone: Stage.zone,
             network: .mastodon, people: people, mentionsPerDay: settings.mentionsPerDay)
-        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) =
-            (Stage.repliesAtMost, Stage.repliesAtMost)
+        configuration.repliesPerPersonAndDay = Stage.repliesAtMost
+        configuration.repliesPerThread = Stage.repliesAtMost
         // Before a text is sent the network is asked for its post.
         configuration.olderPosts = past
         let sandbox = try await Sandbox.start(

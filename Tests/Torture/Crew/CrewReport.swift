@@ -25,7 +25,8 @@ struct CrewReport: Sendable {
     /// The lowest and the highest share of looks for mentions, compared with the middle one.
     var shares: (least: Double, most: Double)?
     /// Days of the mirrors' clock, and real seconds.
-    var (days, seconds) = (0.0, 0.0)
+    var days = 0.0
+    var seconds = 0.0
     /// For how many real seconds the machine let somebody wait for a processor or its disk.
     var starvedSeconds = 0.0
     /// How many upgrades there were.
@@ -133,11 +134,17 @@ struct CrewReport: Sendable {
 
         init(_ report: CrewReport, _ settings: CrewSettings) {
             let audit = report.audit
-            (mode, seed, mirrors) = (settings.mode.rawValue, settings.seed, settings.mirrors)
-            (workers, kills, takeovers) = (settings.workers, report.kills, report.takeovers)
+            mode = settings.mode.rawValue
+            seed = settings.seed
+            mirrors = settings.mirrors
+            workers = settings.workers
+            kills = report.kills
+            takeovers = report.takeovers
             upgrades = report.upgrades
-            (counts, factor) = (report.counts, settings.factor)
-            (days, seconds) = (Self.rounded(report.days), Self.rounded(report.seconds))
+            counts = report.counts
+            factor = settings.factor
+            days = Self.rounded(report.days)
+            seconds = Self.rounded(report.seconds)
             starvedSeconds = Self.rounded(report.starvedSeconds)
             longestOutage = Self.rounded(report.longestOutage)
             longestUnowned = report.longestOrphanage[settings.leaseSeconds].map(Self.rounded)
@@ -151,13 +158,22 @@ struct CrewReport: Sendable {
             unableHolds = report.unable.holds
             leastShare = report.shares.map { Self.rounded($0.least) }
             mostShare = report.shares.map { Self.rounded($0.most) }
-            (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
-            (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
-            (unhindered, mentions, unreached) = (audit.unhindered, audit.mentions, audit.unreached)
-            (duplicates, lost) = (audit.duplicates, audit.lost)
-            (unheard, unexplained) = (audit.unheard, audit.unexplained)
+            actions = audit.actions
+            delivered = audit.delivered
+            unconfirmed = audit.unconfirmed
+            expired = audit.expired
+            skipped = audit.skipped
+            pending = audit.pending
+            unhindered = audit.unhindered
+            mentions = audit.mentions
+            unreached = audit.unreached
+            duplicates = audit.duplicates
+            lost = audit.lost
+            unheard = audit.unheard
+            unexplained = audit.unexplained
             overwritten = audit.overwritten
-            (complaints, events) = (report.complaints.count, report.events)
+            complaints = report.complaints.count
+            events = report.events
         }
 
         private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }

@@ -16,7 +16,8 @@ struct CrewRun: Sendable {
     /// By how many kills the deliveries are kept ahead of what is too little.
     private static let margin = 3
     /// How long nothing is disturbed at a time, and in all, while too little has been delivered.
-    private static let (quietSeconds, quietAtMost) = (2.0, 300.0)
+    private static let quietSeconds = 2.0
+    private static let quietAtMost = 300.0
     /// How long the first mirrors may take until they have a worker, in seconds.
     private static let beginning = 15.0
 
@@ -71,7 +72,8 @@ struct CrewRun: Sendable {
     /// Lets events happen until as many workers were killed as are to be killed with short leases.
     private func disturb(_ crew: Crew, _ stage: CrewStage) async throws {
         var schedule = CrewSchedule(seed: settings.seed, mode: settings.mode, only: settings.only)
-        var (told, quiet) = (0, 0.0)
+        var told = 0
+        var quiet = 0.0
         while crew.kills < settings.kills - settings.killsInEarnest {
             let event = schedule.next()
             if settings.isVerbose { say("\(event)") }
@@ -138,17 +140,18 @@ struct CrewRun: Sendable {
             excused: Set(crew.refused.keys), lookPeriod: stage.lookPeriod)
         report.complaints += await crew.complaints + crew.findings + crew.unable.findings
         report.complaints += audit.findings
-        (report.takeovers, report.longestOrphanage, report.shares) =
-            (audit.takeovers, audit.longestOrphanage, audit.shares)
+        report.takeovers = audit.takeovers
+        report.longestOrphanage = audit.longestOrphanage
+        report.shares = audit.shares
         report.unable = audit.unableFigures
         report.longestUnseen = audit.longestUnseen
         report.longestOutage = audit.outages.map(\.duration).max() ?? 0
         let compared = try await end.compareCounts()
-        (report.counts, report.complaints) = (
-            compared.counts, report.complaints + compared.complaints
-        )
+        report.counts = compared.counts
+        report.complaints += compared.complaints
         report.audit = try await end.compareLedgers(history, silence: audit.silence)
-        (report.kills, report.events) = (crew.kills, crew.counts)
+        report.kills = crew.kills
+        report.events = crew.counts
         report.starvedSeconds = starvation.reduce(0) { $0 + $1.interval.duration } / settings.factor
     }
 }

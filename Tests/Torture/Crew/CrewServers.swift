@@ -49,7 +49,9 @@ final class CrewServers: Sendable {
         _ formation: PostgresFormation, _ poolers: [FollowingPooler], _ cluster: RedisCluster,
         _ port: UInt16
     ) {
-        (self.formation, self.poolers, self.cluster) = (formation, poolers, cluster)
+        self.formation = formation
+        self.poolers = poolers
+        self.cluster = cluster
         following = Task {
             var known = port
             while await Pause.wait(seconds: Self.glance) {
@@ -183,14 +185,16 @@ final class CrewServers: Sendable {
     // MARK: Failing
 
     /// How long a write may take, and how long nobody writes after one, in seconds.
-    private static let (quickWrite, betweenWrites) = (1.0, 0.3)
+    private static let quickWrite = 1.0
+    private static let betweenWrites = 0.3
 
     /// Writes again and again, the way the workers do, until it is cancelled.
     ///
     /// - Returns: The stretches of more than a second in which no write was committed, in the order
     ///   of time.
     func stretchesWithoutWrites() async -> [DateInterval] {
-        var (stretches, last) = ([DateInterval](), Date())
+        var stretches = [DateInterval]()
+        var last = Date()
         func noteStretch() {
             let now = Date()
             if now.timeIntervalSince(last) > Self.quickWrite + Self.betweenWrites {

@@ -83,9 +83,11 @@ struct CrewSettlement {
     /// - Returns: How many there are, and complaints if they are not the same.
     /// - Throws: The store's error, or the one of Redis.
     func compareCounts() async throws -> (counts: Int, complaints: [String]) {
-        var (counts, complaints) = (0, [String]())
+        var counts = 0
+        var complaints = [String]()
         for mirror in stage.mirrors {
-            let (stored, cluster) = (StoredCounts(mirror: mirror.name), stage.servers.cluster)
+            let stored = StoredCounts(mirror: mirror.name)
+            let cluster = stage.servers.cluster
             let found = try await stored.read(from: try await cluster.master(of: stored.slot))
             try await stored.delete(on: try await cluster.master(of: stored.slot))
             // Whoever finds no counts makes them anew.
@@ -179,9 +181,8 @@ struct CrewSettlement {
         _ end: Date
     ) async throws -> AuditInput {
         var rules = AuditRules(.mastodon)
-        (rules.repliesPerPerson, rules.repliesPerThread) = (
-            Stage.repliesAtMost, Stage.repliesAtMost
-        )
+        rules.repliesPerPerson = Stage.repliesAtMost
+        rules.repliesPerThread = Stage.repliesAtMost
         let ledger = await mirror.sandbox.ledger
         var input = try await stage.servers.withStorage { storage in
             try await AuditInput.read(

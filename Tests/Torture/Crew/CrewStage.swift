@@ -14,7 +14,8 @@ final class CrewStage: Sendable {
     /// Every so manieth line of the sample is learned: two hundred archives share a database.
     private static let thinning = 3
     /// How long a run takes at most, in real seconds for each kill and besides.
-    private static let (secondsPerKill, secondsBesides) = (5.0, 1_200.0)
+    private static let secondsPerKill = 5.0
+    private static let secondsBesides = 1_200.0
 
     let settings: CrewSettings
     let folder: RunFolder
@@ -107,10 +108,13 @@ final class CrewStage: Sendable {
         _ numbers: ClosedRange<Int>, _ cut: NetworkCut, _ clock: AcceleratedClock, _ started: Date,
         _ environment: [String: String]
     ) {
-        (self.settings, self.folder, self.servers, self.mirrors) = (
-            settings, folder, servers, mirrors
-        )
-        (self.clock, self.started, self.environment) = (clock, started, environment)
+        self.settings = settings
+        self.folder = folder
+        self.servers = servers
+        self.mirrors = mirrors
+        self.clock = clock
+        self.started = started
+        self.environment = environment
         self.numbers = numbers
         self.cut = cut
         timeline = Timeline(clock: clock)
@@ -170,7 +174,8 @@ final class CrewStage: Sendable {
         _ launch: CrewLaunch, name: String, leaseSeconds: Double?, fault: String?, program: String
     ) throws -> WorkerProcess {
         var rehearsal = self.rehearsal
-        (rehearsal.leaseSeconds, rehearsal.fault) = (leaseSeconds, fault)
+        rehearsal.leaseSeconds = leaseSeconds
+        rehearsal.fault = fault
         // libpq names the sessions of the process by it, so that the database knows who changed a
         // lease.
         let own = launch.variables.merging(["PGAPPNAME": name]) { $1 }

@@ -153,7 +153,8 @@ struct UpgradeRun: Sendable {
     }
 
     private func tell(_ number: Int, _ plan: CrewUpgrade, _ report: CrewReport) {
-        let (audit, extras) = (report.audit, report.events.sorted { $0.key < $1.key })
+        let audit = report.audit
+        let extras = report.events.sorted { $0.key < $1.key }
         let unowned = report.longestOrphanage.values.max() ?? 0
         say(
             """

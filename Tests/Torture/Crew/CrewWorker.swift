@@ -19,15 +19,19 @@ final class CrewProcess {
     var isAsked = false
 
     init(_ launch: CrewLaunch, _ process: WorkerProcess, of program: String, hasFault: Bool) {
-        (self.launch, self.process, self.program, self.hasFault) = (
-            launch, process, program, hasFault
-        )
+        self.launch = launch
+        self.process = process
+        self.program = program
+        self.hasFault = hasFault
     }
 
     var isHeld: Bool { stopped != nil }
 
     /// It is held from now on until some instant.
-    func noteStop(until date: Date) { (stopped, wakes) = (Date(), date) }
+    func noteStop(until date: Date) {
+        stopped = Date()
+        wakes = date
+    }
 
     /// It goes on; returns for how long it was held.
     func goOn() -> DateInterval? {
@@ -35,14 +39,16 @@ final class CrewProcess {
         guard let stopped else { return nil }
         let pause = DateInterval(start: stopped, end: max(stopped, Date()))
         pauses.append(pause)
-        (self.stopped, wakes) = (nil, nil)
+        self.stopped = nil
+        wakes = nil
         return pause
     }
 
     func noteEnd() {
         ended = ended ?? Date()
         if let stopped { pauses.append(DateInterval(start: stopped, end: max(stopped, Date()))) }
-        (stopped, wakes) = (nil, nil)
+        stopped = nil
+        wakes = nil
     }
 
     /// Its life up to now.

@@ -46,7 +46,8 @@ final class HostRelay: @unchecked Sendable {
         }
         let (listener, port) = try LoopbackSocket.listen(on: address)
         LoopbackSocket.hurry(listener)
-        (self.listener, self.server) = (listener, UInt16(server))
+        self.listener = listener
+        self.server = UInt16(server)
         self.cut = cut
         names = (Data(inner.utf8), Data(outer.utf8))
         url = "http://\(address):\(port)"
@@ -68,7 +69,8 @@ final class HostRelay: @unchecked Sendable {
         let server: RelayEnd
 
         init(_ client: RelayEnd, _ server: RelayEnd) {
-            (self.client, self.server) = (client, server)
+            self.client = client
+            self.server = server
         }
     }
 
@@ -90,7 +92,8 @@ final class HostRelay: @unchecked Sendable {
                 }
             }
             for (place, link) in links.enumerated() {
-                let (first, second) = (polled[2 * place + 1].revents, polled[2 * place + 2].revents)
+                let first = polled[2 * place + 1].revents
+                let second = polled[2 * place + 2].revents
                 if first != 0 { pass(from: link.client, to: link.server, first, isRequest: true) }
                 if second != 0 {
                     pass(from: link.server, to: link.client, second, isRequest: false)
@@ -154,7 +157,8 @@ private final class RelayEnd {
     private(set) var isOver = false
 
     init(_ socket: Int32, _ renaming: HostRenaming) {
-        (self.socket, self.renaming) = (socket, renaming)
+        self.socket = socket
+        self.renaming = renaming
     }
 
     var isHolding: Bool { renaming.isHolding }
@@ -205,7 +209,10 @@ struct HostRenaming {
     /// The end of what came, if a name may begin there.
     private var held = Data()
 
-    init(from: Data, to: Data) { (self.from, self.to) = (from, to) }
+    init(from: Data, to: Data) {
+        self.from = from
+        self.to = to
+    }
 
     var isHolding: Bool { !held.isEmpty }
 

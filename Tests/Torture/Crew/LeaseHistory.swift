@@ -20,8 +20,11 @@ struct LeaseEntry: Equatable, Sendable {
             isReleased: Bool = false,
             beat: Int64? = nil
         ) {
-            (self.mirror, self.holder, self.fence) = (mirror, holder, fence)
-            (self.isReleased, self.beat) = (isReleased, beat)
+            self.mirror = mirror
+            self.holder = holder
+            self.fence = fence
+            self.isReleased = isReleased
+            self.beat = beat
         }
 
         init(from decoder: any Decoder) throws {

@@ -58,9 +58,11 @@ private final class SocketTable: Sendable {
         static let inode = 68
     }
 
-    private static let (netlink, socketDiagnosis): (Int32, Int32) = (16, 4)
+    private static let netlink: Int32 = 16
+    private static let socketDiagnosis: Int32 = 4
     /// `SOCK_DIAG_BY_FAMILY`, and `NLM_F_REQUEST`.
-    private static let (byFamily, isRequest): (UInt16, UInt16) = (20, 1)
+    private static let byFamily: UInt16 = 20
+    private static let isRequest: UInt16 = 1
 
     private let descriptor: Int32
     /// Held from a question to its answer.

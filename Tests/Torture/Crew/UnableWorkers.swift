@@ -11,7 +11,8 @@ import Sandbox
 final class UnableWorkers {
     /// How long a worker without network rests before it asks a server, and all else that it does,
     /// in seconds of the networks' clock.
-    private static let (rest, work) = (300.0, 60.0)
+    private static let rest = 300.0
+    private static let work = 60.0
     /// The most real seconds for both: a slow clock leaves no time for the rest, and a run is to
     /// have several of them.
     private static let longest = 45.0
@@ -19,7 +20,8 @@ final class UnableWorkers {
     private static let ending = 60.0
     /// How long one that is asked to end may take, and how much longer where the machine lets it
     /// wait.
-    private static let (graceful, graceStarving) = (10.0, 60.0)
+    private static let graceful = 10.0
+    private static let graceStarving = 60.0
     /// Real seconds between the end of one and the start of the next, and before the first.
     private static let pause = 4.0...20.0
     private static let glance = 0.05

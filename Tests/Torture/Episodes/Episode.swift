@@ -31,7 +31,10 @@ final class Episode {
         var isWorking: Bool { worker.state == .running && worker.beginnings > wakings }
     }
 
-    init(_ plan: EpisodePlan, on stage: Stage) { (self.plan, self.stage) = (plan, stage) }
+    init(_ plan: EpisodePlan, on stage: Stage) {
+        self.plan = plan
+        self.stage = stage
+    }
 
     /// Lets the workers live and end as the plan says; in the end none is left.
     func play(_ director: FaultDirector) async throws -> EpisodeOutcome {

@@ -50,7 +50,10 @@ struct EpisodeSchedule {
         hour: Double = 30,
         filter: EpisodeFilter = EpisodeFilter(), hasPerson: Bool = false
     ) {
-        (self.network, self.seed, self.hour, self.filter) = (network, seed, hour, filter)
+        self.network = network
+        self.seed = seed
+        self.hour = hour
+        self.filter = filter
         faults = FaultChoice(filter: filter, store: store, keepsKeys: keepsKeys, seed: seed)
         longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
         points = Deck(
@@ -65,7 +68,9 @@ struct EpisodeSchedule {
 
     /// The next episode that the seed decides.
     mutating func next() -> EpisodePlan {
-        (number, drawn, quiet) = (number + 1, drawn + 1, 0)
+        number = number + 1
+        drawn = drawn + 1
+        quiet = 0
         var generator = SampleGenerator(seed: seed &+ UInt64(drawn) &* 0x9E6C_63D0_876A_68EF)
         let kind = kind(&generator)
         var plan = EpisodePlan(number: number, shape: shape(of: kind, &generator))
@@ -125,7 +130,8 @@ struct EpisodeSchedule {
         guard filter.isEmpty, drawn >= Self.planPoints.count, quiet < Self.quietInARow else {
             return next()
         }
-        (number, quiet) = (number + 1, quiet + 1)
+        number = number + 1
+        quiet = quiet + 1
         return EpisodePlan(number: number, shape: .terminated(after: Self.calmSeconds.lowerBound))
     }
 

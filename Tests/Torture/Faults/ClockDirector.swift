@@ -10,7 +10,10 @@ actor ClockDirector {
     /// The stretches that are over.
     private(set) var stretches: [WrongClock] = []
 
-    init(clock: AcceleratedClock, folder: RunFolder) { (self.clock, self.folder) = (clock, folder) }
+    init(clock: AcceleratedClock, folder: RunFolder) {
+        self.clock = clock
+        self.folder = folder
+    }
 
     /// Sets the clock of an episode's first worker; if it is to be set right again, that is done
     /// when this returns.

@@ -41,7 +41,9 @@ actor FaultDirector {
     }
 
     init(stage: Stage) {
-        (network, sandbox, timeline) = (stage.settings.network, stage.sandbox, stage.timeline)
+        network = stage.settings.network
+        sandbox = stage.sandbox
+        timeline = stage.timeline
         tally = FaultTally()
         stores = StoreDirector(
             servers: stage.servers, timeline: timeline, disk: stage.disk, tally: tally)

@@ -12,7 +12,10 @@ actor StoreDirector {
     private var redisIsGone: (until: Int, absence: Int)?
 
     init(servers: TortureServers, timeline: Timeline, disk: DiskRoom, tally: FaultTally) {
-        (self.servers, self.timeline, self.disk, self.tally) = (servers, timeline, disk, tally)
+        self.servers = servers
+        self.timeline = timeline
+        self.disk = disk
+        self.tally = tally
     }
 
     /// Lets a fault happen; what lasts for a time is over when this returns.

@@ -73,12 +73,13 @@ struct FleetBench: Sendable {
             for: .seconds(max(Self.statisticsSeconds, min(plan.poll * 2, plan.seconds))))
         stage.town.mark()
         stage.town.record(atMost: 50_000)
-        let (usage, counted, begin) = (
-            try stage.usage(), try await stage.database.counted(), ContinuousClock.now
-        )
+        let usage = try stage.usage()
+        let counted = try await stage.database.counted()
+        let begin = ContinuousClock.now
         try await ContinuousClock().sleep(for: .seconds(plan.seconds))
         let seconds = Self.seconds(begin.duration(to: .now))
-        let (figures, after) = (stage.town.figures, try stage.usage())
+        let figures = stage.town.figures
+        let after = try stage.usage()
         let asked = try await stage.database.counted() - counted
         let recorded = stage.town.takeRecorded()
         let end = try await stage.stop()
@@ -291,7 +292,8 @@ struct FleetBench: Sendable {
     }
 
     private func progress(_ stage: FleetStage) -> String {
-        let (figures, ledger) = (stage.town.figures, stage.town.ledger)
+        let figures = stage.town.figures
+        let ledger = stage.town.ledger
         return
             "\(stage.clock.now.rfc3339): \(figures.requests) requests, \(figures.polled) mirrors polled, "
             + "\(ledger.deliveries.count) posts and answers, \(ledger.incidents.count) incidents"

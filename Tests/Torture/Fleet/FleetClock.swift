@@ -14,7 +14,8 @@ final class FleetClock: @unchecked Sendable {
     /// - Parameter origin: What the clock shows when it starts; without a factor the system's clock
     ///   counts.
     init(origin: Date, factor: Double) {
-        (self.origin, self.factor) = (origin, factor)
+        self.origin = origin
+        self.factor = factor
     }
 
     var now: Date {

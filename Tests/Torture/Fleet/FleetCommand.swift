@@ -115,16 +115,26 @@ struct FleetCommand: AsyncParsableCommand {
             var plan = FleetPlan(program: try binary ?? WorkerProgram.path(), seed: seed)
             plan.before = before
             plan.measures = measures ?? (smoke ? [.idle, .day] : Set(FleetMeasure.allCases))
-            (plan.mirrors, plan.hosts, plan.seconds, plan.poll) = (mirrors, hosts, seconds, poll)
+            plan.mirrors = mirrors
+            plan.hosts = hosts
+            plan.seconds = seconds
+            plan.poll = poll
             plan.sizes = Self.numbers(sizes)
-            (plan.dayMirrors, plan.dayWorkers, plan.hours, plan.factor) = (
-                dayMirrors, dayWorkers, hours, factor
-            )
+            plan.dayMirrors = dayMirrors
+            plan.dayWorkers = dayWorkers
+            plan.hours = hours
+            plan.factor = factor
             plan.launch = each ? .each : .all(command.split(separator: " ").map(String.init))
-            (plan.keepsFolders, plan.judgesGoals) = (keep, !smoke)
+            plan.keepsFolders = keep
+            plan.judgesGoals = !smoke
             if smoke {
-                (plan.mirrors, plan.hosts, plan.seconds, plan.poll) = (20, 5, 12, 10)
-                (plan.sizes, plan.dayMirrors, plan.hours) = ([5, 20], 20, 3.2)
+                plan.mirrors = 20
+                plan.hosts = 5
+                plan.seconds = 12
+                plan.poll = 10
+                plan.sizes = [5, 20]
+                plan.dayMirrors = 20
+                plan.hours = 3.2
             }
             return plan
         }
@@ -200,6 +210,7 @@ struct FleetPlan: Sendable {
     var judgesGoals = true
 
     init(program: String, seed: UInt64) {
-        (self.program, self.seed) = (program, seed)
+        self.program = program
+        self.seed = seed
     }
 }

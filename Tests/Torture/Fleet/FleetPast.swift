@@ -41,9 +41,9 @@ struct FleetPast: Sendable {
     private func statement(_ table: String, _ columns: [[String]]) -> String {
         let names = columns.map { "\"\($0[1])\"" }
         let values = columns.map { column in
-            column[1] == "mirror"
-                ? "'m' || d"
-                : column[2] == "text" ? renamed("t.\"\(column[1])\"") : "t.\"\(column[1])\""
+            if column[1] == "mirror" { return "'m' || d" }
+            let value = "t.\"\(column[1])\""
+            return column[2] == "text" ? renamed(value) : value
         }
         let conflict: String
         if table == "mirrors" {

@@ -27,7 +27,8 @@ struct FleetUsage: Sendable {
             resident += try figure("VmRSS") / 1_024
             own += try figure("RssAnon") / 1_024
             threads += Int(try figure("Threads"))
-            var (clock, time) = (clockid_t(), timespec())
+            var clock = clockid_t()
+            var time = timespec()
             guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else {
                 throw TestSupportError("could not measure process \(process): it has ended")
             }

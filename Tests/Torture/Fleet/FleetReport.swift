@@ -31,11 +31,13 @@ struct FleetReport: Encodable, Sendable {
     var isPassed: Bool { rows.allSatisfy { $0.isMet || !($0.isOracle || judgesGoals) } }
 
     var lines: [String] {
-        let cells = rows.map { row in
-            [
+        let cells = rows.map { row -> [String] in
+            let isJudged = row.limit != nil && (row.isOracle || judgesGoals)
+            let met = row.isMet ? "yes" : "NO"
+            return [
                 row.title, Self.text(row.value, row.unit),
                 row.limit.map { "≤ " + Self.text($0, row.unit) } ?? "",
-                row.limit == nil || !(row.isOracle || judgesGoals) ? "" : row.isMet ? "yes" : "NO",
+                isJudged ? met : "",
             ]
         }
         let table = [["measure", "measured", "goal", "met"]] + cells

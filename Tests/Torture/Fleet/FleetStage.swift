@@ -56,8 +56,13 @@ final class FleetStage: @unchecked Sendable {
         _ plan: FleetPlan,
         _ program: String, _ launch: FleetPlan.Launch
     ) {
-        (self.town, self.database, self.clock, self.folder) = (town, database, clock, folder)
-        (self.plan, self.program, self.launch) = (plan, program, launch)
+        self.town = town
+        self.database = database
+        self.clock = clock
+        self.folder = folder
+        self.plan = plan
+        self.program = program
+        self.launch = launch
     }
 
     /// Ends everything.

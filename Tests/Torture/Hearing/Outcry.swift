@@ -81,7 +81,10 @@ extension Outcry {
         switch kind {
         case .crowds:
             friends = (0..<2).map { _ in
-                voices.say(.friend) { ($0.burden, $0.answered) = (.crowd(posts: 4_300), .another) }
+                voices.say(.friend) {
+                    $0.burden = .crowd(posts: 4_300)
+                    $0.answered = .another
+                }
             }
         case .megabytes:
             friends = (0..<10).map { number in
@@ -114,11 +117,22 @@ extension Outcry {
             }
         case .unnoticed:
             friends = (0..<2).map { _ in
-                voices.say(.friend) { ($0.notice, $0.answered) = (.never, .bot) }
+                voices.say(.friend) {
+                    $0.notice = .never
+                    $0.answered = .bot
+                }
             }
         case .burst, .burstWhileUnavailable, .burstAndLostPlace:
             friends = (0..<Kind.burstSize).map { number in
-                voices.say(number % 4 == 0 ? .friend : number % 20 == 1 ? .automated : .stranger) {
+                let role: SandboxPerson.Role =
+                    if number % 4 == 0 {
+                        .friend
+                    } else if number % 20 == 1 {
+                        .automated
+                    } else {
+                        .stranger
+                    }
+                return voices.say(role) {
                     // For every other known person the network is asked what they talk about.
                     if number % 8 == 0 { $0.answered = .another }
                 }

@@ -88,8 +88,11 @@ actor Person {
             return
         }
         let wish: PersonLedger.Wish =
-            verb == "skip"
-            ? .skipped : .pinned(due: verb == "move" ? changed.due : nil, text: changed.text)
+            switch verb {
+            case "skip": .skipped
+            case "move": .pinned(due: changed.due, text: changed.text)
+            default: .pinned(due: nil, text: changed.text)
+            }
         if case .pinned(let due?, _)?? = ledger.wishes[slot.subject],
             case .pinned(nil, let text) = wish
         {
@@ -257,7 +260,8 @@ actor Person {
     ) async -> (state: WorkerProcess.State, report: Report?) {
         number += 1
         // Cancelling ends the waiting for nothing: what was begun is to be known.
-        let (stage, number) = (stage, number)
+        let stage = stage
+        let number = number
         let ended = await Task.detached {
             try? await stage.command(words, fault: fault, log: "person-\(number)")
         }.value

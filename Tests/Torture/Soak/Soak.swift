@@ -24,9 +24,8 @@ struct Soak: Sendable {
         case .sqlite:
             return try await run(home: folder.path, store: [:])
         case .postgres:
-            let (postgres, redis) = (
-                try await PostgresServer.start(), try await RedisServer.start()
-            )
+            let postgres = try await PostgresServer.start()
+            let redis = try await RedisServer.start()
             let store = ["DATABASE_URL": try await postgres.makeDatabase(), "REDIS_URL": redis.url]
             let report = try await run(home: folder.path, store: store)
             await postgres.stop()

@@ -10,7 +10,8 @@ enum SoakMirror {
     static let name = "soak"
     /// Low enough to be reached on the first day: a month must show that what comes in goes out
     /// again.
-    static let (archiveLimit, exampleLimit) = (1_600, 800)
+    static let archiveLimit = 1_600
+    static let exampleLimit = 800
     static let favoritesPerDay = 10
     /// The most posts of a day.
     static let slotsPerDay = 20

@@ -30,14 +30,16 @@ final class SoakSandboxProcess: Sendable {
             "--seed", "\(plan.seed)", "--home", home, "--clock", clock,
         ]
         let environment = ProcessInfo.processInfo.environment.merging(store) { $1 }
-        let (input, output) = (try Self.pipe(), try Self.pipe())
+        let input = try Self.pipe()
+        let output = try Self.pipe()
         process = try ProcessSpawn.start(words, environment: environment) { actions in
             posix_spawn_file_actions_adddup2(&actions, input.reading.fileDescriptor, 0)
             posix_spawn_file_actions_adddup2(&actions, output.writing.fileDescriptor, 1)
         }
         try input.reading.close()
         try output.writing.close()
-        (orders, answers) = (input.writing, output.reading)
+        orders = input.writing
+        answers = output.reading
         opening = try await Self.answer(SoakOpening.self, from: output.reading)
     }
 

@@ -69,10 +69,13 @@ final class Stage: Sendable {
         _ sandbox: Sandbox,
         _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
     ) {
-        (self.settings, self.folder, self.servers, self.sandbox) = (
-            settings, folder, servers, sandbox
-        )
-        (self.clock, self.started, self.environment) = (clock, started, environment)
+        self.settings = settings
+        self.folder = folder
+        self.servers = servers
+        self.sandbox = sandbox
+        self.clock = clock
+        self.started = started
+        self.environment = environment
         timeline = Timeline(clock: clock)
         watch = StarvationWatch(timeline: timeline, clock: clock, factor: settings.factor)
     }
@@ -243,9 +246,8 @@ final class Stage: Sendable {
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed, origin: origin, days: Int(seconds / 86_400) + 2, timeZone: zone,
             network: settings.network, people: TorturePast.people, mentionsPerDay: mentionsPerDay)
-        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) = (
-            repliesAtMost, repliesAtMost
-        )
+        configuration.repliesPerPersonAndDay = repliesAtMost
+        configuration.repliesPerThread = repliesAtMost
         // Before a text is sent the network is asked for its post.
         configuration.olderPosts = TorturePast(network: settings.network, origin: origin).posts()
         return SandboxWorld(configuration: configuration)

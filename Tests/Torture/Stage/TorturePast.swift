@@ -54,7 +54,8 @@ struct TorturePast: Sendable {
 
     /// Every third text with signs that some servers make into something else.
     private static func marked(_ text: String, _ number: Int) -> String {
-        number % 3 == 0 ? text + (number % 2 == 0 ? " :-)" : " *really*") : text
+        guard number % 3 == 0 else { return text }
+        return text + (number % 2 == 0 ? " :-)" : " *really*")
     }
 
     /// A sample post at another time, under the names of the sandbox's server.

@@ -24,24 +24,29 @@ struct TortureServers: Sendable {
         case .postgres:
             async let database = PostgresServer.start()
             async let counts = RedisServer.start()
-            let (postgres, redis) = (try await database, try await counts)
+            let postgres = try await database
+            let redis = try await counts
             var servers = TortureServers(
                 database: try await postgres.makeDatabase(), counts: redis.url)
-            (servers.single, servers.redis) = (postgres, redis)
+            servers.single = postgres
+            servers.redis = redis
             return servers
         case .cluster:
             async let databases = PostgresPair.start()
             async let counts = RedisCluster.start()
-            let (pair, cluster) = (try await databases, try await counts)
+            let pair = try await databases
+            let cluster = try await counts
             var servers = TortureServers(
                 database: try await pair.makeDatabase(), counts: cluster.url)
-            (servers.pair, servers.cluster) = (pair, cluster)
+            servers.pair = pair
+            servers.cluster = cluster
             return servers
         }
     }
 
     private init(location: StorageLocation, variables: [String: String]) {
-        (self.location, self.variables) = (location, variables)
+        self.location = location
+        self.variables = variables
     }
 
     private init(database: String, counts: String) {

@@ -44,7 +44,8 @@ final class WorkerProcess: @unchecked Sendable {
     ///   - logPath: Where it writes both its outputs.
     /// - Throws: ``TestSupportError`` if it cannot be started.
     init(name: String, words: [String], environment: [String: String], logPath: String) throws {
-        (self.name, self.logPath) = (name, logPath)
+        self.name = name
+        self.logPath = logPath
         process = try ProcessSpawn.start(words, environment: environment) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
             posix_spawn_file_actions_addopen(

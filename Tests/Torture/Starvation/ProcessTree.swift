@@ -14,7 +14,10 @@ struct ProcessTree: Sendable {
     /// - Parameters:
     ///   - root: The process at the top.
     ///   - folder: Where the system tells of processes.
-    init(root: Int32, folder: String = "/proc") { (self.root, self.folder) = (root, folder) }
+    init(root: Int32, folder: String = "/proc") {
+        self.root = root
+        self.folder = folder
+    }
 
     /// All threads of the moment; some of those that come or go just now may be missing.
     ///
@@ -22,7 +25,8 @@ struct ProcessTree: Sendable {
     /// of children.
     var threads: [Thread] {
         var threads: [Thread] = []
-        var (open, known) = ([root], Set([root]))
+        var open = [root]
+        var known = Set([root])
         while let process = open.popLast() {
             for thread in Self.numbers(inFolder: "\(folder)/\(process)/task").map({
                 Thread(process: process, number: $0)

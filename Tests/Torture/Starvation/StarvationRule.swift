@@ -12,7 +12,10 @@ struct StarvationRule: Sendable {
     private var last:
         (date: Date, waits: [ProcessTree.Thread: UInt64], onDisk: Set<ProcessTree.Thread>)?
 
-    init(factor: Double, period: TimeInterval) { (self.factor, self.period) = (factor, period) }
+    init(factor: Double, period: TimeInterval) {
+        self.factor = factor
+        self.period = period
+    }
 
     /// The stretch in which the machine let somebody starve, as a sample shows it.
     ///

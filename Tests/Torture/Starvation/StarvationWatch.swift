@@ -32,7 +32,8 @@ final class StarvationWatch: @unchecked Sendable {
     ///   - clock: The one of the timeline.
     ///   - factor: How many times as fast that runs.
     init(timeline: Timeline, clock: AcceleratedClock, factor: Double) {
-        (self.timeline, self.clock) = (timeline, clock)
+        self.timeline = timeline
+        self.clock = clock
         rule = StarvationRule(factor: factor, period: Self.period)
         Thread { [self] in
             Thread.current.name = "starvation"
@@ -52,7 +53,8 @@ final class StarvationWatch: @unchecked Sendable {
         let date = clock.now
         if count % Self.listPeriod == 0 { threads = tree.threads }
         count += 1
-        let (waits, onDisk) = (tree.waits(of: threads), tree.threadsOnDisk(of: threads))
+        let waits = tree.waits(of: threads)
+        let onDisk = tree.threadsOnDisk(of: threads)
         if let stretch = rule.stretch(until: date, waits: waits, onDisk: onDisk) {
             timeline.noteStarvation(stretch)
         }

@@ -69,7 +69,9 @@ import Testing
         let names = (0..<120).map { "m\($0)" }
         try await WebStand.with(["m0"]) { stand in
             for name in names.dropFirst() { try await stand.add(name) }
-            var (path, seen, pages): (String, [String], Int) = ("/", [], 0)
+            var path: String = "/"
+            var seen: [String] = []
+            var pages: Int = 0
             while pages < 5 {
                 let answer = try await stand.client.send(path)
                 seen += answer.body.matches(of: #/href="\/m\/(m[0-9]+)"/#).map {
@@ -141,9 +143,8 @@ import Testing
             try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
             let now = try await digest()
             #expect(before != now)
-            let (old, current) = (
-                await hub.open("mika", since: before), await hub.open("mika", since: now)
-            )
+            let old = await hub.open("mika", since: before)
+            let current = await hub.open("mika", since: now)
             var told = old.stream.events.makeAsyncIterator()
             let first = await told.next()
             #expect(first?.hasPrefix("id: \(now)\nevent: changed\n") == true)

@@ -104,10 +104,8 @@ import Testing
     /// The state of the database covers every table, also one that comes with a later migration.
     @Test func everyTableCounts() async throws {
         try await WebStand.with { stand in
-            let (asked, other) = (
-                stand.installation.storage,
-                try await Storage.open(stand.installation.process.storage)
-            )
+            let asked = stand.installation.storage
+            let other = try await Storage.open(stand.installation.process.storage)
             let tables = try await other.query(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
             ).map { try $0.text("name") }
@@ -177,7 +175,8 @@ import Testing
     /// Many browsers load a page at once after a change; one that fails leaves the others nothing
     /// to wait for.
     @Test func aPageIsMadeByOneOfThoseWhoAskAtOnce() async throws {
-        let (cache, moment) = (PageCache(), PageCache.Moment(second: 1, state: "a"))
+        let cache = PageCache()
+        let moment = PageCache.Moment(second: 1, state: "a")
         let (made, making) = AsyncStream.makeStream(of: Int.self)
         let (open, opening) = AsyncStream.makeStream(of: Void.self)
         struct Failure: Error {}

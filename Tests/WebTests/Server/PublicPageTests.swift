@@ -311,7 +311,8 @@ import Testing
 
     @Test func whoProvesAnAccountSeesWhatIsStoredAndStopsIt() async throws {
         try await with { stand in
-            let (client, mirror) = (stand.client, try await stand.mirror())
+            let client = stand.client
+            let mirror = try await stand.mirror()
             let thanks = Post(
                 id: PostID(network: .mastodon, value: "https://social.example/@mika/thanks"),
                 author: AccountID(network: .mastodon, value: "mika@social.example"),
@@ -377,7 +378,8 @@ import Testing
     /// Whoever else has the words, or another cookie, sees nothing.
     @Test func theProofIsOfOneBrowserAndOneAccount() async throws {
         try await with { stand in
-            let (client, mirror) = (stand.client, try await stand.mirror())
+            let client = stand.client
+            let mirror = try await stand.mirror()
             let words = try await ask(client)
             let other = WebClient(port: client.port)
             _ = try await other.send("/public/mika")

@@ -389,7 +389,8 @@ import Testing
 
     @Test func allWrongPasswordsTogetherHaveABound() async throws {
         let gate = try await LoginGate(password: Secret(WebStand.password))
-        let (now, known) = (WebStand.now, NetworkRange("198.51.100.1"))
+        let now = WebStand.now
+        let known = NetworkRange("198.51.100.1")
         #expect(await gate.attempt(WebStand.password, from: known, now: now) == .right)
         for number in 0..<LoginGate.wrongOfAll {
             let outcome = await gate.attempt(
@@ -468,7 +469,8 @@ import Testing
                 }
                 return (connection, status)
             }
-            let (greedy, other) = (WebSession.new(), WebSession.new())
+            let greedy = WebSession.new()
+            let other = WebSession.new()
             var streams: [WebConnection] = []
             for _ in 0..<EventHub.mostOfSession {
                 let opened = try await stream(greedy)

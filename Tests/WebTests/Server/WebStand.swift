@@ -49,7 +49,8 @@ final class WebStand: Sendable {
         let folder = try TemporaryDirectory()
         let settings = Self.settings(mirrors.first ?? "default", folder).merging(variables) { $1 }
         let configuration = try Self.configuration(settings)
-        let (clock, log) = (VirtualClock(startingAt: now), LogLines())
+        let clock = VirtualClock(startingAt: now)
+        let log = LogLines()
         let isUsual = mirrors == [usual] && text == nil
         if isUsual {
             try await filled.value.copyFiles(into: folder)

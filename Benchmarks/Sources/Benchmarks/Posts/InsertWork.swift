@@ -51,7 +51,8 @@ extension Work {
         let server = try await DurablePostgres.start()
         let url = try await server.makeDatabase()
         try await Insertion.migrate(.postgres(url: url))
-        let (rows, log) = (bench.folder.path("posts.tsv"), bench.folder.path("psql.log"))
+        let rows = bench.folder.path("posts.tsv")
+        let log = bench.folder.path("psql.log")
         @Sendable func copy(_ direction: String) throws -> Duration {
             try Program.run(
                 [

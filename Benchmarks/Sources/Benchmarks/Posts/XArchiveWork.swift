@@ -65,9 +65,9 @@ final class XArchiveStage: Sendable {
             "DATABASE_URL": database,
             "ARCHIVE_LIMIT": "10000000",
         ]
-        let (command, variables, output) = (
-            [mirrorBot, "migrate"], environment, folder.path("migrate.log")
-        )
+        let command = [mirrorBot, "migrate"]
+        let variables = environment
+        let output = folder.path("migrate.log")
         try await bench.blocking {
             _ = try Program.run(command, environment: variables, outputPath: output)
         }

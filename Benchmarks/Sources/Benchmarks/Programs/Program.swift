@@ -33,7 +33,8 @@ final class Program: @unchecked Sendable {
         }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw TestSupportError("could not make a pipe") }
-        let (theirs, ours) = (ends[0], ends[1])
+        let theirs = ends[0]
+        let ours = ends[1]
         defer { close(theirs) }
         _ = fcntl(ours, F_SETFD, FD_CLOEXEC)
         guardian = try ProcessSpawn.start([

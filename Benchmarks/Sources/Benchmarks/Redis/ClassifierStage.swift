@@ -38,9 +38,8 @@ final class ClassifierStage: Sendable {
         }
         self.examples = examples
         events = zip(timeline, examples).map { $0.isFavorite ? .favorited($1) : .seen($1) }
-        let (postgres, server) = (
-            try await bench.servers.postgres(), try await bench.servers.redis()
-        )
+        let postgres = try await bench.servers.postgres()
+        let server = try await bench.servers.redis()
         storage = try await Self.database(try await postgres.makeDatabase())
         redis = RedisClient(configuration: try RedisConfiguration(url: server.url))
         favorites = Favorites(
@@ -77,9 +76,8 @@ final class ClassifierStage: Sendable {
     /// Makes sure that both have learned the same.
     func checkCounts() async throws {
         for key in ["categories", "features:favorite", "features:normal"] {
-            let (ours, theirs) = (
-                try await counts(Self.ours, key), try await counts(Self.theirs, key)
-            )
+            let ours = try await counts(Self.ours, key)
+            let theirs = try await counts(Self.theirs, key)
             guard ours.count > 2, ours == theirs else {
                 throw BaselineError(
                     description: "the baseline has learned other \(key) than we have")

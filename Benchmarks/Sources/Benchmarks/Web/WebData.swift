@@ -116,9 +116,12 @@ struct WebData: Sendable {
         let time = now - 90_000 - Double(number) * 330 * 86_400 / Double(count)
         let milliseconds = time.milliseconds
         let isDone = number % 4 != 3
-        let (isPost, isFavorite) = (number % 5 == 0, number % 5 > 2)
-        let kind: ActionKind = isPost ? .post : isFavorite ? .favorite : .reply
-        let state: ActionState = isDone ? .done : number % 40 == 39 ? .expired : .skipped
+        let isPost = number % 5 == 0
+        let isFavorite = number % 5 > 2
+        let kind: ActionKind =
+            if isPost { .post } else if isFavorite { .favorite } else { .reply }
+        let state: ActionState =
+            if isDone { .done } else if number % 40 == 39 { .expired } else { .skipped }
         let asked = "https://social.example/asked/\(number)"
         func text(_ value: String?) -> SQLValue { value.map { $0.sqlValue } ?? .null }
         let subject = isPost ? "\(LocalTime(time, in: .gmt).day)#\(10_000 + number)" : asked

@@ -84,19 +84,18 @@ final class WebStage: Sendable {
             ["migrate"], ["train", "scheduler", "--from", posts],
             ["train", "classifier", "--limit", "200"],
         ] {
-            let (words, variables, log) = (
-                [mirrorBot] + words, environment, folder.path("train.log")
-            )
+            let words = [mirrorBot] + words
+            let variables = environment
+            let log = folder.path("train.log")
             try await bench.blocking {
                 _ = try Program.run(words, environment: variables, outputPath: log)
             }
         }
         let storage = try await Storage.open(location)
         targets = try await WebData.targets(in: storage)
-        let (words, variables, log) = (
-            [mirrorBot, "train", "classifier", "--from", examples], environment,
-            folder.path("train.log")
-        )
+        let words = [mirrorBot, "train", "classifier", "--from", examples]
+        let variables = environment
+        let log = folder.path("train.log")
         try await bench.blocking {
             _ = try Program.run(words, environment: variables, outputPath: log)
         }
@@ -111,9 +110,11 @@ final class WebStage: Sendable {
             return worker
         }
         port = try WebStage.port(in: worker.output)
-        (self.worker, self.sandbox, self.storage, self.server, self.folder) = (
-            worker, sandbox, storage, server, folder
-        )
+        self.worker = worker
+        self.sandbox = sandbox
+        self.storage = storage
+        self.server = server
+        self.folder = folder
     }
 
     /// The port in the line that says where the page is.
@@ -257,7 +258,9 @@ final class IndexStage: Sendable {
             return page
         }
         port = try WebStage.port(in: page.output)
-        (self.page, self.storage, self.folder) = (page, storage, folder)
+        self.page = page
+        self.storage = storage
+        self.folder = folder
     }
 
     /// Commits something that the page does not show.

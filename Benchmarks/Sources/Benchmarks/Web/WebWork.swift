@@ -34,7 +34,8 @@ extension Work {
     /// pages without a break.
     private static func deliveries(_ bench: Bench, _ stage: WebStage) async throws -> Line {
         let count = bench.amount(20, smoke: 2)
-        var (ours, baseline) = ([Double](), [Double]())
+        var ours = [Double]()
+        var baseline = [Double]()
         for _ in 0..<max(bench.heavyPairs, bench.amount(3, smoke: 1)) {
             baseline.append(try await stage.millisecondsOfDeliveries(count))
             let loading = Task {
@@ -131,9 +132,11 @@ struct PageTimes {
         defer { client.shutdown() }
         // What is made on the first view is kept by some pages.
         _ = try await Self.time(page, client)
-        var (ours, baseline) = ([Double](), [Double]())
+        var ours = [Double]()
+        var baseline = [Double]()
         for _ in 0..<rounds {
-            var (pages, files) = ([Double](), [Double]())
+            var pages = [Double]()
+            var files = [Double]()
             for _ in 0..<requests {
                 pages.append(try await Self.time(page, client))
                 files.append(try await Self.time(file, client))

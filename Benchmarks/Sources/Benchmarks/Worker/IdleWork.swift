@@ -66,9 +66,9 @@ final class IdleStage: Sendable {
         let past = try folder.write(
             Data(SampleArchive(endingAt: origin).postLines.utf8), to: "past.jsonl")
         for command in [["train", "scheduler", "--from", past], ["train", "classifier"]] {
-            let (words, variables, log) = (
-                [mirrorBot] + command, environment, folder.path("train.log")
-            )
+            let words = [mirrorBot] + command
+            let variables = environment
+            let log = folder.path("train.log")
             try await bench.blocking {
                 _ = try Program.run(words, environment: variables, outputPath: log)
             }

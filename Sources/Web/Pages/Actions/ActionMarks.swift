@@ -28,22 +28,42 @@ struct ActionMarks: Sendable {
             }
         switch state {
         case .done:
-            (symbol, mark) = (
-                kind == .reply ? "a-reply" : kind == .favorite ? "a-favorite" : "a-done", "done"
-            )
+            symbol =
+                switch kind {
+                case .post: "a-done"
+                case .reply: "a-reply"
+                case .favorite: "a-favorite"
+                }
+            mark = "done"
             self.state = "done"
-        case .planned, .claimed: (symbol, mark, self.state) = ("a-planned", "planned", "planned")
-        case .sending: (symbol, mark, self.state) = ("a-planned", "planned", "being sent")
-        case .suggested: (symbol, mark, self.state) = ("a-suggested", "suggested", "waits for you")
+        case .planned, .claimed:
+            symbol = "a-planned"
+            mark = "planned"
+            self.state = "planned"
+        case .sending:
+            symbol = "a-planned"
+            mark = "planned"
+            self.state = "being sent"
+        case .suggested:
+            symbol = "a-suggested"
+            mark = "suggested"
+            self.state = "waits for you"
         case .skipped:
-            (symbol, mark, self.state) = (
-                "a-skipped", "skipped", kind == .post ? "left out" : "left alone"
-            )
-        case .expired: (symbol, mark, self.state) = ("a-expired", "expired", "too late")
+            symbol = "a-skipped"
+            mark = "skipped"
+            self.state = kind == .post ? "left out" : "left alone"
+        case .expired:
+            symbol = "a-expired"
+            mark = "expired"
+            self.state = "too late"
         case .failed:
-            (symbol, mark) = ("a-failed", "failed")
+            symbol = "a-failed"
+            mark = "failed"
             self.state = reason == Action.Reason.unconfirmed ? "unconfirmed" : "failed"
-        case .undone: (symbol, mark, self.state) = ("a-undone", "undone", "taken back")
+        case .undone:
+            symbol = "a-undone"
+            mark = "undone"
+            self.state = "taken back"
         }
     }
 
@@ -81,7 +101,8 @@ enum ListWords {
         // Most texts are short enough at the first look.
         guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
         else { return text }
-        var (kept, size) = ("", 3)
+        var kept = ""
+        var size = 3
         for character in text {
             size += Markup.escaped(String(character)).utf8.count
             if size > bytes { break }
@@ -121,7 +142,8 @@ enum ListWords {
     ) async throws -> List {
         let list = try await load(limit)
         let rows = texts(list)
-        var (weight, fitting) = (0, 0)
+        var weight = 0
+        var fitting = 0
         for row in rows {
             weight +=
                 rowMarkup + row.reduce(0) { $0 + ($1.map { Markup.escaped($0).utf8.count } ?? 0) }

@@ -292,9 +292,9 @@ struct ActionQuery: Sendable {
             guard let day = LocalDay(text) else { throw Self.unusable("day", text) }
             self.day = day
         }
-        (person, words, before) = (
-            fields.typed("person"), fields.typed("q"), fields.typed("before")
-        )
+        person = fields.typed("person")
+        words = fields.typed("q")
+        before = fields.typed("before")
     }
 
     private static func unusable(_ field: String, _ text: String) -> ChangeRefusal {
@@ -303,8 +303,11 @@ struct ActionQuery: Sendable {
 
     func search(in zone: TimeZone?) throws -> ActionList.Search {
         var search = ActionList.Search()
-        (search.kinds, search.states) = (kind.map { [$0] } ?? [], ending.states)
-        (search.person, search.words, search.cursor) = (person, words, before)
+        search.kinds = kind.map { [$0] } ?? []
+        search.states = ending.states
+        search.person = person
+        search.words = words
+        search.cursor = before
         if let day, !search.restrict(to: day, in: zone ?? .gmt) {
             throw ChangeRefusal(
                 .unusable, "there was no \(day) by the human's clock; all are shown")
@@ -380,7 +383,9 @@ struct ActionQuery: Sendable {
     /// A part that the form has no field for, and the way to do without it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
         var others = self
-        (others.before, others.person, others.day) = (nil, nil, nil)
+        others.before = nil
+        others.person = nil
+        others.day = nil
         if let person {
             return (
                 "Only about ", ListWords.name(person) + (day.map { ", \($0)" } ?? ""),

@@ -11,12 +11,16 @@ struct OpenedAction: Sendable {
     private let state: ActionState?
 
     /// Bytes of the text, of the post that it is about, and of a further part.
-    private static let (textSize, aboutSize, partSize) = (2_400, 1_200, 500)
+    private static let textSize = 2_400
+    private static let aboutSize = 1_200
+    private static let partSize = 500
     /// Bytes of a sentence.
     private static let sentenceSize = 240
 
     init(_ report: ExplainReport, _ request: MirrorRequest, _ query: ActionQuery) {
-        (self.report, self.request, self.query) = (report, request, query)
+        self.report = report
+        self.request = request
+        self.query = query
         state = report.state.flatMap(ActionState.init(rawValue:))
     }
 
@@ -69,7 +73,8 @@ struct OpenedAction: Sendable {
                 "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))"
             }
         }
-        let (rate, threshold) = (Words.rate(judgement.rate), Words.rate(judgement.threshold))
+        let rate = Words.rate(judgement.rate)
+        let threshold = Words.rate(judgement.threshold)
         let isFavorite = judgement.rate > judgement.threshold
         return """
             The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \

@@ -70,8 +70,10 @@ enum UndoWords {
         func count(_ answers: UndoAnswer...) -> Int {
             wishes.answers.values.count { answers.contains($0) }
         }
-        let (asked, withheld) = (count(.asked, .remembered), count(.withheld))
-        let (already, impossible) = (count(.already), count(.nothing, .outOfReach, .unknown))
+        let asked = count(.asked, .remembered)
+        let withheld = count(.withheld)
+        let already = count(.already)
+        let impossible = count(.nothing, .outOfReach, .unknown)
         var parts: [String] = []
         if asked > 0 {
             parts.append(

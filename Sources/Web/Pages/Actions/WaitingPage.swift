@@ -27,14 +27,17 @@ enum WaitingPage: MirrorPage {
     private static let rowsShown = 20
     private static let proposedShown = 10
     /// Bytes of a text that is to be sent, of a further part, and of the post that it is about.
-    private static let (textSize, partSize, aboutSize) = (6_000, 1_500, 2_400)
+    private static let textSize = 6_000
+    private static let partSize = 1_500
+    private static let aboutSize = 2_400
 
     // MARK: The page
 
     static func page(_ request: MirrorRequest, after cursor: String?) async throws -> WebReply {
         let list = try await ListWords.fitting(rowsShown, budget: 12_000) { limit in
             var search = SuggestionList.Search(limit: limit)
-            (search.order, search.cursor) = (.urgent, cursor)
+            search.order = .urgent
+            search.cursor = cursor
             return try await SuggestionList(of: request.mirror, search)
         } texts: { (list: SuggestionList) -> [[String?]] in
             list.suggestions.map { row -> [String?] in
@@ -53,7 +56,8 @@ enum WaitingPage: MirrorPage {
         let proposed = try await undoing.actions(
             .proposed, kinds: ActionKind.allCases, now: request.now)
         let persons = try await request.mirror.persons(of: Array(proposed.prefix(proposedShown)))
-        let (words, settings) = (request.words, request.mirror.configuration)
+        let words = request.words
+        let settings = request.mirror.configuration
         let hasPages = cursor != nil || list.next != nil
         var context: PageContext = [
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
@@ -63,12 +67,12 @@ enum WaitingPage: MirrorPage {
             "first": .text(cursor.map { _ in request.link("/waiting") }),
             "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
             "items": .list(
-                list.suggestions.map { item($0, words, request, isTicked: ticked.contains($0.id)) }),
+                list.suggestions.map { suggestion in
+                    item(suggestion, words, request, isTicked: ticked.contains(suggestion.id))
+                }),
         ]
-        let (canApprove, canNote) = (
-            list.suggestions.contains { $0.obstacle == nil },
-            list.suggestions.contains(where: \.isByHand)
-        )
+        let canApprove = list.suggestions.contains { $0.obstacle == nil }
+        let canNote = list.suggestions.contains(where: \.isByHand)
         context["canApprove"] = .flag(canApprove)
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
@@ -111,8 +115,11 @@ enum WaitingPage: MirrorPage {
     }
 
     private static func count(_ total: Int) -> String {
-        total == 0
-            ? "nothing" : total == 1 ? "one" : "\(Words.number(total)), the most urgent first"
+        switch total {
+        case 0: "nothing"
+        case 1: "one"
+        default: "\(Words.number(total)), the most urgent first"
+        }
     }
 
     private static func whatComes(_ suggestsFavorites: Bool, _ total: Int) -> String {
@@ -129,7 +136,11 @@ enum WaitingPage: MirrorPage {
         _ row: SuggestionList.Suggestion, _ words: Words, _ request: MirrorRequest, isTicked: Bool
     ) -> PageContext {
         let symbol =
-            row.kind == .reply ? "a-reply" : row.kind == .favorite ? "a-favorite" : "a-suggested"
+            switch row.kind {
+            case .post: "a-suggested"
+            case .reply: "a-reply"
+            case .favorite: "a-favorite"
+            }
         let marks = ActionMarks(
             row.kind, .suggested, whom: row.person.map { ListWords.name($0.name) })
         let isPost = row.kind == .post
@@ -252,7 +263,8 @@ enum WaitingPage: MirrorPage {
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
         let ids = request.form.all("id").uniqued()
         guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
-        var (decided, refusals): ([SuggestionDecision], [ChangeRefusal]) = ([], [])
+        var decided: [SuggestionDecision] = []
+        var refusals: [ChangeRefusal] = []
         for id in ids {
             do {
                 let wish = PersonRequest(operation(id), seen: try request.seen(of: id))

@@ -33,10 +33,15 @@ package struct MirrorRequest: Sendable {
         parameters: [String: String], query: WebFields, form: WebFields, access: Access,
         kept: KeptReports = KeptReports()
     ) {
-        (self.mirror, self.record, self.zone, self.now, self.path) = (
-            mirror, record, zone, now, path
-        )
-        (self.parameters, self.query, self.form, self.access) = (parameters, query, form, access)
+        self.mirror = mirror
+        self.record = record
+        self.zone = zone
+        self.now = now
+        self.path = path
+        self.parameters = parameters
+        self.query = query
+        self.form = form
+        self.access = access
         self.kept = kept
     }
 
@@ -131,7 +136,10 @@ package struct Refusal: Sendable {
     /// A sentence, as "20:13 is being sent".
     package let text: String
 
-    package init(isMisuse: Bool, _ text: String) { (self.isMisuse, self.text) = (isMisuse, text) }
+    package init(isMisuse: Bool, _ text: String) {
+        self.isMisuse = isMisuse
+        self.text = text
+    }
 
     package init(_ refusal: ChangeRefusal) {
         self.init(isMisuse: refusal.isMisuse, refusal.pageText)

@@ -33,8 +33,11 @@ package struct PageContent: Sendable {
         showsVerdict: Bool = false,
         _ context: PageContext
     ) {
-        (self.template, self.section, self.context) = (template, section, context)
-        (self.title, self.showsVerdict) = (title ?? section.title, showsVerdict)
+        self.template = template
+        self.section = section
+        self.context = context
+        self.title = title ?? section.title
+        self.showsVerdict = showsVerdict
     }
 }
 
@@ -49,7 +52,9 @@ package struct Said: Sendable {
         package let fields: [(String, String)]
 
         package init(_ verb: String, to action: String, _ fields: [(String, String)] = []) {
-            (self.verb, self.action, self.fields) = (verb, action, fields)
+            self.verb = verb
+            self.action = action
+            self.fields = fields
         }
     }
 
@@ -58,7 +63,8 @@ package struct Said: Sendable {
     package let wayBack: Button?
 
     package init(_ text: String, wayBack: Button? = nil) {
-        (self.text, self.wayBack) = (text, wayBack)
+        self.text = text
+        self.wayBack = wayBack
     }
 }
 
@@ -82,8 +88,12 @@ package struct Confirmation: Sendable {
             text: String? = nil,
             language: String? = nil
         ) {
-            (self.at, self.symbol, self.what, self.whom) = (at, symbol, what, whom)
-            (self.text, self.language) = (text, language)
+            self.at = at
+            self.symbol = symbol
+            self.what = what
+            self.whom = whom
+            self.text = text
+            self.language = language
         }
     }
 
@@ -93,7 +103,10 @@ package struct Confirmation: Sendable {
         /// As "Type the account to say yes: tom@social.example".
         package let label: String
 
-        package init(_ field: String, _ label: String) { (self.field, self.label) = (field, label) }
+        package init(_ field: String, _ label: String) {
+            self.field = field
+            self.label = label
+        }
     }
 
     /// A text that a person may type, and the operation reads.
@@ -105,7 +118,10 @@ package struct Confirmation: Sendable {
         package var hint: String?
 
         package init(_ field: String, _ label: String, usual: String? = nil, hint: String? = nil) {
-            (self.field, self.label, self.usual, self.hint) = (field, label, usual, hint)
+            self.field = field
+            self.label = label
+            self.usual = usual
+            self.hint = hint
         }
     }
 
@@ -134,7 +150,11 @@ package struct Confirmation: Sendable {
         in section: PageSection, _ question: String, action: String, verb: String, otherWay: String,
         back: String
     ) {
-        (self.section, self.question, self.action) = (section, question, action)
-        (self.verb, self.otherWay, self.back) = (verb, otherWay, back)
+        self.section = section
+        self.question = question
+        self.action = action
+        self.verb = verb
+        self.otherWay = otherWay
+        self.back = back
     }
 }

@@ -6,7 +6,10 @@ package struct Words: Sendable {
     package let zone: TimeZone
     package let now: Date
 
-    package init(zone: TimeZone, now: Date) { (self.zone, self.now) = (zone, now) }
+    package init(zone: TimeZone, now: Date) {
+        self.zone = zone
+        self.now = now
+    }
 
     package var today: LocalDay { day(of: now) }
 
@@ -53,7 +56,9 @@ package struct Words: Sendable {
     /// `2 h 5 min`, `3 days 4 h`, `40 s`: two units at most.
     package static func span(_ seconds: TimeInterval) -> String {
         let total = Int(min(max(0, seconds), 1e9).rounded())
-        let (days, hours, minutes) = (total / 86_400, total % 86_400 / 3_600, total % 3_600 / 60)
+        let days = total / 86_400
+        let hours = total % 86_400 / 3_600
+        let minutes = total % 3_600 / 60
         if days > 0 {
             return hours > 0 && days < 7 ? "\(count(days, "day")) \(hours) h" : count(days, "day")
         }
@@ -117,7 +122,8 @@ package struct Words: Sendable {
         guard cut.utf8.count > 4 * length else {
             return cut.utf8.count < text.utf8.count ? cut + "…" : cut
         }
-        var (scalars, bytes) = (String.UnicodeScalarView(), 0)
+        var scalars = String.UnicodeScalarView()
+        var bytes = 0
         for scalar in cut.unicodeScalars {
             bytes += scalar.utf8.count
             guard bytes <= 4 * length else { break }

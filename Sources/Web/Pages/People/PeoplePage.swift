@@ -43,9 +43,10 @@ enum PeoplePage: MirrorPage {
         let found = request.query.typed("q")
         let list = try await ListWords.fitting(rowsShown) { limit in
             var search = PeopleList.Search()
-            (search.stance, search.words, search.cursor, search.limit) = (
-                stance, found, cursor, limit
-            )
+            search.stance = stance
+            search.words = found
+            search.cursor = cursor
+            search.limit = limit
             return try await PeopleList(of: request.mirror, search)
         } texts: { list in
             // The account stands in two addresses, and in a field's name and value.
@@ -166,7 +167,8 @@ enum PeoplePage: MirrorPage {
     }
 
     /// Rows of each part of a person's page, and their accounts.
-    static let (partShown, accountsShown) = (8, 6)
+    static let partShown = 8
+    static let accountsShown = 6
     /// Bytes of a text on a person's page.
     static let textSize = 240
 
@@ -183,7 +185,8 @@ enum PeoplePage: MirrorPage {
     private static func personPage(_ request: MirrorRequest, _ id: AccountID) async throws
         -> WebReply
     {
-        let (mirror, words) = (request.mirror, request.words)
+        let mirror = request.mirror
+        let words = request.words
         let report = try await PersonReport(
             on: id, in: mirror, zone: request.zone ?? .gmt, now: request.now)
         guard let first = report.accounts.first else { return .missing("nobody has this account") }

@@ -80,10 +80,14 @@ enum PersonWords {
         switch change {
         case .person(let person):
             name = ListWords.name(person.handle.map { "@\($0)" } ?? person.account)
-            (unlearned, left, account) = (person.unlearned, person.left.count, person.account)
+            unlearned = person.unlearned
+            left = person.left.count
+            account = person.account
         case .server(let server):
             name = "everybody on \(ListWords.name(server.server))"
-            (unlearned, left, account) = (server.unlearned, server.left.count, server.server)
+            unlearned = server.unlearned
+            left = server.left.count
+            account = server.server
         }
         var text =
             verb == "deny"

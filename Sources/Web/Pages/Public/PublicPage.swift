@@ -174,9 +174,8 @@ struct PublicPage {
     }
 
     private func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
-        let (kind, state) = (
-            ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done
-        )
+        let kind = ActionKind(rawValue: deed.kind) ?? .reply
+        let state = ActionState(rawValue: deed.state) ?? .done
         let marks = ActionMarks(kind, state, whom: nil)
         return [
             "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),

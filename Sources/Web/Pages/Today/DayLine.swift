@@ -13,7 +13,11 @@ struct DayLine {
 
     private static let minutes = Double(MinuteOfDay.count)
     /// The height of the human's highest bar, of the line and of the lanes below it, in px.
-    private static let (highest, axis, slots, others, bottom) = (52.0, 64.0, 86.0, 116.0, 134.0)
+    private static let highest = 52.0
+    private static let axis = 64.0
+    private static let slots = 86.0
+    private static let others = 116.0
+    private static let bottom = 134.0
 
     private var isToday: Bool { report.day == words.today }
 
@@ -27,6 +31,12 @@ struct DayLine {
     }
 
     private static func percent(_ minute: Int) -> Double { Double(minute) / minutes * 100 }
+
+    /// Which part of a text stands at a place, so that the text does not leave the drawing.
+    private static func anchor(at percent: Double) -> Markup {
+        if percent < 5 { return "start" }
+        return percent > 95 ? "end" : "middle"
+    }
 
     private func minute(of date: Date) -> Int { LocalTime(date, in: words.zone).minute.value }
 
@@ -44,7 +54,12 @@ struct DayLine {
 
     private var ticks: [Markup] {
         stride(from: 0, through: 24, by: 3).map { hour in
-            let anchor: Markup = hour == 0 ? "start" : hour == 24 ? "end" : "middle"
+            let anchor: Markup =
+                switch hour {
+                case 0: "start"
+                case 24: "end"
+                default: "middle"
+                }
             let x = Self.percent(hour * 60)
             let isWide: Markup = hour % 6 == 0 ? "" : " class=\"wide-only\""
             return """
@@ -72,7 +87,7 @@ struct DayLine {
     private var now: Markup {
         guard isToday else { return "" }
         let x = Self.percent(minute(of: words.now))
-        let anchor: Markup = x < 5 ? "start" : x > 95 ? "end" : "middle"
+        let anchor = Self.anchor(at: x)
         return """
             <line class="now" x1="\(x)%" x2="\(x)%" y1="4" y2="134"/>\
             <text class="strong" x="\(x)%" y="162" text-anchor="\(anchor)">now</text>
@@ -87,7 +102,7 @@ struct DayLine {
         slots.map { slot in
             let x = Self.percent(minute(of: slot.due))
             if slot.id == next {
-                let anchor: Markup = x < 5 ? "start" : x > 95 ? "end" : "middle"
+                let anchor = Self.anchor(at: x)
                 return """
                     <line class="bl" x1="\(x)%" x2="\(x)%" y1="64" y2="94"/><circle class="hollow" cx="\(x)%" cy="86" r="8"/>\
                     <circle class="b" cx="\(x)%" cy="86" r="3"/>\
@@ -150,9 +165,8 @@ struct DayLine {
             parts.isEmpty
                 ? "Below, the bot has no posts."
                 : "Below, the bot: \(parts.joined(separator: "; ")).")
-        let (replies, favorites) = (
-            report.count(of: .reply)?.done ?? 0, report.count(of: .favorite)?.done ?? 0
-        )
+        let replies = report.count(of: .reply)?.done ?? 0
+        let favorites = report.count(of: .favorite)?.done ?? 0
         if replies + favorites > 0 {
             sentences.append(
                 "\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite"))."

@@ -16,21 +16,29 @@ struct SlotView {
         isUnpaid: Bool = false,
         hasControls: Bool, isOpen: Bool = false
     ) {
-        let (words, state) = (request.words, SlotState(slot))
+        let words = request.words
+        let state = SlotState(slot)
         let path = "\(request.base)/slots/\(WebFields.encoded(slot.id))"
         let isFuture = slot.due > request.now
         let canChange = state.canChange && isFuture && !request.access.isReadOnly
         let canRestore = TodayPage.canRestore(slot, request) && !request.access.isReadOnly
+        let styleClass: String? =
+            if isNext {
+                "next"
+            } else if [.skipped, .expired, .undone].contains(state) {
+                "gone"
+            } else {
+                nil
+            }
+        let coming = isNext ? words.relative(slot.due) : nil
         context = [
-            "id": .text(slot.id), "isNext": .flag(isNext),
-            "class": .text(
-                isNext ? "next" : [.skipped, .expired, .undone].contains(state) ? "gone" : nil),
+            "id": .text(slot.id), "isNext": .flag(isNext), "class": .text(styleClass),
             "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
             "symbol": .text(state.symbol), "tag": .text(state.tag),
             "state": .text(
                 isUnpaid && state.canChange
                     ? "Planned, no money"
-                    : Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
+                    : Self.words(slot, state, coming)),
             "text": .text(slot.text.map { Words.cut($0, to: 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
             "why": .text(Self.why(slot, state, words)), "address": .text(slot.address),

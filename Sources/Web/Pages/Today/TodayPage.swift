@@ -40,7 +40,8 @@ package enum TodayPage: MirrorPage {
     // MARK: The page
 
     @Sendable static func page(_ request: MirrorRequest) async throws -> WebReply {
-        let (words, now) = (request.words, request.now)
+        let words = request.words
+        let now = request.now
         let day: LocalDay
         if let text = request.query["day"] {
             guard let named = LocalDay(text) else {
@@ -74,7 +75,8 @@ package enum TodayPage: MirrorPage {
     private static func dayContext(
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
     ) -> PageContext {
-        let (words, day) = (request.words, report.day)
+        let words = request.words
+        let day = report.day
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
         // By the clock alone; what is left out is marked as such on either side of it.
@@ -98,6 +100,14 @@ package enum TodayPage: MirrorPage {
         }
         let drawn = past.count { SlotState($0) == .done }
         let canDraw = !request.access.isReadOnly && ahead.contains { SlotState($0).canChange }
+        let comingTitle =
+            if isToday {
+                "Still to come"
+            } else if day > words.today {
+                "To come"
+            } else {
+                "Left"
+            }
         return [
             "hasDay": true, "facts": isToday ? .fields(facts(report, status, request)) : .none,
             "heading": .text(words.heading(day)),
@@ -111,8 +121,7 @@ package enum TodayPage: MirrorPage {
             "weekday": .text(Words.weekday(of: day) + "s"),
             "hasQuiet": .flag(!report.quiet.isEmpty),
             "hasPause": .flag(report.pause != nil),
-            "comingTitle": .text(
-                isToday ? "Still to come" : day > words.today ? "To come" : "Left"),
+            "comingTitle": .text(comingTitle),
             "comingCount": .text(Words.count(ahead.count { SlotState($0).isAhead }, "post")),
             "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
             "showsComing": .flag(day >= words.today || !coming.isEmpty),
@@ -199,7 +208,8 @@ package enum TodayPage: MirrorPage {
             let parts = counts.filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
             return parts.joined(separator: ", ")
         }
-        let (posts, replies) = (report.count(of: .post), report.count(of: .reply))
+        let posts = report.count(of: .post)
+        let replies = report.count(of: .reply)
         let favorites = report.count(of: .favorite)
         let left = report.counts.reduce(0) { $0 + $1.leftAlone }
         let day = report.day.description
@@ -424,7 +434,8 @@ package enum TodayPage: MirrorPage {
                 "\(Words.count(kept, "post")) that you moved or kept \(kept == 1 ? "stays" : "stay")."
             )
         }
-        (confirmation.seen, confirmation.isGrave) = (report?.seen, false)
+        confirmation.seen = report?.seen
+        confirmation.isGrave = false
         return confirmation
     }
 
