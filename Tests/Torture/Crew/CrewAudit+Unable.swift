@@ -151,7 +151,8 @@ extension CrewAudit {
     /// in seconds, by the length of leases.
     var longestUnseen: [Double: Double] {
         var longest: [Double: Double] = [:]
-        for (_, stretch) in unseenStretches(longerThan: { _ in usualPeriod }) {
+        let usual = usualPeriod
+        for (_, stretch) in unseenStretches(longerThan: { _ in usual }) {
             let lease = phase(at: stretch.start).lease
             longest[lease] = max(longest[lease] ?? 0, stretch.duration)
         }
