@@ -2,14 +2,15 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What is kept of what was forgotten: digests, which tell it when it comes again, and nothing
-/// else.
+/// Digests of forgotten posts and people, which recognize them when they come again.
+///
+/// Nothing else of them is kept.
 extension Archive {
     /// One thing that was forgotten or muted.
     package struct Note: Equatable, Sendable {
-        /// `post` or `person` of what was forgotten, or which kind of thing is muted.
+        /// `post` or `person` for a forgotten item, or the kind of a muted item.
         package let kind: String
-        /// The digest, or what is muted.
+        /// The digest of a forgotten item, or the muted value.
         package let value: String
         package let noted: Date
     }
@@ -81,7 +82,7 @@ extension Archive {
         }
     }
 
-    /// What was forgotten, the latest first.
+    /// Returns the notes of forgotten posts and people, the latest first.
     package func forgotten() async throws -> [Note] {
         try await storage.query(
             """
@@ -155,14 +156,14 @@ extension Archive {
 
     // MARK: Words and days
 
-    /// What is muted, in the order in which it was.
+    /// Returns the muted items, in the order in which they were muted.
     package func muted() async throws -> [Note] {
         try await storage.query(
             "SELECT kind, value, noted_ms FROM muted WHERE mirror = \(mirror) ORDER BY noted_ms, kind, value"
         ).map(Self.note)
     }
 
-    /// What holds for all texts when one is chosen or sent.
+    /// The conditions that apply to all texts when one is chosen or sent.
     package struct Circumstances: Sendable {
         /// The keys of texts that are never sent.
         package fileprivate(set) var never: Set<String> = []

@@ -4,7 +4,7 @@ package import Storage
 
 /// Texts made ready before a plan asks for them.
 extension Archive {
-    /// What the rules make of a post's text.
+    /// The outcome of applying the rules to a post's text.
     package struct Preparation: Sendable {
         let textKey: String
         let unfit: String?
@@ -12,7 +12,7 @@ extension Archive {
         let fitness: StoredFitness
 
         /// - Parameters:
-        ///   - textKey: What texts that read the same have in common.
+        ///   - textKey: The key shared by all texts that read the same.
         ///   - unfit: Why the text may not be sent; nil if it may.
         ///   - length: How long a server finds what would be sent.
         ///   - fitness: Whether it stands for itself.
@@ -42,7 +42,7 @@ extension Archive {
         }
     }
 
-    /// What was found of a text before, by rules that may have been others.
+    /// An earlier verdict on a text, possibly by other rules.
     package struct EarlierVerdict: Equatable, Sendable {
         /// Names those rules; empty if there were none.
         package let rules: String
@@ -84,8 +84,7 @@ extension Archive {
         }
     }
 
-    /// What may become of a text of the archive, by the rules that prepared it and a
-    /// ``TextFilter``.
+    /// The permitted use of an archived text, by the rules that prepared it and a ``TextFilter``.
     package enum TextUse: String, CaseIterable, Sendable {
         /// Posted at any time.
         case fit
@@ -121,9 +120,9 @@ extension Archive {
     /// A post that answers nobody and was prepared by no rules, or by other ones.
     package struct Unprepared: Sendable {
         package let post: Post
-        /// What of a thread follows it.
+        /// The posts that follow it in its thread.
         package let sequel: Sequel
-        /// What was found of it before.
+        /// The earlier verdict on its text.
         package let earlier: EarlierVerdict
         /// Whether the human wrote another post, not a reply, less than `Post.closeTogether` before
         /// it.
@@ -388,7 +387,7 @@ extension Archive {
         }
     }
 
-    /// What the rules found of a post's text; nil if they have not judged it.
+    /// Returns the rules' verdict on a post's text; `nil` if they have not judged it.
     package func fitness(of id: PostID) async throws -> StoredFitness? {
         let rows = try await storage.query(
             """

@@ -90,7 +90,7 @@ extension Archive {
     /// An archived post with what is known of its text.
     package struct Original: Equatable, Sendable {
         package let post: Post
-        /// What the rules found of it, and which rules; their name is empty if none have judged it.
+        /// The rules' verdict on it, and which rules; their name is empty if none have judged it.
         package let judged: EarlierVerdict
         /// When the human's network first denied it; nil while the network shows it.
         package let denied: Date?
@@ -116,7 +116,7 @@ extension Archive {
         try await posts(where: "created_ms < \(date)", "ORDER BY created_ms, post_id, network")
     }
 
-    /// What the human has answered to a person, newest first.
+    /// Returns the human's replies to a person, newest first.
     ///
     /// Accounts that the operator linked count as the same person.
     package func replies(to person: AccountID) async throws -> [Post] {
@@ -137,7 +137,7 @@ extension Archive {
         }
     }
 
-    /// What the human answered to somebody, with what it answered.
+    /// One of the human's replies, with the text that it answered.
     package struct PastReply: Equatable, Sendable {
         package let original: Original
         /// The text of the answered post; nil if it is not known.
@@ -149,7 +149,7 @@ extension Archive {
         }
     }
 
-    /// What the human has answered to some accounts, by the account answered, newest first.
+    /// Returns the human's replies to some accounts, by the account answered, newest first.
     ///
     /// - Parameters:
     ///   - accounts: Some hundred at most.

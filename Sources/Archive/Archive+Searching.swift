@@ -6,7 +6,7 @@ extension Archive {
     /// An archived post with what is known of its use.
     package struct Kept: Equatable, Sendable {
         package let post: Post
-        /// What may become of it.
+        /// The permitted use of its text.
         package let use: TextUse
         /// The stable code of the rule that decides about ``use``; nil where none does.
         package let reason: String?

@@ -11,7 +11,7 @@ extension Archive {
     /// Threads of more posts than these are none that anybody would want to read twice.
     static let longestThread = 25
 
-    /// What follows a post in a thread.
+    /// The posts that follow a post in its thread.
     package struct Sequel: Equatable, Sendable {
         /// In their order; empty for a post that stands alone.
         package var parts: [Post] = []
@@ -21,7 +21,7 @@ extension Archive {
         package init() {}
     }
 
-    /// What follows a post.
+    /// Returns the posts that follow a post in its thread.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func sequel(of head: Post) async throws -> Sequel {

@@ -10,7 +10,7 @@ extension Archive {
     /// The counter with the number of the rules of time zones by which the posts were moved last.
     private static let rulesCounter = "archive.zone-rules"
 
-    /// What came of naming a zone for a time.
+    /// The outcome of naming a time zone for a span of days.
     package enum ZoneChange: Equatable, Sendable {
         case changed
         /// That was so already.

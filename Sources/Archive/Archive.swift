@@ -8,7 +8,7 @@ package import Storage
 /// the time they were posted; a post is known by its network and id. Every
 /// call may throw the store's error.
 package struct Archive: Sendable {
-    /// What became of a batch of posts.
+    /// The numbers of posts in a batch, by outcome.
     package struct StoreSummary: Equatable, Sendable {
         /// New in the archive.
         package var stored = 0

@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What one mirror knows about the people it met.
+/// One mirror's records of the people it met.
 ///
 /// Every call may throw the store's error.
 package struct People: Sendable {
@@ -27,7 +27,7 @@ package struct People: Sendable {
         package let id: AccountID
         /// The last name they were seen under.
         package let handle: String?
-        /// What was said of this very account; see ``People/stance(of:)``.
+        /// The stance set for this very account; see ``People/stance(of:)``.
         package let stance: Stance
         package let reason: String?
         /// Accounts with the same value here belong to the same person.
@@ -69,7 +69,7 @@ package struct People: Sendable {
         try await stances(of: [person])[person] ?? .none
     }
 
-    /// What holds for each of these people, asked at once.
+    /// Returns the stances toward some people, in one read.
     ///
     /// - Parameter people: Any accounts; one that occurs twice is asked for once.
     /// - Returns: A stance for every one of them.
@@ -87,7 +87,7 @@ package struct People: Sendable {
         try acquaintances(with: people, in: mirror, on: connection).mapValues(\.stance)
     }
 
-    /// What is known of one person.
+    /// The known facts about one person.
     package struct Acquaintance: Equatable, Sendable {
         /// See ``People/stance(of:)``.
         package let stance: Stance
@@ -101,7 +101,7 @@ package struct People: Sendable {
         package let wasAnswered: Bool
     }
 
-    /// What is known of each of these people, asked at once inside a transaction.
+    /// Returns the known facts about some people, in one read inside a transaction.
     ///
     /// - Parameter people: Any accounts; one that occurs twice is asked for once.
     /// - Returns: An element for every one of them.
@@ -151,7 +151,7 @@ package struct People: Sendable {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
     }
 
-    /// What is known of one person.
+    /// Returns the known facts about one person.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func acquaintance(with person: AccountID) async throws -> Acquaintance? {
@@ -446,7 +446,7 @@ package struct People: Sendable {
         }
     }
 
-    /// What is remembered of one account; nil if nothing is.
+    /// Returns the record of one account; `nil` if there is none.
     package func person(_ id: AccountID) async throws -> Person? {
         try await storage.query(Self.selection(of: id, in: mirror)).first.map(Self.person)
     }

@@ -9,8 +9,8 @@ package final class Interruption: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `lock` is held.
     private let lock = NSLock()
     private var requested = false
-    /// What is read and what is written; -1 while the process has no descriptors left, and then
-    /// only the flag tells.
+    /// The read end and the write end of the pipe; -1 while the process has no descriptors left,
+    /// and then only the flag tells.
     private var ends: [Int32] = [-1, -1]
 
     package init() {

@@ -145,7 +145,7 @@ package enum CustomEmoji {
 }
 
 extension PlainTokens {
-    /// Whom the text mentions, and a sign for each hashtag.
+    /// The names that the text mentions, and a `#` for each hashtag.
     fileprivate var signs: [String] {
         let names = tokens.compactMap { if case .mention(let name) = $0 { name } else { nil } }
         return names.map { String(String.UnicodeScalarView($0)) } + hashtags.map { _ in "#" }

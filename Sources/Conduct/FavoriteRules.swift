@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// What must be known about a post to decide whether it may become a favorite.
+/// The facts needed to decide whether a post may become a favorite.
 package struct FavoriteFacts: Sendable {
     package var post: Post
     package var author: Account
@@ -28,7 +28,7 @@ package struct FavoriteFacts: Sendable {
     }
 }
 
-/// What the bot may favorite, and how often.
+/// The rules for which posts the bot may favorite, and how often.
 package struct FavoriteRules: Equatable, Sendable {
     /// The most favorites on one local day.
     package var perDay: Int

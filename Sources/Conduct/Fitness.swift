@@ -42,7 +42,7 @@ package struct Fitness: Sendable {
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What the rules make of a text.
+    /// The rules' verdict on a text.
     package struct Verdict: Equatable, Sendable {
         /// The first rule by which it is not fit, or else not always; nil for a text that is always
         /// fit.
@@ -150,7 +150,7 @@ package struct Fitness: Sendable {
         languages = all.filter { $0.language != nil }
     }
 
-    /// What is to be said of a post that answers nobody.
+    /// Judges a post that answers nobody.
     ///
     /// - Parameters:
     ///   - year: When it was written, on the human's calendar.
@@ -433,7 +433,7 @@ private final class FitnessRow: Sendable {
 
     // MARK: Words
 
-    /// What follows a word that then tells no time.
+    /// The continuations after which a word tells no time, by word.
     private static let harmless: [String: [String]] = {
         let general = ["でも", "も", "の", "まで", "どき", "風", "更"]
         return ["昨日": ["のこと"], "今": general, "いま": general, "現在": general]

@@ -69,7 +69,7 @@ struct Hashtags: Sendable {
     private static let fewest = 5
     private static let span = 30 * 86_400.0
 
-    /// What the version begins with.
+    /// The prefix of a ``version`` that is not empty.
     static let versionMark = " tags "
 
     private var spans: [String: Set<Int>] = [:]

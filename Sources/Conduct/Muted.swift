@@ -1,7 +1,7 @@
 import Foundation
 package import Posts
 
-/// What a person does not want to hear of again: words, days of every year, spans of days.
+/// The words, days of every year and spans of days that a person does not want to hear of again.
 package struct Muted: Equatable, Sendable {
     /// One thing that is muted.
     package enum Entry: Hashable, Sendable {
@@ -116,7 +116,7 @@ extension Muted.Entry {
         self = .day(month: date.components.month, day: date.components.day)
     }
 
-    /// What is stored: a word that says which kind it is, and the rest.
+    /// The stored form: the name of the kind, and the value.
     package var stored: (kind: String, value: String) {
         switch self {
         case .word(let word): ("word", word)

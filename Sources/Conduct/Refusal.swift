@@ -106,7 +106,7 @@ extension Refusal {
             }
         }
 
-        /// What the rule says, where nothing more exact is known.
+        /// The rule's explanation, used where nothing more exact is known.
         package var sentence: String {
             switch self {
             case .notOpen: "the post is not public"

@@ -5,7 +5,7 @@ package import Posts
 package struct ReplyCandidate: Equatable, Sendable {
     /// The human's old reply.
     package let id: PostID
-    /// What texts that read the same have in common; see ``TextRules/textKey(_:)``.
+    /// The key shared by all texts that read the same; see ``TextRules/textKey(_:)``.
     package let textKey: String
     /// When the bot last sent this text to this person; nil if never.
     package let lastUsed: Date?

@@ -96,7 +96,7 @@ package struct ReplyFilter: Sendable {
 
     // MARK: Names
 
-    /// What a handle or display name may be in a text.
+    /// Returns the spellings of a handle or display name that may occur in a text.
     private static func spellings(of name: String) -> [String] {
         let whole = String(name.drop { $0 == "@" }).lowercased()
         if name.contains("@") || name.contains(".") { return [whole, shortName(name)] }
@@ -130,10 +130,10 @@ package struct ReplyFilter: Sendable {
         }
     }
 
-    /// A pattern whose first group is a name, and what it finds that is none.
+    /// A pattern whose first group is a name, and a test for matches that are no names.
     private struct Form: Sendable {
         let pattern: NSRegularExpression
-        /// What must be in a text that the pattern matches; nil for nothing certain.
+        /// Strings of which every matching text contains at least one; `nil` if none is certain.
         let signs: [String]?
         let isNoName: @Sendable (String) -> Bool
 
@@ -186,7 +186,7 @@ package struct ReplyFilter: Sendable {
         bonjour|merci|hallo|danke|ciao|grazie|olá|obrigado|obrigada|dank je
         """
 
-    /// What a greeting or a comma may lead to besides names.
+    /// Words other than names that may follow a greeting or a comma.
     private static let commonWords: Set<String> = [
         "all", "again", "amen", "anyway", "back", "dear", "everybody", "everyone", "folks",
         "friend", "friends", "god",

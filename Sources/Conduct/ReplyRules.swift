@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// What must be known about a mention to decide whether it may be answered.
+/// The facts needed to decide whether a mention may be answered.
 package struct MentionFacts: Sendable {
     package var post: Post
     /// When a change made the post mention the bot; nil if it did from the beginning.
@@ -35,7 +35,7 @@ package struct MentionFacts: Sendable {
     }
 }
 
-/// Whom the bot answers, and how often.
+/// The rules for the people whom the bot answers, and how often.
 package struct ReplyRules: Equatable, Sendable {
     /// The most replies to one person on one local day.
     package var perPersonPerDay: Int

@@ -224,7 +224,7 @@ extension TextCleaning {
 
 /// Leaving out hashtags that only file a text.
 extension TextCleaning {
-    /// What stands between a text and its hashtags, and between these.
+    /// The separators between a text and its hashtags, and between hashtags.
     private static let dividers: Set<Unicode.Scalar> = [
         "/", "|", "-", "–", "—", "·", "•", "~", "(", ")", "[", "]", "（", "）", "【", "】", "／", "｜",
         "→", ",", "、",

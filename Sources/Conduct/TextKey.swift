@@ -2,15 +2,14 @@ import Foundation
 package import Posts
 
 extension TextRules {
-    /// What texts that read the same have in common.
+    /// Returns the key shared by all texts that read the same.
     ///
     /// Compatible characters, case, white space and links make no difference.
     ///
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String) -> String { textKey(text, ignoringHosts: false) }
 
-    /// What texts have in common that read the same apart from more than ``textKey(_:)`` leaves
-    /// out.
+    /// Returns a key that may ignore more differences than ``textKey(_:)`` does.
     ///
     /// - Parameters:
     ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into
@@ -92,10 +91,11 @@ extension TextRules {
     }
 }
 
-/// What servers that rewrite texts take out of them.
+/// Removal of markup and emoticons, which servers that rewrite texts take out.
 extension TextShape {
     private static let markup: Set<Unicode.Scalar> = ["*", "_", "`", "~"]
-    /// What looks like eyes, a nose and a mouth; letters come in lower case.
+    /// Characters that stand for the eyes, nose and mouth of an emoticon; letters are in lower
+    /// case.
     private static let eyes = Set(":;=%|8bx".unicodeScalars)
     private static let noses = Set("-^'o".unicodeScalars)
     private static let mouths = Set(")(]['{}<>/\\|&#$@3dpoxs0".unicodeScalars)

@@ -2,11 +2,11 @@ package import Posts
 
 /// Which of the human's texts may be sent, and in what form.
 package struct TextRules: Equatable, Sendable {
-    /// Where the texts are sent, whose customs hold.
+    /// The network to which the texts are sent, whose customs hold.
     package var network: NetworkName
-    /// What becomes of links.
+    /// The treatment of links.
     package var links: LinkRule
-    /// What the bot's server allows.
+    /// The limits of the bot's server.
     package var limits: PublishingLimits
     /// Whether a reply must name the person answered, who is not notified otherwise.
     package var repliesNameThePerson: Bool
@@ -15,17 +15,17 @@ package struct TextRules: Equatable, Sendable {
     package var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package var pictures: PictureRule
-    /// What becomes of the human's own threads.
+    /// The treatment of the human's own threads.
     package var threads: ThreadRule
 
     /// - Parameters:
-    ///   - network: Where the texts are sent.
-    ///   - links: What becomes of links.
-    ///   - limits: What the bot's server allows; nil for what is usual on the network.
+    ///   - network: The network to which the texts are sent.
+    ///   - links: The treatment of links.
+    ///   - limits: The limits of the bot's server; `nil` for the usual ones of the network.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
     ///   - carriesWarnings: Whether a post with a warning is sent with that.
     ///   - pictures: Which of the human's pictures are sent along.
-    ///   - threads: What becomes of the human's own threads.
+    ///   - threads: The treatment of the human's own threads.
     package init(
         network: NetworkName = .usual, links: LinkRule = .kept, limits: PublishingLimits? = nil,
         repliesNameThePerson: Bool = true, carriesWarnings: Bool = false,
@@ -234,7 +234,7 @@ package enum PictureRule: String, CaseIterable, Sendable {
     case all
 }
 
-/// What becomes of a text that has a link.
+/// The treatment of a text that has a link.
 package enum LinkRule: String, CaseIterable, Sendable {
     /// It is sent as it is.
     case kept
@@ -330,7 +330,8 @@ package enum TextLength {
 }
 
 extension Visibility {
-    /// Who may see what the bot writes because of something with this visibility: nobody who may
-    /// not see that, and never everybody's public timeline.
+    /// The visibility of a text that the bot writes because of a post with this visibility.
+    ///
+    /// Nobody may see it who may not see that post, and it is never in everybody's public timeline.
     package var ofRepetition: Visibility { self == .public ? .unlisted : self }
 }

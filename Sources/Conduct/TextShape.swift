@@ -1,6 +1,6 @@
 import Posts
 
-/// What can be told from the form of a text alone.
+/// Checks that look only at the form of a text.
 enum TextShape {
     /// Whether the text addresses somebody before it says anything, also as `.@name`.
     static func beginsWithMention(_ text: String) -> Bool {

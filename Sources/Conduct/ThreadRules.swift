@@ -1,6 +1,6 @@
 package import Posts
 
-/// What becomes of the human's own threads.
+/// The treatment of the human's own threads.
 package enum ThreadRule: String, CaseIterable, Sendable {
     /// Nothing of them is sent: not their first posts either, which would read like a sentence cut
     /// off.
@@ -10,7 +10,7 @@ package enum ThreadRule: String, CaseIterable, Sendable {
 }
 
 extension TextRules {
-    /// What a plan has to know of a post that begins a thread; see ``preparation(of:)``.
+    /// Returns what a plan needs about a post that begins a thread; see ``preparation(of:)``.
     ///
     /// - Parameters:
     ///   - thread: What follows it; empty for a post that stands alone.

@@ -106,7 +106,7 @@ extension BotOrHuman: Encodable {
     }
 }
 
-/// What a day of posts looks like.
+/// The features of one day of posts.
 private struct DayLook {
     let posts: Int
     /// The span, the smallest, the middle and the largest gap, the share of gaps of at most half an

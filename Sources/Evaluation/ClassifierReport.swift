@@ -6,13 +6,13 @@ import MeCab
 package import Mirroring
 import Settings
 
-/// What an evaluation of the classifier found, and on what.
+/// The results of evaluating the classifier, and the files they come from.
 package struct ClassifierReport: Sendable {
     /// A file that was read.
     package struct File: Sendable {
         /// As it was given.
         package let path: String
-        /// What was left out, by reason, and what could not be read.
+        /// The numbers of items left out, by reason, and the items that could not be read.
         package let summary: TrainingSummary
 
         init(_ file: LabelledFile) {

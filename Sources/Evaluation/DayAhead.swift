@@ -7,7 +7,7 @@ import Schedule
 /// Nothing is drawn, so that the same posts give the same figures to the last digit. The last fifth
 /// of the days is told, 200 of them at most, spread evenly.
 struct DayAhead {
-    /// What one model tells.
+    /// The scores of one model.
     struct Scores {
         /// ln(chance of the day's number of posts), the mean over the days.
         var nats = 0.0

@@ -16,7 +16,7 @@ package struct FavoriteEvaluation: Sendable {
     /// How many posts' labels must become known before the weights are fitted again.
     static let renewal = 200
 
-    /// What came of an evaluation.
+    /// The results of an evaluation.
     package struct Outcome: Equatable, Sendable {
         package let scores: FavoriteScores
         /// One for each tested post, in the order in which they were predicted.
@@ -165,7 +165,7 @@ package struct FavoriteEvaluation: Sendable {
     }
 }
 
-/// What was predicted of the same posts with plain and with learned weights.
+/// Predictions for the same posts, with plain and with learned weights.
 private struct Predictions {
     private(set) var plain: [Prediction] = []
     private(set) var weighted: [Prediction] = []
@@ -221,8 +221,8 @@ private struct UnknownFavorites {
 
 /// The time for which the calling thread has computed.
 ///
-/// What else the machine does meanwhile does not count, so that a speed
-/// measured with it is the same on a busy machine as on an idle one.
+/// Time that other threads and processes use does not count, so that a speed measured with it is
+/// the same on a busy machine as on an idle one.
 enum ThreadTime {
     static var now: Duration {
         var time = timespec()

@@ -8,7 +8,7 @@ package import Posts
 /// A figure that has no value, such as the precision of a bot that favorites
 /// nothing, is nil, and null in JSON.
 package struct FavoriteScores: Equatable, Sendable {
-    /// What was known before the first prediction.
+    /// The training data known before the first prediction.
     package struct Training: Equatable, Sendable {
         /// Posts learned as favorites.
         package let favorites: Int
@@ -51,7 +51,7 @@ package struct FavoriteScores: Equatable, Sendable {
 
     /// The favorite rate that must be exceeded.
     package let threshold: Double
-    /// What the bot would have done at the threshold.
+    /// The decisions that the bot would have made at the threshold.
     package let decisions: DecisionCounts
     /// The probabilities.
     package let calibration: Calibration
@@ -160,7 +160,7 @@ extension Calibration {
     }
 }
 
-/// What the classifier said of a post before it was told what the human did.
+/// The classifier's prediction for a post, made before it learned what the human did.
 package struct Prediction: Equatable, Sendable {
     package let id: PostID
     /// ln(P(favorite) / P(normal)); finite.

@@ -25,7 +25,7 @@ package struct LabelledPost: Equatable, Sendable {
     /// Whether the human favorited it.
     package var isFavorite: Bool { state.category == .favorite }
 
-    /// What happened to the post: it was seen, it was favorited, or one after the other.
+    /// The events of the post: it was seen, it was favorited, or one after the other.
     var events: [FavoriteEvent] {
         (state.isSeen ? [.seen(example)] : []) + (isFavorite ? [.favorited(example)] : [])
     }
@@ -62,7 +62,7 @@ package struct LabelledFile: Sendable {
     package let path: String
     /// In the order of the file; every line was on the human's timeline.
     package let posts: [LabelledPost]
-    /// What was left out, by reason, and what could not be read.
+    /// The numbers of items left out, by reason, and the items that could not be read.
     package let summary: TrainingSummary
     private let times: [Date?]
 

@@ -24,7 +24,7 @@ package struct RehearsedYear: Encodable, Sendable {
         package let withoutText: Int
     }
 
-    /// What one of the two did in the year.
+    /// The year's posting counts of the human or the bot.
     package struct Tally: Encodable, Equatable, Sendable {
         package let posts: Int
         package let daysWithPosts: Int
@@ -130,14 +130,14 @@ extension RehearsedYear.Entry: Encodable {
     }
 }
 
-/// What the mirror would have answered where the human did.
+/// The mirror's simulated answers to the mentions that the human answered.
 package struct RehearsedReplies: Encodable, Equatable, Sendable {
-    /// One of the human's answers, and what the mirror would have said to the same mention.
+    /// One of the human's answers, and the mirror's simulated answer to the same mention.
     package struct Answer: Encodable, Equatable, Sendable {
         package let time: Date
         package let mention: String
         package let human: String
-        /// Nil for silence.
+        /// `nil` for silence.
         package let bot: String?
         /// Whether the bot's text is the human's.
         package let isSame: Bool
@@ -180,7 +180,7 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     }
 }
 
-/// What the mirror would have favorited of the posts of the home timeline.
+/// The posts of the home timeline that the mirror would have favorited.
 package struct RehearsedFavorites: Encodable, Sendable {
     /// A post that the bot or the human would have favorited, or both.
     package struct Choice: Encodable, Equatable, Sendable {

@@ -37,7 +37,7 @@ struct ReplyEvaluation: Sendable {
         var post: Post { past.original.post }
         var person: AccountID? { past.original.post.replyTo?.author }
 
-        /// What it tells of the human's habits.
+        /// The reply as a sample of the human's habits.
         var habit: ReplyHabits.Reply {
             ReplyHabits.Reply(
                 id: post.id, text: post.text, language: post.language, words: text.words,

@@ -5,11 +5,10 @@ package import Schedule
 /// Measures how well a schedule learned from the first four fifths of somebody's posts fits the
 /// rest.
 ///
-/// What is learned stays as it is from the cut on: neither the profile nor
-/// the counts see a held-out post, and age is counted from the last day to
-/// learn from. The weekday of each held-out day chooses the profile, as it
-/// does for a plan. Only where days of bot and human are told apart does the
-/// bot go on learning, as one does whose human is followed.
+/// The learned model stays as it is from the cut on: neither the profile nor the counts see a
+/// held-out post, and age is counted from the last day to learn from. The weekday of each held-out
+/// day chooses the profile, as it does for a plan. Only where days of bot and human are told apart
+/// does the bot go on learning, as one does whose human is followed.
 package struct ScheduleEvaluation: Sendable {
     /// How often the held-out days are simulated unless told otherwise.
     package static let usualRepetitions = 20
@@ -253,8 +252,8 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// What numbers of posts are drawn from, by weekday and the days before: the same comes again
-    /// and again.
+    /// A cache of the distributions of daily post counts, by weekday and the days before; the same
+    /// ones recur.
     struct KnownCounts {
         /// Some dozen megabytes.
         private static let most = 2_000_000

@@ -113,7 +113,7 @@ package struct ScheduleReport: Encodable, Sendable {
 
 /// When somebody posted, in the order in which they did.
 package struct Past: Equatable, Sendable {
-    /// Whose posts these are, as the source names them.
+    /// The author of these posts, as the source names them.
     package var author: String
     package var times: [LocalTime]
 

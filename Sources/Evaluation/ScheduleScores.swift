@@ -1,7 +1,7 @@
 package import Posts
 import Schedule
 
-/// What is measured of a schedule; the raw values are the keys of the answers for programs.
+/// A measure of a schedule; the raw values are the keys of the answers for programs.
 package enum ScheduleMeasure: String, CaseIterable, Sendable {
     /// Posts that were learned from.
     case trainingPosts = "n_train"
@@ -122,7 +122,7 @@ extension ScheduleScores: Encodable {
     }
 }
 
-/// What some days of posts look like, apart from which minutes they prefer.
+/// The statistics of some days of posts, except which minutes they prefer.
 package struct Rhythm: Equatable, Sendable {
     /// The number of posts of each day, days without posts included.
     package let dailyCounts: Frequencies

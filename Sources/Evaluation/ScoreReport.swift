@@ -10,7 +10,7 @@ import Settings
 
 /// How good a mirror's models are on a part of its own past that they had not seen.
 package struct ScoreReport: Encodable, Sendable {
-    /// What was measured, or why nothing could be.
+    /// The measured scores, or the reason why there are none.
     package enum Part<Scores: Encodable & Sendable>: Encodable, Sendable {
         case measured(Scores)
         /// A sentence in lower case without a full stop.
@@ -51,7 +51,7 @@ package struct ScoreReport: Encodable, Sendable {
     }
 }
 
-/// What there is to answer people with.
+/// Measures of the human's old replies from which the mirror can answer people.
 package struct ReplyScores: Encodable, Equatable, Sendable {
     /// People whom the human answered.
     package internal(set) var people = 0

@@ -10,7 +10,7 @@ import Schedule
 /// asked of texts that the person did not label: how many of those that come first are out of
 /// place. Model, weights and thresholds are those of `TextTaste`.
 package struct TextLearning: Encodable, Equatable, Sendable {
-    /// What came of one number of labels, as means over the persons.
+    /// The results for one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
         /// `all` for all texts, `mixed` for all in place and so many others that these are
         /// ``outOfPlace``, `plain` for those that the rules put first.

@@ -18,7 +18,7 @@ package struct TextReport: Encodable, Sendable {
         package let when: String?
     }
 
-    /// What a rule does to the texts.
+    /// The effect of a rule on the texts.
     package struct Cost: Encodable, Equatable, Sendable {
         /// The rule's code.
         package let reason: String
@@ -98,18 +98,18 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var plainShare: Double?
     /// The fit ones that are not plain, by the first rule that says so.
     package private(set) var later: [String: Int] = [:]
-    /// What each code does, the most texts first.
+    /// The effect of each code, the most texts first.
     package private(set) var costs: [Cost] = []
-    /// What each row of the rules does, in their order.
+    /// The effect of each row of the rules, in their order.
     package private(set) var rows: [Cost] = []
-    /// Nil without labels.
+    /// `nil` without labels.
     package private(set) var precision: Double?
     package private(set) var recall: Double?
     /// The same of each language that the posts name; empty without labels.
     package private(set) var languages: [String: Agreement] = [:]
     package private(set) var agreement: Agreement?
     package private(set) var samples: [String: [Sample]] = [:]
-    /// What is learned from simulated persons; nil where nobody asked for that.
+    /// The results of learning from simulated persons; `nil` if nobody asked for that.
     package fileprivate(set) var learning: TextLearning?
     /// Lines and posts that could not be read.
     package private(set) var problems = 0

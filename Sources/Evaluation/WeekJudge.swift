@@ -15,7 +15,7 @@ package struct WeekJudge: Equatable, Sendable {
     private static let length = 7
     /// How often the weeks are drawn anew for the interval.
     private static let samples = 1_000
-    /// What the interval leaves out at each end.
+    /// The share of the samples that the interval leaves out at each end.
     private static let tail = 0.025
 
     /// How many weeks of each of the two were judged.
@@ -122,7 +122,7 @@ extension WeekJudge: Encodable {
     }
 }
 
-/// What a week of posts looks like.
+/// The features of one week of posts.
 private struct WeekLook {
     /// A gap of at most so many minutes is within one sitting.
     private static let sitting = 30

@@ -6,7 +6,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// What the mirror would have answered.
+/// The simulated replies of the year.
 extension YearRehearsal {
     /// Lets the mirror answer what the human answered in the year, with what the human had answered
     /// until then.
@@ -73,8 +73,7 @@ private struct ReplyContests {
     let asked: [Int]
     /// When the bot sent which reply to whom.
     private var uses: [AccountID: [PostID: Date]] = [:]
-    /// What the newest replies told when they were counted last, and how many replies there were
-    /// then.
+    /// The habits as last counted from the newest replies, and the number of replies at that time.
     private var habits: (count: Int, told: ReplyHabits)?
     /// The habits are counted anew after so many replies, for that takes long.
     private static let repliesBetweenCounts = 25
@@ -130,8 +129,8 @@ private struct ReplyContests {
         self.accounts = accounts
     }
 
-    /// What the mirror would have answered in the place of one of the human's answers; nil if
-    /// nothing is known of it.
+    /// Returns the mirror's answer in the place of one of the human's answers; `nil` if nothing is
+    /// known of the mention.
     mutating func answer(at index: Int) async -> RehearsedReplies.Answer? {
         let truth = replies[index]
         guard let mention = truth.mention, let asked = truth.past.answered,
@@ -165,7 +164,7 @@ private struct ReplyContests {
             isDoubtful: isDoubtful)
     }
 
-    /// What the newest replies before one tell.
+    /// Returns the habits that the newest replies before one show.
     private mutating func habits(before index: Int) -> ReplyHabits {
         let count = index - index % Self.repliesBetweenCounts
         if let habits, habits.count == count { return habits.told }

@@ -146,7 +146,7 @@ package struct YearRehearsal: Sendable {
         (0..<3).lazy.compactMap { LocalDayMinutes(day.advanced(by: $0), in: zone).start }.first
     }
 
-    /// What the human posted, by the days of their own clock.
+    /// The human's posts, by the days of their own clock.
     private struct Past {
         /// The times from which days are planned, of the days before the year.
         private(set) var before: [LocalTime] = []

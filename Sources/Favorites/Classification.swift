@@ -16,7 +16,7 @@ package struct Classification: Equatable, Sendable {
 
     /// ln(P(favorite) / P(normal)).
     package var logRate: Double { assessment.logRate }
-    /// What each feature adds to the log of the rate, strongest first.
+    /// The contribution of each feature to the log of the rate, strongest first.
     package var contributions: [Contribution] { assessment.contributions }
 }
 
@@ -26,7 +26,7 @@ package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
     package let favorites: Int64
     /// Learned normal posts.
     package let normals: Int64
-    /// What each of them must reach.
+    /// The number that each of them must reach.
     package let needed: Int
 
     /// Nil if both categories have as many as needed.
@@ -47,7 +47,7 @@ package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
 
 /// Why the classifier could not answer.
 package struct FavoritesError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of failure it was.
+    /// The kind of failure.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 

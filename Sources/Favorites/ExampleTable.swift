@@ -65,7 +65,7 @@ package struct ExampleTable: CountSource {
         return texts
     }
 
-    /// What the counts must contain by now.
+    /// Reads the stamp of the last batch that the counts must contain.
     func stamp(on connection: any StorageConnection) throws -> CountStamp {
         try stamp(from: try connection.query(stampQuery))
     }

@@ -32,7 +32,8 @@ package final class FavoriteSession: @unchecked Sendable {
     private var confirmed: CountStamp?
     /// Found together with ``confirmed``.
     private var weights: LearnedWeights?
-    /// What the last call found in each post, for whoever learns them next.
+    /// Cache of the examples and features that the last call found, for whoever learns the posts
+    /// next.
     private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     /// From how many posts on their features take longer to find than a question to the counts.

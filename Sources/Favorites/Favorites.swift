@@ -193,7 +193,7 @@ package struct Favorites: Sendable {
         }
     }
 
-    /// What was learned from an author, the oldest first; needs no dictionary.
+    /// Returns the posts learned from an author, the oldest first; needs no dictionary.
     ///
     /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.
     /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that
@@ -358,7 +358,7 @@ package struct Favorites: Sendable {
     private struct Change: Sendable {
         let summary: LearnSummary
         let isStored: Bool
-        /// What the counts do not contain yet.
+        /// The batch that the counts do not contain yet.
         let pending: CountBatch?
     }
 
@@ -424,11 +424,12 @@ package struct Favorites: Sendable {
         try await storage.read { [examples] in try examples.rows(of: [id], on: $0)[id]?.example }
     }
 
-    /// What ``tally()`` follows from: another value after everything that was learned or forgotten.
+    /// Returns the stamp of the data behind ``tally()``; it changes with everything that is learned
+    /// or forgotten.
     package func stamp() async throws -> CountStamp { try await examples.stamp() }
 
-    /// What was learned, counted anew from the examples: takes about a second for the largest
-    /// number of them.
+    /// Counts the learned posts and their features anew from the examples: takes about a second for
+    /// the largest number of them.
     ///
     /// - Returns: How many posts were learned, and in how many of each category every feature is.
     package func tally() async throws -> (

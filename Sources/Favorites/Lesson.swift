@@ -1,6 +1,6 @@
 import Posts
 
-/// What a batch of events does to the examples.
+/// The changes that a batch of events makes to the examples.
 ///
 /// Pure: given what is stored and what happened, it tells which rows to write
 /// and delete and how the counts change.
@@ -73,7 +73,7 @@ struct Lesson {
     }
 }
 
-/// What came of a call that changes the examples.
+/// The outcome of a call that changes the examples.
 package struct LearnSummary: Equatable, Sendable {
     /// Posts learned for the first time.
     package var learned = 0

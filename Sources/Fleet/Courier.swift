@@ -22,10 +22,10 @@ package actor Courier {
     /// The age in seconds of a decision about another person's post from which the post is checked
     /// again.
     private static let decisionsLast: TimeInterval = 3_600
-    /// The age in seconds up to which what a decision was made from counts as known.
+    /// The maximum age, in seconds, at which the basis of a decision still counts as known.
     private static let knowledgeLasts: TimeInterval = 60
 
-    /// What was decided in this process, and the span in which it was.
+    /// A decision of this process, and the tracing span in which it was made.
     private struct Expected {
         let decision: Decision
         let context: InstrumentationContext?
@@ -290,12 +290,12 @@ package actor Courier {
         return try await !people.isDenied(author, onlyFor: Refusal.Reason.askedToStop.rawValue)
     }
 
-    /// What a person does not want to be said now.
+    /// Reads which texts a person does not want sent now.
     private func unwanted() async throws -> Unwanted { Unwanted(try await planner.circumstances()) }
 
     /// Checks right before sending whether the action is still allowed.
     ///
-    /// What a reply was decided from just now holds if the mirror's version does, which the commit
+    /// The basis of a reply decided just now holds if the mirror's version does, which the commit
     /// of `sending` requires.
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?

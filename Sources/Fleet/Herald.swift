@@ -90,10 +90,10 @@ package struct Herald: Sendable {
         }
     }
 
-    /// What to tell of an error that ends the work; nil if nobody has to do anything, for it may
-    /// pass by itself.
+    /// Returns the notice for an error that ends the work; `nil` if nobody has to do anything, for
+    /// it may pass by itself.
     ///
-    /// What does not, though it might have, is told of by the notes of the next pass.
+    /// If it does not pass, the notes of the next pass report it.
     private static func ending(with error: any Error) -> (NoticeCause, String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:

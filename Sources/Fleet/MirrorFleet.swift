@@ -117,12 +117,12 @@ package final class MirrorFleet: Service {
 
     /// Runs until a graceful shutdown, or the end that was given.
     ///
-    /// What only a person can mend about one mirror of several is noted for it and ends nothing
-    /// else.
+    /// With several mirrors, a fault of one that only a person can mend is noted for that mirror
+    /// and ends nothing else.
     ///
-    /// - Throws: What no retry mends about the process: its database refuses it, or its key opens
-    ///   no login; `OutboxError` with code `.outdated` if a newer program has migrated the
-    ///   database. In a fleet of one also what only a person can mend about its mirror:
+    /// - Throws: An error of the process that no retry mends: its database refuses it, or its key
+    ///   opens no login; `OutboxError` with code `.outdated` if a newer program has migrated the
+    ///   database. In a fleet of one also an error of its mirror that only a person can mend:
     ///   `ConfigurationError` or refused credentials.
     package func run() async throws {
         if own == nil { ProcessHeap.divide() }
@@ -167,7 +167,7 @@ package final class MirrorFleet: Service {
         } catch is DeadlineReached {}
     }
 
-    /// What the notifier goes by.
+    /// The signs of life that the notifier checks.
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isLively = rounds.latest < Self.latenessAllowed

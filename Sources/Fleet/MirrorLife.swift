@@ -8,8 +8,8 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// What a process does for one mirror as long as it holds its lease: a start, and then its passes,
-/// in the rounds of the process.
+/// The work of a process for one mirror as long as it holds its lease: a start, and then its
+/// passes, in the rounds of the process.
 ///
 /// The start is a pass too. It is tried until the networks and the database answer and no pause
 /// holds the mirror up; then the passes of the mirror take its place. After a change of settings,

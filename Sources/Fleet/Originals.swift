@@ -13,10 +13,10 @@ import Settings
 
 /// The human's own posts, as their network shows them now.
 ///
-/// What the human took back or changed since it was archived is not used as it was, and what the
-/// bot published of it follows: it is taken back, or changed.
+/// A post that the human took back or changed since it was archived is not used as it was, and the
+/// bot's copy follows: it is taken back, or changed.
 actor Originals {
-    /// What is known of an archived post, asked right before its text is used.
+    /// The state of an archived post, checked right before its text is used.
     enum Finding: Equatable {
         /// It is as it was; or nobody can be asked, and the operator lets the archive decide.
         case kept
@@ -52,9 +52,9 @@ actor Originals {
     private static let surveyRest: TimeInterval = 1_800
 
     private let human: AccountGate?
-    /// Nil in a run that only pretends to send.
+    /// `nil` in a run that only pretends to send.
     private let bot: AccountGate?
-    /// Whose posts the copies are.
+    /// The bot's account, which published the copies.
     private let account: AccountID
     private let archive: Archive
     private let feeds: FeedTable
@@ -167,10 +167,10 @@ actor Originals {
         return now?.text == text && now?.warning == warning ? .kept : .edited
     }
 
-    /// What is found of a post of which nothing can be known.
+    /// The finding for a post that cannot be checked.
     private var unverified: Finding { trustsArchive ? .kept : .unverifiable }
 
-    /// What the human's network answers about a post.
+    /// The human's network's answer about a post.
     private enum Answer {
         case shown(ObservedPost)
         case denied
@@ -658,8 +658,8 @@ actor Originals {
         return true
     }
 
-    /// What an action, or a further part of a thread, would say now; nil if that would not be
-    /// published any more.
+    /// Returns the text and the warning that an action, or a further part of a thread, would have
+    /// now; `nil` if it would not be published any more.
     private func words(
         of post: Post, for action: Action, isPart: Bool
     ) async throws -> (text: String, warning: String?)? {

@@ -282,7 +282,7 @@ final class Passes: Sendable {
         return next
     }
 
-    /// Who has just asked the bot to stop is known before anything of theirs is favorited.
+    /// Reads the mentions before favorites are given, so that a recent request to stop is known.
     ///
     /// A feed of mentions that cannot be read tells so itself, and holds up nothing here.
     private func hearFirst() async throws {
@@ -405,7 +405,7 @@ final class Passes: Sendable {
 
     // MARK: All of them
 
-    /// What the worker does again and again, the publisher first.
+    /// The passes that the worker repeats, the publisher first.
     var all: [Pass] { [publisher] + bot + human }
 
     /// The same in the order in which one look at everything leaves nothing for the next.
@@ -469,7 +469,7 @@ final class Passes: Sendable {
 /// One of the things that a worker does again and again.
 struct Pass: Sendable {
     let name: String
-    /// Whose network it asks.
+    /// The lane of the network that it asks.
     let lane: Rounds.Lane
     /// Sends all that is due: a worker in which it ends well does its work.
     var sends = false

@@ -8,7 +8,7 @@ import Posts
 
 /// The human's pictures: a downloaded archive's files, or what their network shows.
 package struct PictureSource: Sendable {
-    /// What became of looking for one.
+    /// The outcome of looking for a picture.
     enum Finding {
         case found([UInt8], PictureFormat)
         case missing(reason: String, detail: String)

@@ -2,7 +2,7 @@ import Foundation
 import Mirroring
 import Synchronization
 
-/// What a process arranges for itself before it does anything else.
+/// The setup of a process, done before anything else.
 package enum ProcessSetup {
     /// Call this first, while the process has one thread.
     package static func run() {

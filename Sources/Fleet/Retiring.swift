@@ -10,7 +10,7 @@ import Settings
 
 /// Carries out the retirement of a mirror, from its last post to the removal of its logins.
 ///
-/// What is left to do follows from the mirror's row and its actions alone, so that a killed
+/// The remaining steps follow from the mirror's row and its actions alone, so that a killed
 /// worker's successor goes on where that one was.
 struct Retiring {
     /// Seconds until the next look at a step that has to wait and does not say until when.

@@ -22,7 +22,7 @@ package final class Rounds: @unchecked Sendable {
     // Sendable because every mutable property, those of `PassGroup` included, is only touched under
     // `lock`.
 
-    /// Whose network a pass asks.
+    /// The network that a pass asks.
     package enum Lane: Int, CaseIterable, Sendable {
         case bot
         case human
@@ -299,9 +299,10 @@ package final class Rounds: @unchecked Sendable {
         clock.leave()
     }
 
-    /// What follows from the end of a pass.
+    /// The consequences of the end of a pass.
     private struct End {
-        /// What is to be told if it was the last pass of an ended group.
+        /// The group's end callback and its error; `nil` unless this was the last pass of an ended
+        /// group.
         let told: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
         /// Whether something may begin earlier than was known.
         let isNews: Bool
@@ -417,7 +418,7 @@ package final class PassGroup: @unchecked Sendable {
     // Sendable because its properties are only touched under the lock of `Rounds`.
     fileprivate let onEnd: @Sendable ((any Error)?) async -> Void
     fileprivate var running: [Int: Rounds.Running] = [:]
-    /// What is due while its lane is busy.
+    /// The entries that are due while their lane is busy.
     fileprivate var waiting: [Rounds.Entry] = []
     /// The next run of each pass that does not run, by name.
     fileprivate var entries: [String: Rounds.Entry] = [:]

@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// with `WatchdogSec=` that gives no sign of life any more, so that it is started again.
 package final class ServiceManager: Sendable {
     // Sendable because `passes` is only touched under `lock`.
-    /// What it can be told.
+    /// A message to the service manager.
     package enum Word: String {
         case ready = "READY=1"
         case alive = "WATCHDOG=1"

@@ -10,7 +10,7 @@ import Outbox
 import Posts
 import Settings
 
-/// What the passes of one worker work with, put together once at its start.
+/// The objects that the passes of one worker use, put together once at its start.
 package struct WorkerParts: Sendable {
     let configuration: MirrorSettings
     let clock: any WallClock

@@ -1,11 +1,11 @@
 package import Posts
 
-/// Whom a post is for, and whether it is meant to stay.
+/// The people for whom a post is meant, and whether it is meant to stay.
 ///
 /// Programs say so in more than one field. Each field can only narrow what another one says, and so
 /// does a word that is not known. docs/audience.md lists the fields by program.
 package struct PostAudience: Equatable, Sendable {
-    /// Who may see the post: the narrowest of what was read; the people that it names if nothing
+    /// The visibility of the post: the narrowest one that was read, or the named people if none
     /// was.
     package var visibility: Visibility { narrowest ?? .direct }
     /// Whether the post is to disappear at some time.

@@ -1,15 +1,15 @@
 package import Foundation
 package import Posts
 
-/// What an archive is read for.
+/// The purpose for which an archive is read.
 package enum ImportPurpose: Sendable {
     /// The human's own posts: every post of an X archive, every line of JSON Lines.
     case scheduler
     /// The same, to be looked at and not kept: a line of JSON Lines need not say who wrote it, or
     /// when.
     case texts
-    /// What the human favorited and what not: the likes of an X archive, the lines of JSON Lines
-    /// that say `favorite`.
+    /// Posts that the human favorited, and posts that the human did not: the likes of an X archive,
+    /// the lines of JSON Lines that say `favorite`.
     case classifier
 }
 
@@ -40,7 +40,7 @@ package struct ImportedExample: Equatable, Sendable {
     /// Whether it was one of the posts that the human chose from; the favorites of an archive may
     /// come from anywhere.
     package var isSeen: Bool
-    /// Who the author is, where the archive tells.
+    /// The author's account, where the archive tells.
     package var authorID: AccountID?
     /// The author's profile as plain text, in which people opt out of bots; nil where the archive
     /// does not tell.

@@ -65,7 +65,7 @@ private final class PictureSink: MemberSink {
 
 // MARK: What archives tell of pictures
 
-/// What an X archive tells of the media of a post.
+/// Reads the media of a post in an X archive.
 ///
 /// `extended_entities` has them all, where `entities` has the first.
 enum XArchivePictures {

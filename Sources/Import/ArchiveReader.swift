@@ -16,8 +16,8 @@ package struct ArchiveReader: Sendable {
     ]
 
     private var request: ImportRequest
-    /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked
-    /// at.
+    /// The purpose for which JSON Lines are read; an archive is the same whether its posts are kept
+    /// or looked at.
     private let purpose: ImportPurpose
 
     /// - Parameters:
@@ -212,7 +212,7 @@ package struct ImportLimits: Equatable, Sendable {
     package init() {}
 }
 
-/// What is asked of a reader.
+/// A request to a reader.
 struct ImportRequest: Sendable {
     /// The path as it was given, or `-`.
     var path: String
@@ -224,7 +224,7 @@ struct ImportRequest: Sendable {
     var limits: ImportLimits
     /// Whether the files of a post's pictures are read; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
-    /// Whose archive it is taken for where it does not say so.
+    /// The account taken for the archive's owner where it does not name one.
     var owner: AccountID?
     /// Whether posts in communities of X are read.
     var includesCommunities = false

@@ -18,7 +18,7 @@ final class BlockFile {
     static let largestBlock = 2 << 20
     /// The largest header: a map with a version and some links.
     private static let largestHeader: UInt64 = 65_536
-    /// What stands before a block's contents at most: its length and its CID.
+    /// The maximum size, in bytes, of the prefix of a block: its length and its CID.
     private static let headBytes = 10 + 4 * 10 + 128
 
     private let path: String
@@ -29,7 +29,7 @@ final class BlockFile {
     /// Bytes of blocks that were read: a file in which everything points to one block would never
     /// end.
     private var total = 0
-    /// What the file is about, as its header says.
+    /// The root blocks, as the header names them.
     private(set) var roots: [ContentID] = []
     /// Why the rest of the file could not be read; nil if it was read to its end.
     private(set) var fault: ItemFault?
@@ -133,7 +133,7 @@ final class BlockFile {
 
     // MARK: The file
 
-    /// What was read last, since blocks that follow each other are asked for one after the other.
+    /// The bytes read last, since blocks that follow each other are asked for one after the other.
     private var window: (offset: UInt64, bytes: [UInt8]) = (0, [])
     private static let windowBytes = 1 << 18
 

@@ -33,7 +33,7 @@ struct BlueskyRepository {
         }
     }
 
-    /// Whose the repository is, and the top of its tree.
+    /// Reads the owner of the repository, and the top of its tree.
     private func commit(in file: BlockFile) throws -> (owner: String, tree: ContentID) {
         func damaged(_ reason: String) -> ImportError {
             ImportError(.damaged, path: request.path, "\(reason); download the repository again")

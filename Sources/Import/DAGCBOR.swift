@@ -185,7 +185,7 @@ indirect enum DAGCBOR: Equatable {
     }
 }
 
-/// What names a block by its contents: a CID of version 1.
+/// The identifier of a block, made from its contents: a CID of version 1.
 struct ContentID: Hashable {
     /// Of the one kind that Bluesky uses: DAG-CBOR, hashed with SHA-256.
     private static let cbor: UInt64 = 0x71

@@ -7,7 +7,7 @@ package struct PostingEvent: Equatable, Sendable {
     package var author: String
     /// The instant.
     package var date: Date
-    /// What a clock showed at the offset that is written with the instant.
+    /// The local time at the offset that is written with the instant.
     package var time: LocalTime
 }
 

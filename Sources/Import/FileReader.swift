@@ -8,7 +8,7 @@ import Foundation
 
 /// Reads a file, a pipe or standard input from the start to the end.
 final class FileReader {
-    /// What stands at a path.
+    /// The kind of file at a path.
     enum Kind { case file(size: Int), folder, stream }
 
     let path: String
@@ -27,7 +27,7 @@ final class FileReader {
 
     deinit { if isOwner { close(descriptor) } }
 
-    /// What stands at `path`, links followed.
+    /// Returns the kind of file at `path`, links followed.
     static func kind(of path: String) throws -> Kind {
         guard path != "-" else { return .stream }
         var information = stat()

@@ -30,7 +30,7 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
     package var code: Code
     /// The path as it was given, or `-`.
     package var path: String
-    /// What is wrong and what helps, in lower case.
+    /// The problem and its remedy, in lower case.
     package var reason: String
 
     package init(_ code: Code, path: String, _ reason: String) {

@@ -1,15 +1,15 @@
 package import Posts
 
-/// What was found in an archive.
+/// The contents of an archive, as far as they were found.
 package struct ImportSummary: Equatable, Sendable {
-    /// What people call a file of this kind, as `X archive`.
+    /// The usual name for a file of this kind, such as `X archive`.
     package var format: String
     /// The files of the archive that were read, in their order; empty for a file that stands alone.
     package var filesRead: [String] = []
     /// The first of the files that stayed closed, and how many did.
     package var filesLeft: [String] = []
     package var filesLeftCount = 0
-    /// Whose archive it is, where it says so.
+    /// The archive's owner, where it names one.
     package var owner: AccountID?
     package var ownerName: String?
     /// The time zone of the account's settings, an IANA name: a suggestion for `TIME_ZONE`.
@@ -61,7 +61,7 @@ package struct ImportSummary: Equatable, Sendable {
     /// All items handed over.
     package var items: Int { posts + favorites + normals }
 
-    /// What helps a person to get more, a sentence each without a full stop.
+    /// Advice on how to get more, a sentence each without a full stop.
     package var hints: [String] {
         if isProtected {
             return ["the account hides its posts from the public, so that none of them is mirrored"]
@@ -82,7 +82,7 @@ package struct ImportSummary: Equatable, Sendable {
         return hints
     }
 
-    /// What was read, and of whom: a sentence each without a full stop.
+    /// The account and the files that were read, a sentence each without a full stop.
     package var account: [String] {
         guard format != Self.lines else { return [] }
         var sentences = [
@@ -132,7 +132,7 @@ package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
     /// The file inside the archive, or the path that was given.
     package var file: String
     package var position: Position
-    /// What is wrong; never any of the item's own text.
+    /// The problem; never any of the item's own text.
     package var reason: String
 
     package var description: String {

@@ -16,7 +16,7 @@ protocol ItemSplitter {
 
     /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
     ///
-    /// What is returned is wrong with the file as a whole.
+    /// The returned fault concerns the file as a whole.
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
 }
 

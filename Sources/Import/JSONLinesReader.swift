@@ -181,7 +181,7 @@ package struct JSONLinesReader: Sendable {
     }
 }
 
-/// What somebody says of a text: whether it stands for itself, and if not, why.
+/// A person's label of a text: whether it stands for itself, and if not, why.
 package struct TextLabel: Equatable, Sendable {
     package let id: String
     package let isFit: Bool

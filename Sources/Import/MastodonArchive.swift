@@ -90,7 +90,7 @@ private final class MastodonArchiveRun {
 
     var knowsOwner: Bool { converter.owner != nil }
 
-    /// What was read and whose it is.
+    /// Returns the summary of the archive, with its owner.
     func finished() -> ImportSummary {
         var summary = summary
         summary.owner = converter.owner?.account

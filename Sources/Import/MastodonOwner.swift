@@ -2,7 +2,7 @@ import Formats
 import Foundation
 import Posts
 
-/// Whose archive of a server of the Mastodon family it is.
+/// The owner of an archive of a server of the Mastodon family.
 struct MastodonOwner {
     /// The address of the actor, by which posts name their author.
     var actor: String
@@ -16,7 +16,7 @@ struct MastodonOwner {
     /// The address of the collection of followers.
     var followers: String?
 
-    /// Nil where the actor lacks what makes a name.
+    /// `nil` if the actor lacks what makes a name.
     ///
     /// - Parameters:
     ///   - wire: The archive's `actor.json`.
@@ -42,7 +42,7 @@ struct MastodonOwner {
         followers = wire["followers"]?.name
     }
 
-    /// Who made a post, from the author's address alone; nil where it holds no name.
+    /// Creates the author of a post from the author's address alone; `nil` if it holds no name.
     init?(actor: String, localHost: String?) {
         guard let address = ActorAddress(actor), let user = address.user else { return nil }
         self.init(
@@ -64,7 +64,7 @@ struct MastodonOwner {
         return address.host == host || address.host.hasSuffix("." + host) ? host : nil
     }
 
-    /// Who a mention names; nil where it does not tell.
+    /// Returns the account that a mention names; `nil` if the mention does not tell.
     func person(_ mention: WireMention) -> AccountID? {
         let address = mention.href.flatMap(ActorAddress.init)
         let host = address.map { $0.host == actorHost ? localHost : $0.host } ?? localHost

@@ -4,7 +4,7 @@ import Posts
 
 /// Makes posts of what the outbox of a server of the Mastodon family holds.
 struct MastodonPostConverter {
-    /// Whose outbox it is; nil while nothing has told.
+    /// The owner of the outbox; `nil` while nothing has told.
     var owner: MastodonOwner?
     /// Completes the owner's name where no actor does.
     let localHost: String?
@@ -142,7 +142,7 @@ struct WireActivity {
     let actor: String?
     let published: String?
     let audience: WireAudience
-    /// What was done it to; nil where only its address is given.
+    /// The post that the activity is about; `nil` if only its address is given.
     let note: WireNote?
 
     init(_ wire: JSON) throws(ItemFault) {
@@ -157,7 +157,7 @@ struct WireActivity {
     }
 }
 
-/// Whom something was sent to.
+/// The recipients of an activity or a post.
 struct WireAudience {
     let to: [String]
     let cc: [String]
@@ -179,7 +179,7 @@ struct WireNote {
     let published: String?
     let updated: String?
     let audience: WireAudience
-    /// What fields besides the addresses say of the audience.
+    /// The audience as given by fields other than the addresses.
     let fields: PostAudience
     let inReplyTo: String?
     /// Whether it answers something, even if that has no address.

@@ -54,7 +54,7 @@ struct MisskeyNotes: ArchiveFormat {
         }
     }
 
-    /// Who is taken for the author; nil if nothing tells the server.
+    /// Returns the account taken for the author; `nil` if nothing tells the server.
     private func owner() throws -> AccountID? {
         if let owner = request.owner, owner.network == .mastodon { return owner }
         let host = request.localHost ?? (request.isLookedAt ? "unknown.invalid" : nil)

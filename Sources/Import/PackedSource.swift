@@ -6,7 +6,7 @@ enum Packing {
     /// A tar, packed with gzip or not.
     case tar
 
-    /// What a person calls it.
+    /// The usual name of the format.
     var noun: String { self == .zip ? "zip" : "tar" }
 }
 
@@ -187,7 +187,7 @@ final class PackedReader {
     var isRegularFile: Bool {
         type == Self.typeRegular && entry.map { archive_entry_hardlink($0) == nil } ?? false
     }
-    /// What the archive says; the truth is counted while reading.
+    /// The size in bytes that the archive declares; the real one is counted while reading.
     var declaredSize: Int { entry.map { Int(max(0, archive_entry_size($0))) } ?? 0 }
     /// How many bytes were unpacked up to here; of use for a tar, which is unpacked from the start
     /// to the end.

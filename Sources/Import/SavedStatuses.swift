@@ -164,7 +164,7 @@ private final class SavedStatusesRun {
 
 /// Makes posts of saved statuses.
 struct SavedStatusConverter {
-    /// What came of a post that somebody favorited.
+    /// The outcome of reading a favorited post.
     enum Favorite {
         case example(ImportedExample)
         /// The human's own post.
@@ -203,7 +203,7 @@ struct SavedStatusConverter {
         return post.isOpen ? post : nil
     }
 
-    /// What a post that the human favorited teaches.
+    /// Reads a favorited post as a training example.
     ///
     /// - Throws: ``ItemFault`` for what is no post.
     func favorite(_ status: MastodonStatus) throws(ItemFault) -> Favorite {

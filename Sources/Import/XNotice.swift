@@ -19,7 +19,7 @@ enum XNotice {
         "了解更多", "瞭解更多", "معرفة المزيد", "pelajari selengkapnya",
     ]
 
-    /// What ends a sentence.
+    /// The characters that end a sentence.
     private static let ends: Set<Character> = [
         ".", "!", "?", "。", "．", "！", "？", "।", "؟", "۔", "…",
     ]

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What must be known about a kind of MeCab dictionary to read word classes and base forms from it.
+/// The properties of a kind of MeCab dictionary that are needed to read word classes and base forms
+/// from it.
 ///
 /// Each kind numbers its parts of speech in its own way. To support another
 /// kind, add a row to ``all``.
@@ -9,7 +10,7 @@ import Foundation
     package let name: String
     /// The apt package that installs such a dictionary.
     package let aptPackage: String
-    /// Where distributions put it, in the order of search.
+    /// The paths at which distributions install it, in the order of search.
     package let searchPaths: [String]
     /// The position in the record of a word's base form.
     package let baseFormField: Int

@@ -235,7 +235,7 @@ final class PointerPool: @unchecked Sendable {
 
 /// Why MeCab could not be opened or could not analyse a text.
 @usableFromInline package struct MeCabError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of failure it was.
+    /// The kind of failure.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 

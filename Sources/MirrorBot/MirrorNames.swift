@@ -4,8 +4,8 @@ import Settings
 
 /// The names of mirrors for a shell that completes words.
 enum MirrorNames {
-    /// What may follow `--mirror`: the mirrors of the database that the words and the environment
-    /// name.
+    /// Returns the completions of `--mirror`: the mirrors of the database that the words and the
+    /// environment name.
     ///
     /// Creates no file and prints nothing. Returns an empty list on any error.
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String]

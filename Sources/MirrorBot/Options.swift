@@ -194,7 +194,7 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// What a command about all mirrors does where there is no database.
+    /// The reaction of a command about all mirrors to a missing database.
     enum MissingDatabase {
         /// It fails with the first step of the setup.
         case refused

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one of the standard streams can show.
+/// The display capabilities of a standard stream.
 struct Terminal {
     /// Whether a person looks at it.
     let isInteractive: Bool

@@ -2,7 +2,7 @@ import Outbox
 import Posts
 package import Storage
 
-/// What came of bringing a database's tables up to date.
+/// The result of bringing a database's tables up to date.
 package struct TablesUpdate: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/migrate/1"
     /// Which database; without a password.

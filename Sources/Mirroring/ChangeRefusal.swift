@@ -2,11 +2,11 @@
 package struct ChangeRefusal: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of reasons, with stable names for programs.
     package enum Code: String, CaseIterable, Codable, Sendable {
-        /// What was typed is not of the form that is needed.
+        /// The input does not have the required form.
         case unusable
-        /// What was typed names nothing that there is.
+        /// The input names nothing that exists.
         case unknown
-        /// It names more than one thing.
+        /// The input names more than one thing.
         case ambiguous
         /// The day or the time has passed, or is too far away.
         case outOfTime = "out-of-time"

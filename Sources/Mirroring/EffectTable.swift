@@ -23,7 +23,7 @@ package struct Effect: Equatable, Sendable {
     package let account: String
     /// Words that only the probe's posts hold, or the digest of the change of the profile.
     package let mark: String
-    /// What the network calls the probe's post; nil as long as it did not tell.
+    /// The network's identifier of the probe's post; `nil` until the network has told it.
     package var post: String?
     /// The same for the answer to that post.
     package var answer: String?
@@ -36,7 +36,7 @@ package struct Effect: Equatable, Sendable {
     package var attempts = 0
     /// Why it is still open; nil if nothing has failed.
     package var error: String?
-    /// Who works on it.
+    /// The random identifier of the effect's current holder.
     var holder: String
 
     /// Whether a worker takes it up now.

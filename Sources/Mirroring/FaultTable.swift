@@ -4,7 +4,7 @@ import Posts
 package import Settings
 package import Storage
 
-/// What is stored of a mirror's failures.
+/// The stored failures of a mirror.
 package struct StoredFaults: Sendable {
     /// Since when, and how, a network refuses the credentials of an account.
     package var refusals: [AccountRole: StoredFault] = [:]
@@ -22,7 +22,7 @@ package struct FaultTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
 
-    /// What is stored of both accounts and of every part, the oldest first.
+    /// Reads the stored failures of both accounts and of every part of the work, the oldest first.
     ///
     /// - Throws: The store's error.
     package func rows() async throws -> StoredFaults {

@@ -16,7 +16,7 @@ extension HumanMirror {
         try await archive.unsent(textFilter(mode))
     }
 
-    /// What the bot may post by itself, whatever the time.
+    /// Returns the filter for texts that the bot may post by itself, at any time.
     ///
     /// - Parameter mode: How fit a text has to be; nil for what is set.
     package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
@@ -27,7 +27,7 @@ extension HumanMirror {
             windows: mode == .off ? nil : [])
     }
 
-    /// What is learned of texts of the archive, by their posts.
+    /// Returns the learned opinions of archived texts, by post.
     ///
     /// - Returns: Nothing while too little was said, and while texts cannot be judged.
     /// - Throws: The store's error.

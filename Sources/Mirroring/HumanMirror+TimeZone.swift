@@ -38,7 +38,8 @@ extension HumanMirror {
         return zone
     }
 
-    /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
+    /// Returns a proposal for `TIME_ZONE`, from the archive where possible: a sentence for an error
+    /// message.
     package func timeZoneProposal() async throws -> String {
         try await archivedTimeZone()?.reason
             ?? "set it to the human's IANA zone, such as Europe/Berlin"

@@ -30,7 +30,7 @@ package struct HumanMirror: Sendable {
     let contact: RequestContact
     /// Where events go.
     package let logger: Logger
-    /// What ``close()`` closes.
+    /// The resources that ``close()`` closes.
     private let holding: Holding
 
     /// The part that goes with a mirror.
@@ -343,9 +343,11 @@ package struct HumanMirror: Sendable {
         return RedisCountStore(client: client, mirror: name, namespace)
     }
 
-    /// What is learned of the human's texts from a person's decisions; nil where texts are not
-    /// judged (`FITNESS=off`), or cannot be, for want of the dictionary or because `REDIS_URL` is
-    /// wrong: then no text comes after others.
+    /// Returns the taste in the human's texts that is learned from a person's decisions; `nil`
+    /// where texts are not judged (`FITNESS=off`), or cannot be.
+    ///
+    /// They cannot be judged without the dictionary, or if `REDIS_URL` is wrong. Without a taste,
+    /// no text comes after others.
     package func textTaste() -> TextTaste? {
         guard configuration.fitness != .off, let tokenizer = try? installation.tokenizer(),
             let counts = try? counts(.texts)

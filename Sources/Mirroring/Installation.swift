@@ -8,13 +8,13 @@ package import Settings
 package import Storage
 package import Transport
 
-/// What this program is.
+/// The version of this program.
 package enum Version {
     package static let current = "0.2.0"
 }
 
-/// What all mirrors of a process share: the database, Redis, the HTTP client and the gates of
-/// hosts, the dictionary, the clock and the log.
+/// The resources that all mirrors of a process share: the database, Redis, the HTTP client and the
+/// gates of hosts, the dictionary, the clock and the log.
 ///
 /// Opened once in a process; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them,
 /// and ``close()`` ends the shared parts after the last one. Closing a mirror ends none of them.
@@ -22,8 +22,8 @@ package final class Installation: Sendable {
     package let storage: any StorageEngine
     /// The settings of the process.
     package let process: ProcessSettings
-    /// What the process is told of its mirrors: everything of the one that it names, the defaults
-    /// of all others.
+    /// The process's settings for its mirrors: all those of the mirror that it names, and the
+    /// defaults of the others.
     private let given: MirrorSettings
     /// Where events go that are about no single mirror.
     package let logger: Logger
@@ -38,7 +38,7 @@ package final class Installation: Sendable {
     let gates: HostGates
     /// Whether any server answers the requests of this process.
     package var reach: NetworkReach { gates.reach }
-    /// What fails in the work of this process, by mirror.
+    /// The faults in the work of this process, by mirror.
     package let faults = LiveFaults()
     /// How long calls take, by mirror.
     let requests = RequestTallies()
@@ -189,7 +189,7 @@ package final class Installation: Sendable {
     /// are its accounts.
     package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
 
-    /// What the process is told of a mirror.
+    /// Returns the process's settings for a mirror.
     ///
     /// - Throws: `ConfigurationError` for a value that is not usable for other mirrors than the one
     ///   that is named.

@@ -8,6 +8,6 @@ package final class LiveFaults: @unchecked Sendable {
 
     func set(_ new: [WorkFault], of mirror: String) { lock.withLock { faults[mirror] = new } }
 
-    /// What fails in a mirror's work in this process, the oldest fault first.
+    /// Returns the faults in a mirror's work in this process, the oldest first.
     package func of(_ mirror: String) -> [WorkFault] { lock.withLock { faults[mirror] ?? [] } }
 }

@@ -24,8 +24,8 @@ package enum LogKeys {
 }
 
 extension People {
-    /// What every line of the log says that is about an action: which it is, where it stands, and
-    /// whom it is about.
+    /// Returns the metadata of every log line about an action: its identity, its state, and the
+    /// person it is about.
     package func metadata(of action: Action) async -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",

@@ -32,7 +32,7 @@ extension HumanConsent {
     package var isByAccount: Bool { ground.isByAccount }
 }
 
-/// Who agreed that the human is mirrored, and who took that back.
+/// The consent to mirror the human, and its withdrawal.
 extension MirrorTable {
     /// Stores the statement that the settings of a starting process make, unless the human's
     /// account agreed itself.

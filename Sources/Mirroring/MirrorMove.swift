@@ -14,7 +14,7 @@ package import Storage
 /// as being there. Of the two copies no worker accepts one that is marked, so that at every moment
 /// one at most is used.
 package struct MirrorMove: Sendable {
-    /// What came of a move.
+    /// The outcome of a move.
     package enum Outcome: Equatable, Sendable {
         case moved(Receipt)
         /// A worker acts for the mirror.
@@ -23,7 +23,7 @@ package struct MirrorMove: Sendable {
         case restless
     }
 
-    /// What is at the new place.
+    /// The receipt of a move, which counts the rows at the new place.
     package struct Receipt: Codable, Equatable, Sendable {
         package var mirror: String
         package var to: String
@@ -50,7 +50,7 @@ package struct MirrorMove: Sendable {
     /// One of the two databases.
     package struct Place: Sendable {
         package let storage: any StorageEngine
-        /// What people call it; holds no password.
+        /// The database's display name; holds no password.
         package let name: String
 
         package init(_ storage: any StorageEngine, name: String) {
@@ -85,7 +85,8 @@ package struct MirrorMove: Sendable {
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// What is at the new place of an earlier move and would be written over; nil if nothing is.
+    /// Returns the mark of an earlier move's copy at the new place that would be overwritten; `nil`
+    /// if there is none.
     package func leftover() async throws -> MoveMark? {
         let (here, there) = try await marks()
         guard let there, there.state == .left || (there.state == .arriving && there.id != here?.id)

@@ -3,7 +3,7 @@ package import Posts
 import Schedule
 package import Settings
 
-/// What is stored about a mirror itself.
+/// The stored state of a mirror itself.
 package struct MirrorRecord: Equatable, Sendable {
     package var human: AccountID?
     package var bot: AccountID?
@@ -18,13 +18,13 @@ package struct MirrorRecord: Equatable, Sendable {
     package var archiveTimeZone: String?
     /// When the bot first ran; nothing older is ever answered or favorited.
     package var activated: Date?
-    /// What tells the credentials of a role that were verified last from others.
+    /// Fingerprints of the credentials that were verified last, by role.
     var verified: [AccountRole: String] = [:]
     /// How much of the human's past is known; nil before any of it was read on purpose.
     package var past: KnownPast?
     /// When the bot's profile was written, or a person chose to leave it; nil before.
     package var profileSettled: Date?
-    /// Who agreed that the human is mirrored; nil if nobody did, and nothing leaves.
+    /// The consent to mirror the human; `nil` if nobody gave it, and then nothing leaves.
     package var consent: HumanConsent?
     /// When the human said that the mirror is to stop, as long as nobody has agreed anew.
     package var stopped: Date?
@@ -34,9 +34,9 @@ package struct MirrorRecord: Equatable, Sendable {
     package var standingLook: Date?
     /// That the mirror is to end, or has; nil if it goes on.
     package var retirement: Retirement?
-    /// What a move to or from another database left here; nil if there was none.
+    /// The mark of a move to or from another database; `nil` if there was none.
     package var move: MoveMark?
-    /// What a person said about pausing, also if its end has passed; nil if nothing.
+    /// The stored pause, also if its end has passed; `nil` if there is none.
     package var pause: Pause?
 
     /// The pause that holds; nil if none does.
@@ -66,7 +66,7 @@ package enum TimeZoneSource: String, Codable, Sendable {
 /// at once. So nothing is planned or answered before the past was read, and only what is known
 /// whole may be used for want of older posts.
 package enum KnownPast: String, Codable, Sendable {
-    /// What the network or the money let be read.
+    /// The part that the network or the budget allowed to be read.
     case some
     /// All that the network shows, or an archive.
     case whole
@@ -125,7 +125,7 @@ package struct Pause: Equatable, Sendable {
     package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
 }
 
-/// What ties the copies of a mirror in two databases to each other.
+/// The mark that links the copies of a mirror in two databases.
 package struct MoveMark: Equatable, Sendable {
     /// Why this copy is not the one to be used.
     package enum State: String, Sendable {

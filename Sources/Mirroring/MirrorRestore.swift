@@ -7,9 +7,9 @@ package import Storage
 
 /// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
 ///
-/// What was done and said since the backup cannot be undone by an older state: `TableDuty` tells
-/// for each table whether its rows are replaced, kept, or added to. An effect that was taken back
-/// since is looked for once more.
+/// An older state cannot undo actions and statements that were made since the backup: `TableDuty`
+/// tells for each table whether its rows are replaced, kept, or added to. An effect that was taken
+/// back since is looked for once more.
 ///
 /// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot
 /// that has passed is sent.

@@ -7,9 +7,9 @@ import Storage
 package struct MirrorStores: Sendable {
     package let archive: Archive
     package let people: People
-    /// What a person's decisions say of the human's texts.
+    /// The labels that a person's decisions give the human's texts.
     package let labels: LabelTable
-    /// Whose the mirror is, its zone, and when it began.
+    /// The mirror's accounts, time zone and starting time.
     package let table: MirrorTable
     /// How far each feed was read, and how well.
     package let feeds: FeedTable
@@ -23,9 +23,9 @@ package struct MirrorStores: Sendable {
     ///
     /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
     package let vault: CredentialVault
-    /// What calls have cost.
+    /// The costs of calls.
     ///
-    /// That of a scratch mirror is the real one, for what it spends is spent.
+    /// A scratch mirror uses the real table: its spending is real.
     package let spending: SpendingTable
 
     init(

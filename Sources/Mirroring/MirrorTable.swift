@@ -116,7 +116,7 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    /// What is stored about each mirror of a database, by name.
+    /// Reads the records of all mirrors of a database, with their names.
     ///
     /// - Throws: The store's error.
     package static func all(in storage: any StorageEngine) async throws -> [(
@@ -129,7 +129,7 @@ package struct MirrorTable: Sendable {
         return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
-    /// What is stored about some mirrors, in the order of their names; an empty record of one that
+    /// Reads the records of some mirrors, in the order of their names; an empty record for one that
     /// is not stored.
     ///
     /// - Throws: The store's error.
@@ -172,7 +172,7 @@ package struct MirrorTable: Sendable {
         return move.place
     }
 
-    /// What a person said about pausing; nil if that does not hold at `now`.
+    /// Reads the pause that holds at `now`; `nil` if none does.
     ///
     /// - Throws: The store's error.
     package func pause(at now: Date) async throws -> Pause? {
@@ -218,7 +218,7 @@ package struct MirrorTable: Sendable {
             reason: reason, code: code)
     }
 
-    /// What held a mirror when a person resumed it.
+    /// The pause and the account state that held a mirror when a person resumed it.
     package struct Resumption: Equatable, Sendable {
         /// The pause, which has ended.
         package let pause: Pause?
@@ -664,7 +664,7 @@ package struct MirrorTable: Sendable {
 struct StoredConfiguration {
     /// Whether anything is stored under the mirror's name.
     private(set) var isKnown = false
-    /// What is set for the mirror, by the names of the variables.
+    /// The stored settings of the mirror, by variable name.
     private(set) var settings: [String: String] = [:]
     /// The sealed logins.
     private(set) var logins: [AccountRole: String] = [:]
@@ -696,7 +696,7 @@ struct StoredConfiguration {
 /// An account that a mirror is bound to, or that a login opens.
 package struct BoundAccount: Equatable, Sendable {
     package let id: AccountID
-    /// What it is called where it lives, without `@`; nil if that is not known.
+    /// The account's handle on its network, without `@`; `nil` if it is not known.
     package let handle: String?
 
     package init(_ account: Account) {
@@ -711,8 +711,8 @@ package struct BoundAccount: Equatable, Sendable {
         self.handle = handle
     }
 
-    /// What people call it, without `@`: its name with the server where names have one, else its
-    /// handle.
+    /// Returns the account's display name, without `@`: its name with the server where names have
+    /// one, else its handle.
     package func name(withNetwork: Bool = false) -> String {
         let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
         return withNetwork ? "\(name) on \(id.network.displayName)" : name

@@ -351,7 +351,7 @@ package struct ProvedAccount: Hashable, Sendable {
         self.init(network: network, name: id.value)
     }
 
-    /// What people read.
+    /// The account's name as shown to people.
     package var shown: String {
         let id = AccountID(network: network, value: name)
         if network.traits.namesAreIdentities { return "@\(id.shown)" }

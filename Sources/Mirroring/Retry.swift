@@ -9,7 +9,8 @@ import Storage
 
 /// Which failures are tried again; how is said by `RetryRule`.
 package enum Retry {
-    /// What no retry mends; a replaced file is another database, which the next start opens.
+    /// Errors that no retry can fix; a replaced file is another database, which the next start
+    /// opens.
     private static let finalStorageCodes: [StorageError.Code] = [
         .outOfDate, .authentication, .configuration, .corrupt, .replaced,
     ]

@@ -12,8 +12,7 @@ package protocol WallClock: Sendable {
     var uptime: TimeInterval { get }
     /// The most seconds that it shows to pass in a real one; 1 for a clock in real time.
     ///
-    /// What happens in real time, such as the beats of a worker, seems that much rarer by this
-    /// clock.
+    /// Events in real time, such as the beats of a worker, seem that much rarer by this clock.
     var rate: Double { get }
     /// Waits until `deadline`; returns at once if it has passed.
     ///
@@ -148,7 +147,7 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     package var jumps: Bool { true }
 
-    /// What the clock would show if nobody had set it.
+    /// The time that the clock would show if nobody had set it.
     package var steadyNow: Date { lock.withLock { current } }
 
     package var uptime: TimeInterval { steadyNow.timeIntervalSince1970 }

@@ -44,7 +44,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Whether the credentials are still taken, after a refusal.
     private struct Doubt {
-        /// What has to succeed for the doubt to end.
+        /// The operations that must succeed for the doubt to end.
         var operations: Set<NetworkError.Operation>
         var error: NetworkError
         var refusals: Int
@@ -419,8 +419,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         return try await judged(operation, tolerating: tolerated) { try await action(network) }
     }
 
-    /// What prepares a change is a question; the change itself leaves at once, whatever the gate
-    /// has learned meanwhile.
+    /// Prepares a change, which can be cancelled like a question; the change itself leaves at once,
+    /// whatever the gate has learned meanwhile.
     private func prepared<Answer: Sendable>(
         _ operation: NetworkError.Operation,
         _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
@@ -501,7 +501,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Makes a call and notes what it says about the credentials.
     ///
-    /// What only prepares a change, `isWhole` being false, says nothing of it where it succeeds.
+    /// The success of a mere preparation (`isWhole` is false) says nothing about them.
     private func judged<Value: Sendable>(
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
         isWhole: Bool = true,
@@ -581,7 +581,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Notes that the network refused the credentials.
     ///
-    /// What was under way at the time of a refusal, and is refused too, counts as one with it.
+    /// A call that was under way at the time of a refusal, and is refused too, counts as one with
+    /// it.
     ///
     /// - Returns: The error with when to try again.
     private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async
@@ -770,10 +771,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
     }
 
-    /// What a single feed may cost pauses that feed alone: another one may be cheaper, or have a
-    /// share of its own.
+    /// Pauses the feed alone if the call is over budget, and the account after another error.
     ///
-    /// The log tells it once, however many feeds meet it, and not a wait of a moment.
+    /// Another feed may be cheaper, or have a share of its own. The log tells a pause once, however
+    /// many feeds meet it, and not a wait of a moment.
     private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Pause(begun: now, until: until)
@@ -840,7 +841,7 @@ extension NetworkError.Operation {
 }
 
 extension Feed {
-    /// What reading the feed is called.
+    /// The operation that reads the feed.
     var operation: NetworkError.Operation {
         switch self {
         case .ownPosts: .readOwnPosts

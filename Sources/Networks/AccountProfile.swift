@@ -1,7 +1,7 @@
 package import Foundation
 import Posts
 
-/// What an account says of itself, as its owner wrote it.
+/// The profile of an account, as its owner wrote it.
 package struct AccountProfile: Equatable, Sendable {
     /// A row of the table beside the bio.
     package struct Field: Codable, Equatable, Sendable {
@@ -43,15 +43,15 @@ package struct AccountProfile: Equatable, Sendable {
     package var page: String?
 }
 
-/// A network on which a program may read and change what an account says of itself.
+/// A network on which a program may read and change the profile of an account.
 package protocol ProfiledNetwork: SocialNetwork {
-    /// What the account says of itself, freshly asked.
+    /// The account's profile, freshly requested.
     func profile() async throws -> AccountProfile
 
     /// Changes the bio and the table, and nothing else.
     ///
     /// - Parameters:
-    ///   - known: What it was when `wanted` was made of it.
+    ///   - known: The profile that `wanted` was made of.
     /// - Throws: ``NetworkError`` with code `.conflict` if somebody else changed it in between, as
     ///   far as the network lets one see that; nothing is changed then.
     func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws

@@ -1,11 +1,11 @@
-/// Whom the author of a post lets answer it, or quote it, where a network leaves that to authors.
+/// The people whom an author lets answer or quote a post, where a network leaves that to authors.
 package enum Audience: String, CaseIterable, Sendable {
     case anyone
-    /// Who follows the author.
+    /// The followers of the author.
     case followers
-    /// Whom the author follows.
+    /// The accounts that the author follows.
     case followed
-    /// Whom the post names.
+    /// The accounts that the post names.
     case mentioned
     case nobody
 }

@@ -5,7 +5,7 @@ package import Posts
 /// The text is the network's own business. It belongs to one account: whoever reads it back checks
 /// whose it is.
 package protocol CredentialStore: Sendable {
-    /// What was saved last; nil if there is nothing, or nothing that can be opened.
+    /// The credentials that were saved last; `nil` if there are none, or none that can be opened.
     func load() async throws -> Secret?
     /// Replaces what was saved; durable when it returns.
     func save(_ credentials: Secret) async throws
@@ -21,9 +21,9 @@ actor SingleFlight<Value: Sendable> {
     private var nextNumber = 0
     private var isFlying = false
 
-    /// What the work under way yields, or that of `work` where none is under way.
+    /// The result of the work under way, or of `work` where none is under way.
     ///
-    /// - Throws: What the work throws; `CancellationError` at once when the waiting task is
+    /// - Throws: The error of the work; `CancellationError` at once when the waiting task is
     ///   cancelled.
     func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let number = nextNumber

@@ -27,7 +27,7 @@ package struct FeedWalk: Sendable {
     private var seenPositions: Set<FeedPosition>
     private var seenItems: Set<String> = []
 
-    /// What to keep for asking later for what arrives; nil: keep the cursor that you have.
+    /// The cursor for reading later arrivals; `nil`: keep the cursor that you have.
     package private(set) var newer: String?
     /// Whether the walk came to the end of the feed, and not to its page limit or to pages that
     /// repeat.
@@ -130,7 +130,7 @@ package struct FeedWalk: Sendable {
 /// down to what is known, the cursor names the gap between them, and the next page continues there:
 /// nothing is lost when the reader stops in between, and nothing is bought twice.
 struct Arrivals: Equatable {
-    /// What was not read yet lies between these places.
+    /// The places between which items are still unread.
     struct Gap: Equatable {
         var since: String
         var until: String

@@ -99,7 +99,7 @@ final class HostGate: @unchecked Sendable {
         }
     }
 
-    /// What one mirror asked for and got.
+    /// The requests that one mirror asked for and got.
     private struct Member {
         var asked = Tally()
         var used = Tally()

@@ -56,7 +56,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 }
 
-/// What money is spent on.
+/// The purpose of an expense.
 package enum SpendingPurpose: Sendable, Hashable {
     /// Reading what is new in a feed.
     case feed(Feed)

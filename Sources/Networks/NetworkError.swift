@@ -51,17 +51,17 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         package static let redirected = Code(rawValue: "redirected")
         /// The network cannot do this.
         package static let capability = Code(rawValue: "capability")
-        /// What was configured cannot be used.
+        /// The configuration cannot be used.
         package static let configuration = Code(rawValue: "configuration")
         /// The network wants money that the account does not have.
         package static let creditsDepleted = Code(rawValue: "credits-depleted")
-        /// What the network allows in a day or month is used up; see ``NetworkError/retryAfter``.
+        /// The network's quota for a day or month is used up; see ``NetworkError/retryAfter``.
         package static let capReached = Code(rawValue: "cap-reached")
         /// The call would cost more than what is left of the configured budget; it was not made.
         package static let overBudget = Code(rawValue: "over-budget")
     }
 
-    /// What a call wanted; the raw value is a stable label for metrics.
+    /// The purpose of a call; the raw value is a stable label for metrics.
     package enum Operation: String, Sendable, CaseIterable {
         case configure
         case verifyAccount = "verify-account"
@@ -88,7 +88,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case edit
     }
 
-    /// What became of a write.
+    /// The outcome of a write.
     package enum Outcome: String, Sendable {
         /// Certainly nothing reached the network.
         case notSent = "not-sent"
@@ -105,16 +105,16 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var operation: Operation
     /// The status of the HTTP answer; nil without one.
     package var status: Int?
-    /// What the server itself says, in few words; nil where it does not say it as its interface
-    /// promises.
+    /// The server's own account of the error, in few words; `nil` where it gives none in the form
+    /// that its interface promises.
     package var serverCode: String?
-    /// What we know about the cause beyond the code.
+    /// Details of the cause that the code does not tell.
     package var detail: String?
-    /// How the server calls the request, for asking its operators.
+    /// The server's identifier of the request, for asking its operators.
     package var requestID: String?
-    /// Before this, asking again is pointless; on the local clock.
+    /// The time before which a retry is pointless, on the local clock.
     package var retryAfter: Date?
-    /// For what changes something; for reads it tells nothing of importance.
+    /// The outcome of a write; for reads it tells nothing of importance.
     package var outcome: Outcome
     /// The call was made in nobody's name, with no credentials of an account.
     package var isAnonymous: Bool
@@ -236,7 +236,7 @@ extension NetworkError.Operation {
             .contains(self)
     }
 
-    /// What stands after "could not".
+    /// The phrase after "could not" in the description.
     fileprivate var phrase: String {
         switch self {
         case .configure: "use the configuration"

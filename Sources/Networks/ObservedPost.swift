@@ -5,7 +5,7 @@ package import Posts
 package struct ObservedPost: Sendable, Equatable {
     package var post: Post
     package var author: Account
-    /// What calls to this server need to answer or favorite the post.
+    /// The address that calls to this server need to answer or favorite the post.
     package var address: String
     /// The address of the post that this one answers; nil for posts that answer nothing.
     package var replyToAddress: String?
@@ -16,10 +16,11 @@ package struct ObservedPost: Sendable, Equatable {
     package var mentionAddedAt: Date?
     /// Whether the account that asked has favorited the post.
     package var isFavorited = false
-    /// What all posts of the conversation share, where the network tells it with each post.
-    package var conversation: String?
-    /// Who wrote what stands above it in the conversation, as far as the network tells with each
+    /// The identifier shared by all posts of the conversation, where the network tells it with each
     /// post.
+    package var conversation: String?
+    /// The authors of the posts above it in the conversation, as far as the network tells them with
+    /// each post.
     package var threadAuthors: Set<AccountID> = []
     /// A reply by this account waits for the author's approval or is refused.
     package var replyNeedsApproval = false
@@ -46,12 +47,12 @@ extension ObservedPost {
 
 /// A text on its way to a network.
 package struct Draft: Sendable, Equatable {
-    /// What to publish, mentions included; within the account's ``SocialNetwork/limits()``.
+    /// The text to publish, mentions included; within the account's ``SocialNetwork/limits()``.
     package var text: String
     /// The ``ObservedPost/address`` of the post to answer.
     package var replyTo: String?
-    /// Whom the answered post names besides its author and the account itself: the answer is not
-    /// for them.
+    /// The accounts that the answered post names besides its author and the account itself: the
+    /// answer is not for them.
     ///
     /// Only X, which would tell them of it, is told their names.
     package var bystanders: [AccountID]
@@ -61,7 +62,7 @@ package struct Draft: Sendable, Equatable {
     /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which
     /// has no place for one.
     package var warning: String?
-    /// What goes along; uploaded before.
+    /// The attached pictures; uploaded before.
     package var pictures: [PictureReference]
     /// Words in the text behind which the address of a link stands in parentheses: where a network
     /// lets words lead to an address, they do, and the address is left out.
@@ -100,7 +101,7 @@ extension Draft {
 package struct PictureUpload: Sendable, Equatable {
     package var bytes: [UInt8]
     package var format: PictureFormat
-    /// What it shows; empty where nobody said so.
+    /// The description of the picture; empty where nobody gave one.
     package var alt: String
 
     package init(bytes: [UInt8], format: PictureFormat, alt: String) {
@@ -112,7 +113,7 @@ package struct PictureUpload: Sendable, Equatable {
 
 /// A picture that was uploaded, as part of a draft.
 package struct PictureReference: Sendable, Equatable {
-    /// What ``SocialNetwork/upload(_:)`` returned.
+    /// The name that ``SocialNetwork/upload(_:)`` returned.
     package var name: String
     /// With its description, which some networks have in the post and not with the picture.
     package var picture: Picture
@@ -140,7 +141,7 @@ package struct FavoriteDraft: Sendable, Equatable {
     }
 }
 
-/// What a network calls a post that it has just published.
+/// The identifiers and date of a post that the network has just published.
 package struct PublishedPost: Sendable, Equatable {
     package var id: PostID
     package var address: String

@@ -8,7 +8,7 @@ package import Transport
 /// taken, what they are is told by themselves, and neither the address nor what it leads to may be
 /// on this machine or its network, unless that is where the operator has put the human's server.
 package struct PictureReader: Sendable {
-    /// What became of asking for a picture.
+    /// The result of a request for a picture.
     package enum Finding: Equatable, Sendable {
         case found([UInt8])
         /// It is not there, or nobody may see it.

@@ -22,7 +22,7 @@ package protocol SocialNetwork: Sendable {
     /// Asks nothing.
     var clockLead: TimeInterval? { get }
 
-    /// Whose credentials these are, freshly asked.
+    /// The account that the credentials belong to, freshly requested.
     func verifyAccount() async throws -> Account
 
     /// How long a text may be; remembered for a day.
@@ -123,8 +123,8 @@ package protocol SocialNetwork: Sendable {
     /// Does all that giving one of the account's own posts another text and language needs, up to
     /// the request itself; doing so twice is harmless.
     ///
-    /// What the post answers and who may see it stay. Those who were told of the post are told
-    /// nothing new, save who is named for the first time.
+    /// The answered post and the visibility stay. Those who were told of the post are told nothing
+    /// new, save those who are named for the first time.
     ///
     /// - Throws: ``NetworkError`` with code `.capability` where ``Capabilities/canEdit`` is false.
     ///   The request throws `.notFound` if the post is gone.
@@ -198,8 +198,8 @@ package protocol SocialNetwork: Sendable {
     /// network is known to hide it, which needs no request.
     func showsDeleted(_ address: String) async throws -> Bool
 
-    /// What all posts of one conversation share, such as the identity of its first post; nil when
-    /// the post is gone.
+    /// The identifier shared by all posts of one conversation, such as the identity of its first
+    /// post; `nil` when the post is gone.
     ///
     /// May need a request, whose answer is small and soon there; the result stays true for as long
     /// as the conversation exists.
@@ -222,14 +222,14 @@ package protocol SocialNetwork: Sendable {
     /// that is missing here may exist all the same.
     func ownAnswers(to address: String) async throws -> [ObservedPost]
 
-    /// What reading so many items of a feed costs at most; nil on networks that are free.
+    /// The highest price of reading so many items of a feed; `nil` on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
 
-    /// The most that asking for one of the account's own posts by its address costs; nil on
+    /// The highest price of reading one of the account's own posts by its address; `nil` on
     /// networks that are free.
     var priceOfOwnPost: Money? { get }
 
-    /// What publishing texts, each below the one before, costs at most; nil on networks that are
+    /// The highest price of publishing texts, each below the one before; `nil` on networks that are
     /// free.
     ///
     /// The first one has the pictures, and may answer somebody.
@@ -329,16 +329,14 @@ extension SocialNetwork {
         clockLead.flatMap { abs($0) > Self.toleratedLead ? $0 : nil } ?? 0
     }
 
-    /// What the network's clock shows when the local one shows `local`: what ages of posts are
-    /// counted from.
+    /// Converts a time of the local clock to the network's clock, for ages of posts.
     package func present(at local: Date) -> Date { local - clockError }
 
-    /// What the local clock showed, or would have, at a time of the network's: what may be waited
-    /// for.
+    /// Converts a time of the network's clock to the local clock, for waits.
     package func local(_ time: Date) -> Date { time + clockError }
 }
 
-/// What a deletion found.
+/// The result of a deletion.
 package enum Removal: String, Sendable {
     /// It was there, and is no more; also where the network does not tell.
     case removed
@@ -348,11 +346,11 @@ package enum Removal: String, Sendable {
 
 /// A list of posts that grows at its newest end, as seen by one account.
 package enum Feed: String, Sendable, Hashable, CaseIterable {
-    /// What the account itself published.
+    /// Posts that the account itself published.
     case ownPosts = "own-posts"
-    /// What the accounts that it follows published.
+    /// Posts that the accounts it follows published.
     case home
-    /// What the account favorited, ordered by when it did so.
+    /// Posts that the account favorited, ordered by when it did so.
     case favorites
     /// Posts that name the account.
     case mentions
@@ -413,7 +411,7 @@ package struct FeedPage: Sendable {
 /// It is remembered, so that nothing is passed over without a trace, and asked for once more when a
 /// newer program may understand it.
 package struct UnreadableItem: Sendable, Hashable {
-    /// What calls to this server name the post by, where the item tells it.
+    /// The address of the post in calls to this server, where the item tells it.
     package var address: String?
     /// A digest of what the server sent, in hexadecimal digits: tells the item from others that
     /// have no address.
@@ -428,7 +426,7 @@ package struct UnreadableItem: Sendable, Hashable {
     }
 }
 
-/// What a server says about how much more it lets an account ask.
+/// The request quota of an account, as the server tells it.
 package struct RateLimit: Sendable, Equatable {
     /// Requests in a whole period.
     package var limit: Int?
@@ -444,13 +442,14 @@ package struct RateLimit: Sendable, Equatable {
     }
 }
 
-/// What a network can do and allows, asked before a call instead of testing for the network's name.
+/// The features and permissions of a network, asked before a call instead of testing for the
+/// network's name.
 package struct Capabilities: Sendable, Equatable {
-    /// Whom the network lets a bot answer.
+    /// The people whom the network lets a bot answer.
     package enum ReplyPermission: Sendable, Equatable {
-        /// Whoever's post the account can see.
+        /// The authors of all posts that the account can see.
         case anyone
-        /// Only who mentioned the account in the very post that is answered.
+        /// Only those who mentioned the account in the very post that is answered.
         case summoned
     }
 
@@ -466,7 +465,7 @@ package struct Capabilities: Sendable, Equatable {
 
     /// The feeds that can be read, as configured.
     package var feeds: Set<Feed>
-    /// What ``Draft/visibility`` may be; another one is refused with
+    /// The permitted values of ``Draft/visibility``; another one is refused with
     /// ``NetworkError/Code/capability``.
     package var visibilities: Set<Visibility>
     package var replies: ReplyPermission

@@ -33,17 +33,18 @@ package final class Claims: Sendable {
         case listed
         /// Its fair share: the mirrors, divided by the workers of this scope that live, rounded up.
         ///
-        /// What was released, or is new, a worker takes up to its share at once, and up to 5 % more
-        /// of what the look before left over; what nobody has taken for the patience it takes in
-        /// any case. Nobody works for the mirrors of a silent worker: they are divided at once,
-        /// among the workers that have been there for the patience, for a newer one cannot know yet
-        /// who is silent; what the look before left over of them it takes in any case. With more
-        /// than 5 % above its share a worker hands mirrors back, slowly. Workers of older versions
-        /// do not count for what is left over and handed back: they may not take it.
+        /// A worker takes released and new mirrors up to its share at once, and up to 5 % more of
+        /// those that the look before left over; it takes in any case the mirrors that nobody has
+        /// taken for the patience. Nobody works for the mirrors of a silent worker: they are
+        /// divided at once, among the workers that have been there for the patience, for a newer
+        /// one cannot know yet who is silent; a worker takes in any case those of them that the
+        /// look before left over. With more than 5 % above its share a worker hands mirrors back,
+        /// slowly. Workers of older versions do not count for mirrors that are left over and handed
+        /// back: they may not take them.
         case shared
     }
 
-    /// What a look for mirrors found.
+    /// The outcome of a look for mirrors.
     package struct Turn: Sendable {
         /// The mirrors that this process holds since the last turn.
         package var taken: [String: Lease] = [:]
@@ -283,7 +284,7 @@ private struct LeaseRow {
     }
 }
 
-/// What one look saw of the other workers.
+/// The other workers, as seen by one look.
 private struct Company {
     /// The versions of the others that live.
     var versions: [WorkerVersion] = []
@@ -435,14 +436,14 @@ extension Claims {
 
     /// How many mirrors this process takes and keeps.
     private struct Share {
-        /// What it takes at once.
+        /// The number of mirrors that it takes at once.
         let fair: Int
-        /// What it takes at once of what silent workers held.
+        /// The number of mirrors of silent workers that it takes at once.
         let inherited: Int
-        /// What it keeps, and takes if others leave it: divided by the workers that are not older,
-        /// and 5 % more.
+        /// The number of mirrors that it keeps, and takes if others leave them: divided by the
+        /// workers that are not older, and 5 % more.
         let most: Int
-        /// What it keeps once it hands mirrors back.
+        /// The number of mirrors that it keeps once it hands mirrors back.
         let least: Int
         /// Whether it takes and keeps nothing, because another worker can do more.
         let isNone: Bool

@@ -67,7 +67,7 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var normals: Int64?
         /// The number of features in this sum; nil for a single feature.
         package var sums: Int?
-        /// What the feature belongs to; nil if not recorded.
+        /// The group of the feature; `nil` if not recorded.
         package var group: Group?
 
         /// A kind of features that are told together.

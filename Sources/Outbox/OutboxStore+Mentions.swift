@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What a mirror decided before about mentions, their authors and their conversations.
+/// A mirror's earlier decisions about mentions, their authors and their conversations.
 package struct EarlierReplies: Sendable {
     /// The mentions that have an action.
     package fileprivate(set) var known: Set<String> = []

@@ -442,7 +442,7 @@ extension OutboxStore {
         }
     }
 
-    /// What a mirror's row says against a request.
+    /// The objection of a mirror's row to a request.
     private enum Word: String {
         case paused, unagreed, humanAway, retired, superseded
     }

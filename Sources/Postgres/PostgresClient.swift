@@ -2,7 +2,7 @@ import Blocking
 import Foundation
 import Synchronization
 
-/// What a transaction sees and may do.
+/// The isolation and the rights of a transaction.
 package enum PostgresTransactionMode: Sendable {
     /// Changes, as if no other transaction ran meanwhile.
     case serializable
@@ -30,7 +30,8 @@ package enum PostgresTransactionMode: Sendable {
         }
     }
 
-    /// What begins the transaction, in one round trip; nil where there is none to begin.
+    /// The statements that begin the transaction, in one round trip; `nil` if there is none to
+    /// begin.
     fileprivate var begin: String? {
         switch self {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
@@ -383,7 +384,7 @@ private struct ReadOnlyServer: Error {
     let cause: any Error
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 private enum PostgresOutcome {
     case committed
     case rolledBack
@@ -429,7 +430,7 @@ extension PostgresConnection {
         return (number, hasChanged, history)
     }
 
-    /// What became of a transaction; nil while it has not ended.
+    /// Returns the outcome of a transaction; `nil` while it has not ended.
     ///
     /// One statement: behind a pooler a second one may come to another server.
     fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {

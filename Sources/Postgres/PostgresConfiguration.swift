@@ -23,8 +23,8 @@ package struct PostgresConfiguration: Sendable {
     /// How long a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
 
-    /// What a URL may override: a connection that falls silent ends within 30 s, with and without
-    /// unacknowledged data.
+    /// The default parameters, which a URL may override: a connection that falls silent ends within
+    /// 30 s, with and without unacknowledged data.
     private static let defaults = [
         "connect_timeout": "10", "fallback_application_name": "mirror-bot", "keepalives_idle": "10",
         "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "25000",

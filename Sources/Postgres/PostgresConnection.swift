@@ -486,7 +486,7 @@ extension PostgresConnection {
 // MARK: - Copying
 
 extension PostgresConnection {
-    /// What stands before the rows: eleven bytes to know the format by, no flags, nothing more.
+    /// The header before the rows: an eleven-byte signature, no flags, no extension.
     private static let head: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
     /// A row of minus one values.

@@ -113,7 +113,7 @@ package struct PostgresPoolClock: Sendable {
 // MARK: - Lending
 
 extension PostgresPool {
-    /// What a unit does with a connection.
+    /// The way in which a unit uses a connection.
     private enum Use {
         case change, read
     }

@@ -221,7 +221,7 @@ package final class PostgresResult {
         return text
     }
 
-    /// What the server says it did, such as `COMMIT`.
+    /// The command tag from the server, such as `COMMIT`.
     var commandTag: String {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""
     }

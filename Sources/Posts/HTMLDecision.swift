@@ -1,6 +1,6 @@
 import Embedded
 
-/// What becomes of an HTML element when a post is made plain text.
+/// The treatment of an HTML element when a post is converted to plain text.
 ///
 /// `Resources/html.tsv` has a row for each element or class; an element without one is ``inline``.
 enum HTMLDecision: String {

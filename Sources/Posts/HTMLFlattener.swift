@@ -16,10 +16,10 @@ struct HTMLFlattener {
         "source", "track", "wbr",
     ]
 
-    /// What stands around words that were struck out, as people type it.
+    /// The mark on both sides of struck-out words, as people type it.
     private static let strike = "~~"
 
-    /// What the links to people and hashtags stand for.
+    /// The names, by profile address, and the hashtags that links stand for.
     private let names: [String: String]
     private let hashtags: Set<String>
     private var writer: PlainTextWriter
@@ -330,7 +330,7 @@ private struct HTMLList {
         if let start = Self.number(tag.attributes["start"]) { next = start }
     }
 
-    /// What the next item begins with.
+    /// Returns the marker of the next item.
     mutating func marker(_ value: String?) -> String {
         guard isNumbered else { return "- " }
         if let value = Self.number(value) { next = value }

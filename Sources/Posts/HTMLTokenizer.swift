@@ -26,7 +26,7 @@ enum HTMLToken: Equatable {
 /// dropped, and a `<` that begins no tag is text. No byte is looked at more
 /// than a fixed number of times, so the time is linear in the input.
 struct HTMLTokenizer {
-    /// What the text and the tags are made of.
+    /// The bytes of the fragment; text tokens are ranges of them.
     let bytes: [UInt8]
     private var position = 0
 

@@ -8,7 +8,7 @@ import Foundation
 package enum HostName {
     /// The ASCII form in lower case, without a dot at its end and without the usual ports.
     ///
-    /// What is no host is given back in lower case.
+    /// A text that is no host is returned in lower case.
     package static func canonical(_ text: some StringProtocol) -> String {
         var host = text.lowercased()
         for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }

@@ -19,7 +19,7 @@ extension PostID {
     /// Where a browser shows the post; nil if its identity does not tell.
     package var webAddress: String? { network.traits.postPage(value) }
 
-    /// Who wrote the post; nil if its identity does not tell, as only that of Bluesky does.
+    /// The author of the post; `nil` if its identity does not tell, as only that of Bluesky does.
     package var author: AccountID? {
         network.traits.author(value).map { AccountID(network: network, value: $0) }
     }
@@ -160,7 +160,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
     }
 
-    /// What people read: as ``reference``, with the letters that the host's name has.
+    /// The identity as people read it: as ``reference``, with the letters that the host's name has.
     package var shown: String {
         var readable = self
         readable.value = withOwnLetters
@@ -175,7 +175,7 @@ package struct AccountID: Hashable, Codable, Sendable {
         return value[...at] + HostName.shown(String(value[value.index(after: at)...]))
     }
 
-    /// What a person types for the account: `user@host`, `x:12345`, `did:plc:…`.
+    /// The identity as a person types it: `user@host`, `x:12345`, `did:plc:…`.
     package var reference: String {
         switch network.traits.accounts {
         case .address: network == .usual ? value : "\(network):\(value)"
@@ -185,7 +185,7 @@ package struct AccountID: Hashable, Codable, Sendable {
     }
 }
 
-/// What a network says about a person or bot.
+/// The profile of a person or bot, as a network gives it.
 package struct Account: Equatable, Sendable {
     package var id: AccountID
     /// The name people type after `@`, without it: `user@host` (also for local accounts), or a
@@ -196,7 +196,7 @@ package struct Account: Equatable, Sendable {
     package var isBot: Bool
     /// The profile text as plain text, in which people opt out of bots.
     package var bio: String
-    /// What the network calls this account in its own paths.
+    /// The identifier of the account in the network's own paths.
     package var address: String
 
     package init(
@@ -216,27 +216,26 @@ package struct Account: Equatable, Sendable {
 // MARK: - What is forgotten
 
 extension PostID {
-    /// What tells a post that was forgotten when it comes again; nothing leads back from it to the
-    /// post.
+    /// The digest by which a forgotten post is recognised when it comes again; the post cannot be
+    /// derived from it.
     package var forgottenDigest: String {
         StableHash.digest(of: "forgotten/1", "post", network.rawValue, value).prefix(16).hexadecimal
     }
 }
 
 extension AccountID {
-    /// What tells somebody who was forgotten when they come again.
+    /// The digest by which a forgotten person is recognised when they come again.
     ///
-    /// Made from the form with the host's own letters: in that one servers told the name before
-    /// there was one form.
+    /// Made from the form with the host's own letters, in which servers gave the name before there
+    /// was one form.
     package var forgottenDigest: String {
         StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16)
             .hexadecimal
     }
 
-    /// The name under which it stands that somebody was forgotten: no account of any network is
-    /// called so.
+    /// The identity under which a forgotten person is stored; no account of any network has it.
     package var forgotten: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
 
-    /// Whether it is such a name.
+    /// Whether the identity is that of a forgotten person.
     package var isForgotten: Bool { value.hasPrefix("#") }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a link becomes in plain text.
+/// The form that a link takes in plain text.
 enum LinkText: Equatable {
     /// Its words alone: they are a hashtag.
     case words

@@ -169,7 +169,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
     }
 }
 
-/// What a clock on the wall of a time zone shows at an instant.
+/// The day and minute that a wall clock in a time zone shows at an instant.
 package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var day: LocalDay
     package var minute: MinuteOfDay

@@ -4,7 +4,7 @@ import Foundation
 package struct Picture: Codable, Equatable, Sendable {
     /// Where its network shows it; nil where only an archive's file is known.
     package var url: String?
-    /// What it shows, for who cannot see it; empty if its author did not say.
+    /// The alternative text; empty if the author gave none.
     package var alt: String
     /// In pixels; nil where that is not known.
     package var width: Int?
@@ -67,12 +67,11 @@ extension [Picture] {
     }
 }
 
-/// What the bytes of a picture are, as they say themselves: what a server calls them is not
-/// believed.
+/// The format of a picture, read from its bytes: the type that a server names is not believed.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, webp
 
-    /// Nil for what is none of the pictures that every network takes; moving ones are none.
+    /// Reads the format; `nil` unless the bytes are a still picture that every network takes.
     package init?(_ bytes: some Collection<UInt8>) {
         let head = Array(bytes.prefix(12))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -91,6 +90,6 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     /// As `Content-Type` has it.
     package var mediaType: String { "image/\(rawValue)" }
 
-    /// What the name of such a file ends with.
+    /// The extension of a file's name, without the dot.
     package var suffix: String { self == .jpeg ? "jpg" : rawValue }
 }

@@ -57,7 +57,7 @@ package enum PlainText {
         return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
     }
 
-    /// What ends a link on every network if nothing but white space follows.
+    /// Characters that end a link on every network if nothing but white space follows.
     private static let closings = Set(".,;:!?'\")]}>".utf8)
 
     /// Writes the address of a link, and a space if other networks would read on into what follows.

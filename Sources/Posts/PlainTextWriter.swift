@@ -10,7 +10,7 @@ struct PlainTextWriter {
     private var breaks = 0
     /// Spaces that are due before the next text of the same line.
     private var spaces: [UInt8] = []
-    /// What begins the item of a list that has no text yet.
+    /// The marker of a list item that has no text yet.
     private var marker: String?
     /// Whether an address was written last, which other programs would read on into what follows.
     private var isBehindAddress = false
@@ -31,7 +31,7 @@ struct PlainTextWriter {
     /// Whether nothing more is taken.
     var isFull: Bool { output.count > limit }
 
-    /// What was written, without control characters and without white space around it.
+    /// The written text, without control characters and surrounding white space.
     var text: String {
         PlainText.cleaned(String(decoding: PlainText.head(of: output, limit), as: UTF8.self))
     }
@@ -84,7 +84,7 @@ struct PlainTextWriter {
         linkStart = nil
     }
 
-    /// What the open link shows, and the character before it if that is ASCII and no white space.
+    /// The text of the open link, and the character before it if that is ASCII and no white space.
     var link: (shown: String, before: UInt8?) {
         guard let linkStart else { return ("", last) }
         let before =

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Who can see a post, from the widest to the narrowest.
+/// The audience of a post, from the widest to the narrowest.
 package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
     case `public`
     /// Public, but kept out of public timelines.
@@ -21,9 +21,9 @@ package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
     package static func < (one: Visibility, other: Visibility) -> Bool { one.place < other.place }
 }
 
-/// What a reply answers.
+/// The author and the post that a reply answers.
 package struct ReplyTarget: Equatable, Sendable {
-    /// Who is answered; nil where the archive or server does not tell.
+    /// The answered author; `nil` where the archive or server does not tell.
     package var author: AccountID?
     /// The answered post; nil where the archive or server does not tell.
     package var post: PostID?
@@ -52,18 +52,18 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var language: String?
     /// Images, video, audio or a poll.
     package var hasMedia: Bool
-    /// What is attached, if that is nothing but pictures, and few enough to be sent; else none.
+    /// The attachments, if all are pictures and few enough to be sent; else empty.
     package var pictures: [Picture]
     /// Quotes or shares somebody else's post, without which its text is not to be understood.
     package var isQuote: Bool
     /// Marked sensitive, or behind a content warning.
     package var isSensitive: Bool
-    /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces
-    /// between; nil where that is not told in a way that could be repeated.
+    /// The content warning: its words, or Bluesky's labels with spaces between; `nil` where it is
+    /// not told in a form that could be repeated.
     package var warning: String?
     /// The people named in the text, as far as the network tells.
     package var mentions: [AccountID]
-    /// What calls to the server where the post was read need to name it; nil for a post from a
+    /// The identifier of the post in calls to the server where it was read; `nil` for a post from a
     /// downloaded archive.
     package var address: String?
     /// The program that the author wrote it with, as far as a downloaded archive tells.

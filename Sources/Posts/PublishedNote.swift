@@ -1,6 +1,7 @@
 extension String {
     /// The text with a note in a paragraph of its own below it, as both are published.
     ///
-    /// What is counted against a server's limit, sent, looked up and compared is made here alone.
+    /// Every text with a note that is counted against a server's limit, sent, looked up or compared
+    /// is made here.
     package func noted(_ note: String) -> String { "\(self)\n\n\(note)" }
 }

@@ -2,9 +2,10 @@ package import Foundation
 
 /// How long a text may be on one server, and how that server counts.
 package struct PublishingLimits: Equatable, Sendable {
-    /// What counts as one character.
+    /// The unit in which a text is counted.
     package enum Unit: String, Codable, Sendable {
-        /// What a reader sees as one character: a flag or a letter with accents is one.
+        /// Grapheme clusters, which a reader sees as one character: a flag or a letter with accents
+        /// is one.
         case graphemes
         /// Unicode code points: a letter with two combining accents is three.
         case codePoints
@@ -17,8 +18,8 @@ package struct PublishingLimits: Equatable, Sendable {
 
     /// The longest text, counted in `unit`.
     package var maximumCharacters: Int
-    /// What every `http://` or `https://` link counts, whatever its length; nil where it counts
-    /// like any text.
+    /// The count of an `http://` or `https://` link of any length; `nil` where links count like any
+    /// text.
     package var charactersPerURL: Int?
     package var unit: Unit
     /// The longest text in UTF-8 bytes, where a network limits that too.

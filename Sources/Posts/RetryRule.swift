@@ -32,10 +32,10 @@ package import Foundation
 /// added, and each of our own waits is longer by up to a quarter. Both depend on a key, so that
 /// many things do not return at the same instant and a restart changes nothing.
 ///
-/// What does not wait has no rule: a request that is repeated at once within one call, as when a
-/// connection was closed between two uses or a token has just ended, and a write that is made anew
-/// because another process was faster. Neither has what is done all the time, failing or not: beats
-/// of a lease, looks at a feed.
+/// Operations that do not wait have no rule: a request that is repeated at once within one call, as
+/// when a connection was closed between two uses or a token has just ended, and a write that is
+/// repeated because another process was faster. Neither has periodic work, whether it fails or not:
+/// the heartbeats of a lease, the polls of a feed.
 package struct RetryRule: Equatable, Sendable {
     /// Why something failed that is tried again; the raw value is a label for metrics.
     package enum Cause: String, CaseIterable, Sendable {
@@ -63,8 +63,8 @@ package struct RetryRule: Equatable, Sendable {
 
     /// The share by which a wait may be longer.
     private static let spread = 0.25
-    /// What is added at least, and at most, to a time that a server named: seconds, and a share of
-    /// the wait.
+    /// Bounds of the margin added to a server's time: at least `least` seconds, and at most `most`
+    /// seconds and a `share` of the wait.
     private static let margin: (least: TimeInterval, most: TimeInterval, share: Double) = (
         2, 5, 0.1
     )

@@ -60,5 +60,6 @@ extension Seen? {
     }
 }
 
-/// What is to be changed is not any more as the person saw it; nothing was changed.
+/// The error thrown when an item to be changed is no longer as the person saw it; nothing was
+/// changed.
 package struct SeenChanged: Error, Equatable { package init() {} }

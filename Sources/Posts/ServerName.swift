@@ -42,10 +42,10 @@ package struct ServerName: Hashable, Codable, Sendable {
     /// The identity under which the server stands where people are stored; no account is called so.
     package var id: AccountID { AccountID(network: .usual, value: reference) }
 
-    /// What a person types for the server.
+    /// The server's name as a person types it.
     package var reference: String { "*@\(host)" }
 
-    /// What people read: with the letters that the host's name has.
+    /// The server's name as people read it, with the letters that the host's name has.
     package var shown: String { "*@\(HostName.shown(host))" }
 
     /// Whether an account is on this server or on one below it.

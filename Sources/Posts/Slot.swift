@@ -2,8 +2,8 @@ package import Foundation
 
 /// A time of a local day at which the bot posts, as it was drawn with the day's plan.
 package struct Slot: Equatable, Sendable {
-    /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`; the further
-    /// parts of a thread that is said in it, as `2026-11-20#3/2`.
+    /// The permanent name of a slot: its day and its number there, as `2026-11-20#3`; the further
+    /// parts of a thread in the slot are named as `2026-11-20#3/2`.
     ///
     /// Spelled and read here only; ``TypedSlot`` reads what a person types.
     package struct Name: Hashable, Sendable, CustomStringConvertible {

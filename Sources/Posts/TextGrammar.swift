@@ -5,8 +5,8 @@
 /// none of them leaves a piece of a host behind that another one takes for a word. A text is read
 /// in UTF-8. Each function looks at one place and takes time in proportion to what it finds there.
 ///
-/// What any of the three networks recognises is recognised. `isCertain` tells what every one of
-/// them reads as such.
+/// An element is recognised if any of the three networks recognises it; `isCertain` tells whether
+/// all of them do.
 ///
 /// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`,
 /// `HASHTAG_NAME_PAT` of `app/models/tag.rb` and `config/initializers/twitter_regex.rb`;
@@ -161,7 +161,7 @@ package struct TextGrammar {
         return isEnd && letters > 1 && !isParticle ? end : nil
     }
 
-    /// What closes a sentence or a bracket behind an address.
+    /// Characters that close a sentence or a bracket behind an address.
     private static let closings: Set<Unicode.Scalar> = [
         ")", "]", "、", "。", "，", "）", "」", "』", "】", "》",
     ]

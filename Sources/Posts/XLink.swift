@@ -1,6 +1,6 @@
 import Foundation
 
-/// What X makes a link of, with or without `https://`.
+/// Finds the texts that X makes links of, with or without `https://`.
 package enum XLink {
     /// Whether X may make a link of any part of the text.
     package static func occurs(in text: String) -> Bool {
@@ -17,8 +17,8 @@ package enum XLink {
         return false
     }
 
-    /// What the run of a host's characters at `position` counts and where the counted part ends;
-    /// nil if there is none.
+    /// Returns the weight of the run of host characters at `position` and the end of the counted
+    /// part; `nil` if there is none.
     static func cost(at position: Int, in scalars: [Unicode.Scalar]) -> (cost: Int, end: Int)? {
         guard let run = Run(at: position, in: scalars) else { return nil }
         if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }

@@ -6,7 +6,7 @@ import Foundation
 /// there is; where that decides and we cannot tell, the larger weight counts, so a text that fits
 /// here fits there.
 package enum XWeightedText {
-    /// What a link counts, whatever its length.
+    /// The weight of a link of any length.
     package static let linkWeight = 23
 
     /// The weight of a text: 1 for a character of Latin, Cyrillic, Arabic and the like and for

@@ -51,7 +51,7 @@ package struct ZoneHistory: Equatable, Sendable {
         return nil
     }
 
-    /// What the human's clock showed.
+    /// Returns the time that the human's clock showed.
     ///
     /// - Parameters:
     ///   - date: The instant.
@@ -63,7 +63,7 @@ package struct ZoneHistory: Equatable, Sendable {
         return utcOffset.map { LocalTime(date, utcOffset: $0) } ?? LocalTime(date, in: home)
     }
 
-    /// What the human's clock showed when they wrote a post.
+    /// Returns the time that the human's clock showed when they wrote a post.
     package func time(of post: Post) -> LocalTime {
         time(of: post.createdAt, utcOffset: post.utcOffset)
     }

@@ -6,7 +6,7 @@ import Transport
 /// Belongs to one thread at a time. After any thrown error it is out of step with the server and
 /// must be dropped.
 final class RedisConnection {
-    /// What is offered to the connection at a time.
+    /// The maximum number of bytes offered to the connection at a time.
     private static let sendChunk = 64 << 10
     /// Small, because hiredis moves the rest of its buffer down every kilobyte that it has read.
     private static let receiveChunk = 16 << 10
@@ -19,7 +19,7 @@ final class RedisConnection {
     private let reader: ReplyReader
     private let maximumReplyBytes: Int
     private var buffer = [UInt8](repeating: 0, count: receiveChunk)
-    /// What was asked and is not answered yet.
+    /// The exchange that is not completely answered yet.
     private var exchange: Exchange?
 
     private struct Exchange {

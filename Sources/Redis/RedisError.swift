@@ -20,7 +20,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         package static let authentication = Code("authentication")
         /// The server did not answer in time.
         package static let timeout = Code("timeout")
-        /// What arrived is not the Redis protocol, or exceeds its limits.
+        /// The received bytes are not the Redis protocol, or exceed its limits.
         package static let protocolViolation = Code("protocol-violation")
         /// The server refused a command.
         package static let server = Code("server")
@@ -71,7 +71,7 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
         return isAboutKeys ? "its user may not use the keys mirror-bot:*" : nil
     }
 
-    /// What a person can do about it, where the server's word does not say.
+    /// Advice for a person by the server's error code, where that does not say what to do.
     private static let advice = [
         "CLUSTERDOWN": "a part of the cluster has no master",
         "CROSSSLOT": "its keys are in different slots of the cluster",

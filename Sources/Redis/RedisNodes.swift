@@ -7,7 +7,7 @@ import Transport
 final class RedisTrip: @unchecked Sendable {
     // Unchecked because the call waits while the executor's turn uses it.
     let commands: [RedisCommand]
-    /// What was answered; for a command that is still open, what a server said last.
+    /// The replies; for a command that is still open, the last one from a server.
     fileprivate(set) var replies: [RedisReply]
     /// The places of the commands without an answer.
     fileprivate(set) var open: [Int]
@@ -31,7 +31,7 @@ final class RedisTrip: @unchecked Sendable {
 
     /// Ends the trip though commands are open.
     ///
-    /// - Returns: What the servers said.
+    /// - Returns: The servers' replies.
     /// - Throws: ``RedisError`` when a server could not be asked.
     func giveUp() throws(RedisError) -> [RedisReply] {
         guard let failure else { return replies }
@@ -46,7 +46,7 @@ final class RedisTrip: @unchecked Sendable {
 final class RedisNodes {
     /// How often commands follow redirections before they wait.
     private static let hops = 5
-    /// What connecting to one of several servers may take.
+    /// The time limit for connecting to one of several servers.
     private static let nodePatience: Duration = .seconds(2)
 
     private let configuration: RedisConfiguration

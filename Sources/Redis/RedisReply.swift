@@ -26,8 +26,8 @@ package enum RedisReply: Equatable, Sendable {
         }
     }
 
-    /// What a number in decimal says, as `Int64` reads it; counts, the most frequent of all,
-    /// without making a text.
+    /// Parses a decimal number as `Int64` does, without making a text for counts, the most frequent
+    /// of all.
     private static func decimal(_ bytes: [UInt8]) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         // What has a sign, or may be too large, is left to the standard library.

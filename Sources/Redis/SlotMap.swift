@@ -9,7 +9,7 @@ struct SlotMap {
     /// Places in `masters`; -1 for a slot that nobody is known to have.
     private var owners = [Int](repeating: -1, count: slots)
 
-    /// Who is known to have a slot.
+    /// The known master of a slot; `nil` if there is none.
     subscript(slot: Int) -> RedisAddress? {
         get { owners[slot] < 0 ? nil : masters[owners[slot]] }
         set { owners[slot] = newValue.map { place(of: $0) } ?? -1 }
@@ -21,12 +21,11 @@ struct SlotMap {
         return masters.count - 1
     }
 
-    /// What a server answers to the ``question``: ranges of slots and the address of each one's
-    /// master.
+    /// A server's answer to the ``question``: ranges of slots and the address of each one's master.
     struct Report {
         fileprivate let ranges: [(slots: ClosedRange<Int>, host: String?, port: Int)]
 
-        /// Nil for a server that is in no cluster, or does not tell.
+        /// `nil` if the server is in no cluster, or does not tell.
         init?(_ reply: RedisReply) {
             guard let entries = reply.array else { return nil }
             ranges = entries.compactMap { entry in

@@ -3,7 +3,7 @@
 /// The running totals are whole numbers, so that the last one is exactly the
 /// total and no draw can fall above it.
 package struct CumulativeTable: Equatable, Sendable {
-    /// What becomes of weights too small for the grid of whole numbers.
+    /// The treatment of weights too small for the grid of whole numbers.
     package enum Rounding: Sendable {
         /// Every index can be drawn, however small its weight.
         case atLeastOne

@@ -113,7 +113,7 @@ package struct RecentDays: Hashable, Sendable {
     package var mean: Double? { known > 0 ? Double(total) / Double(known) : nil }
 }
 
-/// What the number of posts of a day is drawn from, whatever the days before it were.
+/// The model from which the number of posts of a day is drawn, whatever the days before it were.
 package struct DayCountModel: Sendable {
     private let past: DailyCounts
     /// How much each past day counts by its age and weekday.

@@ -83,7 +83,7 @@ package struct DayPlanner: Sendable {
         return history.recentDays(before: day, planned: counts)
     }
 
-    /// What the slots of `day` are drawn from.
+    /// Returns the model from which the slots of `day` are drawn.
     ///
     /// - Parameters:
     ///   - missing: Minutes that the day does not have because clocks are put forward.
@@ -122,7 +122,7 @@ package struct DayPlan: Equatable, Sendable {
     package let slots: [Slot]
 }
 
-/// What a day's slots are drawn from: how many there are, and when.
+/// The model from which a day's slots are drawn: how many there are, and when.
 ///
 /// Only the day's weekday and the minutes it lacks matter, so days that have
 /// these in common share a model; the days before it come in when it is drawn.

@@ -3,7 +3,7 @@ package import Posts
 
 /// How likely each of the 1,440 minutes of a day is for a post.
 package struct MinuteDistribution: Equatable, Sendable {
-    /// What the kernel model derived from the weights.
+    /// The parameters that the kernel model derived from the weights.
     package struct Smoothing: Equatable, Sendable {
         /// How many equally weighted posts would tell as much: S² / Σ a².
         package let effectiveCount: Double

@@ -85,7 +85,7 @@ package struct PostingHistory: Sendable {
         }
     }
 
-    /// What the number of posts of `day` is drawn from.
+    /// Returns the model from which the number of posts of `day` is drawn.
     ///
     /// Every day after the first archived one counts, those without posts too.
     /// The first is left out because the archive may begin in the middle of

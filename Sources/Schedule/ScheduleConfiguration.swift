@@ -11,7 +11,7 @@ package enum ScheduleModel: String, CaseIterable, Sendable {
     case raw
 }
 
-/// What an operator can set about the plan of a day.
+/// An operator's settings for the plan of a day.
 package struct ScheduleConfiguration: Equatable, Sendable {
     package var model: ScheduleModel
     /// Whether posts may follow one another as closely as the human's do; without, no day is

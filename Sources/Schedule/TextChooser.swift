@@ -7,7 +7,7 @@ package struct TextCandidate: Sendable {
     package let id: PostID
     /// The minute at which the human posted it; nil where that was lost.
     package let minute: MinuteOfDay?
-    /// What texts that read the same have in common.
+    /// The key shared by all texts that read the same.
     package let textKey: String
     /// When this mirror last posted the text; nil if never.
     package let lastUsed: Date?

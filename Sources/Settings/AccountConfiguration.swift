@@ -7,7 +7,7 @@ package import Posts
 package enum AccountOrigin: String, Codable, Sendable {
     /// Flags, variables, the files that they name, or `.env`.
     case environment
-    /// What `mirror-bot login` stored.
+    /// The login that `mirror-bot login` stored.
     case login
 }
 
@@ -57,8 +57,8 @@ extension AccountConfiguration {
     }
 }
 
-/// What describes an account and opens it: the fields that its network's ``NetworkDescriptor``
-/// names.
+/// The values that describe an account and open it: the fields that its network's
+/// ``NetworkDescriptor`` names.
 ///
 /// Shows nothing of itself when it is printed or dumped.
 package struct AccountCredentials: Sendable {

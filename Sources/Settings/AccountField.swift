@@ -6,9 +6,9 @@ package struct AccountField: Hashable, Sendable {
     package let name: String
     /// Its name behind `HUMAN_` or `BOT_` among the settings; nil for what only a login can tell.
     package let setting: String?
-    /// What a value looks like, in Markdown.
+    /// The form of a value, in Markdown.
     package let looks: String
-    /// What it is, for people who configure it; `whose` is `the human's` or `the bot's`.
+    /// The meaning, for people who configure the field; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool
     /// The value in its one form.

@@ -5,6 +5,6 @@ package enum AccountRole: String, CaseIterable, Codable, Sendable {
     /// The account that posts, answers and favorites.
     case bot
 
-    /// What the names of the role's settings begin with.
+    /// The prefix of the names of the role's settings.
     package var prefix: String { rawValue.uppercased() }
 }

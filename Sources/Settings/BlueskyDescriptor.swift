@@ -40,8 +40,8 @@ extension NetworkDescriptor {
 }
 
 extension AccountCredentials {
-    /// What describes an account by its handle or DID; the password is nil where public reading is
-    /// enough.
+    /// Returns the credentials of an account by its handle or DID; the password is `nil` where
+    /// public reading is enough.
     package static func bluesky(identifier: String, appPassword: Secret?) -> AccountCredentials {
         AccountCredentials(
             network: .bluesky, [.handle: Secret(identifier), .appPassword: appPassword])

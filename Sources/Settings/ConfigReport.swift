@@ -22,7 +22,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let origin: SettingOrigin
         /// The meaning, one line.
         package let summary: String
-        /// What a value looks like.
+        /// The form of a value.
         package let form: String
         /// The values to choose from; nil where others can be written.
         package let choices: [String]?
@@ -37,7 +37,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let canBeStored: Bool
         /// Whether it is one of the few that people change often.
         package let isOften: Bool
-        /// What a change does, where the summary does not say it.
+        /// The effect of a change, where the summary does not say it.
         package let effect: String?
         /// When a change is taken up.
         package let uptake: Setting.Uptake

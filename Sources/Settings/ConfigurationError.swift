@@ -2,7 +2,7 @@
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
     /// The variable at fault.
     package let setting: String
-    /// What is wrong and what would be right; never holds a secret's value.
+    /// The problem and its correction; never holds a secret's value.
     package var description: String { "\(setting) \(problem)" }
     private let problem: String
     /// The setting is absent, not wrong.

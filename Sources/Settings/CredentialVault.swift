@@ -85,7 +85,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// What is in a login as it is stored.
+    /// Opens the sealed text of a stored login.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
@@ -268,7 +268,7 @@ package struct CredentialVault: Sendable {
     /// The `role` of the row with a role's session; the row with its login has the role's own name.
     package static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
 
-    /// What binds a sealed text to its row.
+    /// Returns the context that binds a sealed text to its row.
     private func place(_ row: String) -> String { "mirror-bot/credentials\n\(mirror)\n\(row)" }
 
     private func row(_ role: String) async throws -> String? {
@@ -393,7 +393,8 @@ struct VaultSeal: Sendable {
         return Self.version + Data(sealed).base64EncodedString()
     }
 
-    /// What was sealed; nil if it was sealed with another key or for another place, or was changed.
+    /// Returns the secret in a sealed text; `nil` if it was sealed with another key or for another
+    /// place, or was changed.
     func opened(_ text: String, place: String) -> Secret? {
         guard text.hasPrefix(Self.version),
             let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
@@ -462,7 +463,7 @@ package final class TriedSession: CredentialStore, @unchecked Sendable {
     }
 }
 
-/// What `mirror-bot login` keeps of one account.
+/// The login of one account that `mirror-bot login` stores.
 ///
 /// It is no `Codable`: its secrets leave only towards the seal of a ``CredentialVault``.
 package struct StoredLogin: Sendable {
@@ -475,7 +476,7 @@ package struct StoredLogin: Sendable {
         self.apiBaseURL = apiBaseURL
     }
 
-    /// What opens an account.
+    /// Creates a login from the credentials and the API address of an account.
     package init(_ account: AccountConfiguration) {
         self.init(credentials: account.credentials, apiBaseURL: account.apiBaseURL)
     }

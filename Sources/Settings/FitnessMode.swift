@@ -5,7 +5,7 @@ package enum FitnessMode: String, CaseIterable, Sendable {
     /// Plain texts before the others that are strictly fit.
     case plain
     case strict
-    /// What names a day, speaks to somebody or was news does too.
+    /// Also texts that name a day, speak to somebody or were news.
     case loose
     case off
 

@@ -2,13 +2,13 @@ package import Foundation
 import Posts
 import Storage
 
-/// Who agreed that the human is mirrored, as the mirror's row has it.
+/// The consent to mirror the human, as stored in the mirror's row.
 ///
 /// Without it nothing leaves: `OutboxStore` asks for it in the transaction of each departure. It
 /// ends when the human says that the mirror is to stop; what counts after that is said or done
 /// after that.
 package struct HumanConsent: Codable, Equatable, Sendable {
-    /// What the consent rests on.
+    /// The basis of the consent.
     package enum Ground: String, CaseIterable, Codable, Sendable {
         /// The human's account was opened by its owner's login.
         case login
@@ -64,7 +64,7 @@ package struct HumanConsent: Codable, Equatable, Sendable {
 extension HumanConsent {
     /// Stores a statement that the operator makes now; it counts after a stop too.
     ///
-    /// What the human's own account said stays. Nothing happens for a mirror without a row.
+    /// A consent by the human's own account stays. Nothing happens for a mirror without a row.
     static func state(
         _ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {

@@ -43,7 +43,8 @@ extension NetworkDescriptor {
 }
 
 extension AccountCredentials {
-    /// What describes an account on `server`, which is `scheme://host[:port]` without a path.
+    /// Returns the credentials of an account on `server`, which is `scheme://host[:port]` without a
+    /// path.
     package static func mastodon(server: String, _ credentials: MastodonCredentials)
         -> AccountCredentials
     {

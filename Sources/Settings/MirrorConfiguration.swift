@@ -1,7 +1,8 @@
 import Redis
 import Storage
 
-/// What a command is told: the settings of its process, and those of the mirror that it works on.
+/// The configuration of a command: the settings of its process, and those of the mirror that it
+/// works on.
 package struct MirrorConfiguration: Sendable {
     package var process: ProcessSettings
     package var mirror: MirrorSettings

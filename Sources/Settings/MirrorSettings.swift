@@ -14,7 +14,7 @@ import Transport
 package struct MirrorSettings: Sendable {
     /// The name of this human and bot pair, under which all its rows stand.
     package var mirror: String
-    /// What the settings were parsed from.
+    /// The values that the settings were parsed from.
     package private(set) var values: SettingValues
 
     /// Where the settings were looked for; nil for values that do not come from files.
@@ -28,11 +28,11 @@ package struct MirrorSettings: Sendable {
     /// The human's network, and that of imported archives.
     package private(set) var humanNetwork: NetworkName
     package private(set) var botNetwork: NetworkName
-    /// What the operator allows on X.
+    /// The operator's permissions and limits for X.
     package var x: XConfiguration
     /// The human's clock; nil if it is not set, though the mirror may know one.
     package var timeZone: TimeZone?
-    /// Whom a server's operator may write to about the bot; nil for the bot itself.
+    /// The contact for a server's operator about the bot; `nil` for the bot itself.
     package private(set) var operatorContact: String?
     /// How days are drawn.
     package var schedule: ScheduleConfiguration
@@ -55,9 +55,10 @@ package struct MirrorSettings: Sendable {
     /// Whether texts are published while nobody can be asked for their posts; nil while the
     /// operator has not said.
     package private(set) var archiveTrust: Bool?
-    /// Who may quote the bot's posts; nil: as its account's preferences on the server say.
+    /// The audience that may quote the bot's posts; `nil` for its account's preferences on the
+    /// server.
     package private(set) var quotes: Audience?
-    /// Who may answer the bot's posts, where its network leaves that to authors.
+    /// The audience that may answer the bot's posts, where its network leaves that to authors.
     package private(set) var replies: Audience
     /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
@@ -71,17 +72,17 @@ package struct MirrorSettings: Sendable {
     package private(set) var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package private(set) var pictures: PictureRule
-    /// What becomes of the human's own threads.
+    /// The rule for the human's own threads.
     package private(set) var threads: ThreadRule
     /// When the classifier says yes, and how much it remembers.
     package var favorites: FavoriteConfiguration
     /// The words that count as features.
     package var featureWords: FeatureWords
-    /// What becomes of a post that the human would favorite.
+    /// The treatment of posts that the human would favorite.
     package private(set) var favoriteMode: FavoriteMode
-    /// What a person wants to agree to before it is done.
+    /// The kinds of actions that need a person's approval.
     package private(set) var review: Set<ActionKind>
-    /// What follows for the bot's posts when the human changes the originals.
+    /// The rule for the bot's posts when the human changes the originals.
     package private(set) var editRule: EditRule
     /// Whether the bot's post goes that the human favorites.
     package private(set) var deletesOnFavorite: Bool
@@ -274,7 +275,7 @@ package struct MirrorSettings: Sendable {
     /// `GMT`.
     package var timeZoneName: String? { timeZone == nil ? nil : values.text(.timeZone) }
 
-    /// What a zone is called: as the operator wrote it, where it is theirs.
+    /// Returns the name of a zone: as the operator wrote it, if it is the operator's zone.
     package func name(of zone: TimeZone) -> String {
         timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name
     }
@@ -326,7 +327,7 @@ package struct MirrorSettings: Sendable {
     /// Where requests of a role go instead of the network's own address; nil for that one.
     package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
 
-    /// What the settings say that keeps a stored login from being used.
+    /// Finds the settings that keep a stored login from being used.
     ///
     /// - Parameters:
     ///   - role: Whose login.
@@ -364,7 +365,7 @@ package struct MirrorSettings: Sendable {
     /// The mirror's name where nobody gives one.
     package static let usualMirror = "default"
 
-    /// What a mirror's name consists of, as the end of a sentence.
+    /// The form of a mirror's name, as the end of a sentence.
     package static let nameForm = "1 to 40 of a-z, 0-9, - and _"
 
     /// Whether a text can be a mirror's name.
@@ -507,7 +508,7 @@ package enum FavoriteMode: String, Sendable {
     case auto
 }
 
-/// What follows for the bot's posts when the human changes the originals.
+/// The rule for the bot's posts when the human changes the originals.
 package enum EditRule: String, Sendable {
     /// The copy is changed where the bot's network can do that, and else taken back.
     case edit

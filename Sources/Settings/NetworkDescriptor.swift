@@ -4,8 +4,7 @@ package import Posts
 import Synchronization
 package import Transport
 
-/// What mirror-bot does for one network that it does not do for the others: logins, requests, money
-/// and rules.
+/// The behavior of mirror-bot that is specific to one network: logins, requests, money and rules.
 ///
 /// One value a network, in a file of its own beside this one. How a network's names and texts are
 /// written stands in `NetworkTraits`. Code outside the networks' own folders asks the two values,
@@ -53,9 +52,9 @@ package struct NetworkDescriptor: Sendable {
         }
     }
 
-    /// What a network wants an operator to have read before a program publishes there.
+    /// The policy that a network wants an operator to have read before a program publishes there.
     package struct Policy: Sendable {
-        /// The setting that says so.
+        /// The setting that says that the operator has read it.
         package let setting: String
         /// The network's requirements and their address, in sentences for the operator.
         package let summary: String
@@ -64,7 +63,7 @@ package struct NetworkDescriptor: Sendable {
         package let wantsOperatorNamed: Bool
     }
 
-    /// What a network charges for.
+    /// The prices of a network.
     package struct Prices: Sendable {
         /// The day of the price list, as `2026-04-20`.
         package let day: String
@@ -109,14 +108,14 @@ package struct NetworkDescriptor: Sendable {
         }
     }
 
-    /// What an access token does not allow.
+    /// A scope that an access token lacks.
     package struct MissingScope: Sendable {
         package let name: String
-        /// What the bot does not do without it; nil where it can do nothing.
+        /// The task that the bot cannot do without the scope; `nil` if it can do nothing.
         package let consequence: String?
     }
 
-    /// What a client is made with.
+    /// The parameters for making a client.
     package struct Connection: Sendable {
         package let account: AccountConfiguration
         package let settings: MirrorSettings
@@ -152,11 +151,11 @@ package struct NetworkDescriptor: Sendable {
     }
 
     package let name: NetworkName
-    /// What describes an account, in the order in which it is asked for and printed.
+    /// The fields that describe an account, in the order in which they are asked for and printed.
     package let fields: [Field]
     /// The field that says whose account it is: equal values certainly open the same one.
     package let identity: AccountField
-    /// What tells credentials from others; nothing that could be guessed from its digest.
+    /// The fields that tell credentials from others; none that could be guessed from its digest.
     package let fingerprint: [AccountField]
     package let rhythm: Rhythm
     /// A client that acts as an account.
@@ -166,8 +165,9 @@ package struct NetworkDescriptor: Sendable {
 
     /// The values of settings that nobody gave, where the bot's network has its own.
     package var defaults: [String: String] = [:]
-    /// What `QUOTES` and `WHO_MAY_REPLY` may be.
+    /// The audiences that `QUOTES` may name.
     package var quotes: Set<Audience> = []
+    /// The audiences that `WHO_MAY_REPLY` may name.
     package var replies: Set<Audience> = [.anyone]
     /// The most pages of the favorites that one look asks for.
     package var favoritePages = 50
@@ -177,7 +177,7 @@ package struct NetworkDescriptor: Sendable {
     package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in
         nil
     }
-    /// What the bot's credentials do not allow, where the network tells; nil where it never does.
+    /// Finds the scopes that the bot's credentials lack; `nil` if the network never tells.
     package var missingScopes:
         (
             @Sendable (
@@ -236,7 +236,7 @@ extension NetworkDescriptor {
 }
 
 extension NetworkName {
-    /// What mirror-bot does for the network.
+    /// The descriptor that is registered for the network.
     package var descriptor: NetworkDescriptor {
         guard let known = NetworkDescriptor.known.first(where: { $0.name == self }) else {
             preconditionFailure("\(self) was registered without a descriptor")

@@ -2,7 +2,7 @@ import Foundation
 package import Posts
 package import Transport
 
-/// Who is told what a person should know, and how.
+/// The destinations and the format of notices.
 package struct NoticeConfiguration: Sendable {
     /// How a notice looks on its way.
     package enum Format: String, CaseIterable, Sendable {
@@ -26,7 +26,7 @@ package struct NoticeConfiguration: Sendable {
     package let format: Format
     /// The program that is given each notice, and its arguments; empty for none.
     package let command: [String]
-    /// What is asked for again and again while the mirror does its work.
+    /// The address that is requested repeatedly while the mirror does its work.
     package let heartbeat: Address?
 
     /// Whether anybody is told anything.

@@ -23,7 +23,7 @@ package struct ProcessSettings: Sendable {
     package private(set) var passes: Int
     /// Where notices and heartbeats are sent.
     package private(set) var notices: NoticeConfiguration
-    /// What is logged, and how.
+    /// The level and the format of the log.
     package private(set) var log: LogSettings
     /// Where the web page listens, and who may see it.
     package private(set) var web: WebSettings
@@ -73,7 +73,7 @@ package struct ProcessSettings: Sendable {
             part: .database)
     }
 
-    /// What the embedded database is called in its folder.
+    /// The file name of the embedded database in its folder.
     package static let databaseFile = "mirror-bot.sqlite"
 
     /// The folder of the embedded database: the one that is set, else where programs of a person
@@ -164,7 +164,7 @@ package struct ProcessSettings: Sendable {
     }
 }
 
-/// What is logged, and how.
+/// The level and the format of the log.
 package struct LogSettings: Sendable {
     /// How a message looks.
     package enum Format: String, CaseIterable, Sendable {

@@ -36,7 +36,7 @@ extension Setting {
             favoritesPerDay, repliesPerPerson, timeZone,
         ].map(\.name))
 
-    /// What settings are called whose names say too little.
+    /// Titles of the settings whose names say too little, by name.
     static let titles = [
         archiveLimit.name: "Posts kept", features.name: "What favorites are learned from",
         favoriteMode.name: "Favorites", favoriteRateThreshold.name: "How likely a favorite must be",
@@ -58,10 +58,10 @@ extension Setting {
     private static let switching = Form.choice(["on", "off"])
     private static let consent = Form.choice(["no", "yes"])
     private static let networks = Form.choice(NetworkName.known.map(\.rawValue))
-    /// What changing an account or its network does.
+    /// The effect of changing an account or its network.
     static let rebinding =
         "An account other than the mirror's is refused until `mirror-bot rebind`."
-    /// What naming another database does.
+    /// The effect of naming another database.
     private static let moving =
         "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
 

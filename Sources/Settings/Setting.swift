@@ -28,7 +28,7 @@ package struct Setting: Sendable {
     typealias Derivation =
         @Sendable (SettingValues, Setting) -> (text: String, origin: SettingOrigin)?
 
-    /// What the setting is a property of, and with that which value it becomes part of.
+    /// The scope of a setting, which determines the value that it becomes part of.
     package enum Scope: String, Codable, Sendable {
         /// A process: ``ProcessSettings``.
         case process
@@ -107,14 +107,14 @@ package struct Setting: Sendable {
     package let isPath: Bool
     /// The meaning, in Markdown.
     package let meaning: String
-    /// What only the documentation adds to the meaning, in Markdown.
+    /// The details that only the documentation adds to the meaning, in Markdown.
     package let details: String?
     /// The default in words, in Markdown, where it is not just a value.
     package let usually: String?
-    /// What a change does besides what the meaning says, as sentences in Markdown.
+    /// The effect of a change beyond the meaning, as sentences in Markdown.
     package let effectText: String?
     package let uptake: Uptake
-    /// Nil for what nobody has to think of when a mirror is set up.
+    /// The prompt when a mirror is set up; `nil` if nobody has to think of the setting then.
     package let prompt: Prompt?
     /// A value to begin with in `.env.example`.
     package let example: String?
@@ -145,7 +145,7 @@ package struct Setting: Sendable {
         self.example = example
     }
 
-    /// What a person who reads no variables calls it: ``name`` in words where nothing else is said.
+    /// The title for people who read no variables: ``name`` in words where no other title is given.
     package var title: String {
         if let spoken = Self.titles[name] { return spoken }
         let words = name.split(separator: "_").map {
@@ -158,7 +158,7 @@ package struct Setting: Sendable {
     /// The meaning in one line of plain text.
     package var summary: String { meaning.replacing("`", with: "") }
 
-    /// What a change does, in plain text; nil where the summary says all.
+    /// The effect of a change, in plain text; `nil` where the summary says all.
     package var effect: String? { effectText?.replacing("`", with: "") }
 
     /// Whether `mirror-bot set` can store it for a mirror.
@@ -179,7 +179,7 @@ extension Setting.Form {
         if case .integer(let range) = self { range } else { nil }
     }
 
-    /// What a value looks like, in Markdown.
+    /// The form of a value, in Markdown.
     package var words: String {
         switch self {
         case .text(let words): words

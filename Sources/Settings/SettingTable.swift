@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What is set for one mirror; it wins over what the process is told, but for flags.
+/// The stored settings of one mirror, which override the process's settings, except for flags.
 ///
 /// A running worker takes a change up within a minute, see `MirrorStamp`.
 package struct SettingTable: Sendable {

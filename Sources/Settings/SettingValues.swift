@@ -7,7 +7,7 @@ import Storage
 /// Where a setting's value comes from.
 package enum SettingOrigin: String, Codable, Sendable {
     case flag
-    /// What `mirror-bot set` stored for the mirror.
+    /// The value that `mirror-bot set` stored for the mirror.
     case stored = "set"
     case environment
     /// The file that `NAME_FILE` names.
@@ -27,8 +27,8 @@ package enum SettingOrigin: String, Codable, Sendable {
 /// The values of all settings as they were found, checked for their form.
 package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
-    /// What a person may have meant otherwise, a sentence each; nothing that keeps the values from
-    /// being used.
+    /// Warnings about input that a person may have meant otherwise, a sentence each; none keeps the
+    /// values from being used.
     package private(set) var warnings: [String] = []
     /// Where they were looked for; nil for values that do not come from files.
     package private(set) var places: SettingPlaces?
@@ -257,12 +257,12 @@ package struct SettingValues: Sendable {
         setting.derived(self, setting) ?? setting.fallback.map { ($0, .fallback) }
     }
 
-    /// What a setting is that nobody gave, where the bot's network has a default of its own.
+    /// Returns the value of an unset setting where the bot's network has a default of its own.
     func ofBotNetwork(_ setting: Setting) -> (text: String, origin: SettingOrigin)? {
         network(of: .bot).descriptor.defaults[setting.name].map { ($0, .fallback) }
     }
 
-    /// What a setting is that nobody gave, where the mirror is a memorial.
+    /// Returns the value of an unset setting where the mirror is a memorial.
     ///
     /// - Parameter text: The value for a memorial.
     func ofMemorial(_ text: String) -> (text: String, origin: SettingOrigin)? {

@@ -1,4 +1,4 @@
-/// What somebody may have meant who wrote something that is not there.
+/// Suggestions for a word that does not exist.
 package enum Spelling {
     /// The word that differs least from `text`; nil if none is near.
     ///

@@ -1,16 +1,16 @@
 package import Networks
 import Posts
 
-/// What the operator allows on X, where rules are strict and calls cost money.
+/// The operator's permissions and limits for X, where rules are strict and calls cost money.
 package struct XConfiguration: Sendable {
     /// The operator knows what the rules of X say about mirrors, and wants to publish.
     package var mayPublish: Bool
-    /// What all calls of a calendar month in UTC may cost.
+    /// The budget for all calls of a calendar month in UTC.
     package var monthlyBudget: Money
     /// Posts of home timelines to pay for on a day in UTC; 0 leaves them alone.
     package var homePostsPerDay: Int
-    /// Whose account owns the developer application: it reads its own posts, mentions and favorites
-    /// for less.
+    /// The role whose account owns the developer application: that account reads its own posts,
+    /// mentions and favorites for less.
     package var appOwner: AccountRole?
     /// How request parameters are spelled.
     package var fieldNames: XFieldNames

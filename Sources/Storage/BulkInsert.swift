@@ -1,6 +1,6 @@
 /// Many rows for one table, inserted in as few round trips as the engine can.
 package struct BulkInsert: Sendable {
-    /// What happens to a row whose key exists.
+    /// The treatment of a row whose key exists.
     package enum Conflict: Sendable {
         /// The statement fails with `.uniqueViolation`.
         case fail

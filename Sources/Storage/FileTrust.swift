@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Whose files may hold data, settings and secrets: this user's and the system's own, which nobody
-/// else can change.
+/// Checks that files with data, settings and secrets belong to this user or the system, and that
+/// nobody else can change them.
 package enum FileTrust {
-    /// What is wrong with a file, or with a folder or link on the way to it.
+    /// A problem with a file, or with a folder or link on the way to it.
     package struct Problem: Error, Equatable, Sendable {
         /// The file, folder or link.
         package let path: String
-        /// What is wrong with it and how to change that, as it stands behind the path.
+        /// The problem and its remedy, as they stand behind the path.
         package let text: String
 
         /// The same as it stands behind the path that was asked for.
@@ -16,7 +16,7 @@ package enum FileTrust {
         }
     }
 
-    /// Who else may do what with a file.
+    /// The limit of other users' access to a file.
     package enum Limit: Sendable {
         /// Anything: what matters is only that it is an ordinary file and no planted link leads
         /// there.
@@ -81,7 +81,7 @@ package enum FileTrust {
         return done.isEmpty ? "/" : done
     }
 
-    /// What is in a short file; nil without such a file.
+    /// Returns the contents of a short file; `nil` if there is no such file.
     ///
     /// Never waits, as for the other end of a pipe.
     ///

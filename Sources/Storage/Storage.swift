@@ -34,11 +34,11 @@ extension StorageLocation {
 }
 
 extension StorageLocation {
-    /// What a file needs to grow by some changes, in bytes.
+    /// The room that a file needs to grow by some changes, in bytes.
     private static let leastRoom: UInt64 = 65_536
 
-    /// That the disk of the file is full, as whoever else writes to it will find out; nil if it is
-    /// not, or a server's.
+    /// The message that the file's disk is full, as any other program that writes to it will find;
+    /// `nil` if it is not, or for a server.
     package var lackOfRoom: String? {
         guard case .sqlite(let path) = self else { return nil }
         var disk = statvfs()

@@ -28,7 +28,7 @@ package protocol StorageConnection: AnyObject {
     func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws
 }
 
-/// What a unit of work sees and may do.
+/// The isolation and the rights of a unit of work.
 package enum UnitOfWork: Sendable {
     /// Changes in one durable transaction, as if no other ran meanwhile.
     case transaction
@@ -54,11 +54,10 @@ package protocol StorageEngine: Sendable {
 
     /// Runs `body` on a connection, as the unit of work says.
     ///
-    /// What is changed is committed when `body` returns and rolled back when it throws. `body` may
-    /// run more than once, when another process was in the way or the
-    /// connection was lost before `COMMIT` was sent, so it must change nothing
-    /// outside the database. Cancelling the task interrupts the running
-    /// statement and rolls back.
+    /// Changes are committed when `body` returns and rolled back when it throws. `body` may run
+    /// more than once, when another process was in the way or the connection was lost before
+    /// `COMMIT` was sent, so it must change nothing outside the database. Cancelling the task
+    /// interrupts the running statement and rolls back.
     ///
     /// - Throws: What `body` throws, ``StorageError`` (`.readOnly` if `body`
     ///   tries to change what it may not), or `CancellationError`.
@@ -84,8 +83,8 @@ package protocol StorageEngine: Sendable {
 
     /// Ends the connections after the calls in progress. Idempotent.
     ///
-    /// What an engine keeps in a file is whole in that one file then, unless another process uses
-    /// it.
+    /// The data that an engine keeps in a file is whole in that one file then, unless another
+    /// process uses it.
     func close() async
 }
 

@@ -48,7 +48,7 @@ package struct StorageError: Error, Sendable {
     }
 
     package var code: Code
-    /// What was attempted, such as `open the database at /path`.
+    /// The attempted operation, such as `open the database at /path`.
     package var operation: String
     /// Why it failed.
     package var cause: String

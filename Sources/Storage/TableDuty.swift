@@ -4,7 +4,7 @@
 /// Every table with rows of mirrors has a line in ``all``. ``TableShape/ofMirrors(in:)`` refuses a
 /// table without one, so that no migration can add a table whose rows are deleted by default.
 package struct TableDuty: Sendable, Equatable {
-    /// What a restore does with the rows of the present database.
+    /// The treatment of the rows of the present database in a restore.
     package enum Restore: Sendable {
         /// Replaces them by those of the backup.
         case replaced
@@ -18,7 +18,7 @@ package struct TableDuty: Sendable, Equatable {
         case apart
     }
 
-    /// What a removal and a move do with the rows.
+    /// The treatment of the rows in a removal and in a move.
     package enum Removal: Sendable {
         /// They belong to the mirror: a move copies them, a removal deletes them in small portions.
         case withMirror

@@ -13,7 +13,7 @@ package struct TableShape: Sendable {
     package let key: [Column]
     package let duty: TableDuty
 
-    /// What the table is, wherever its columns stand.
+    /// The definition of the table, independent of the order of its columns.
     package var contents: Set<[String]> {
         Set(columns.map { [name, $0.name, "\($0.type)", "\(key.firstIndex(of: $0) ?? -1)"] })
     }

@@ -90,7 +90,7 @@ final class EasyHandle {
         try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorBuffer))
     }
 
-    /// What libcurl said of the last failure; empty when it said nothing.
+    /// The message of libcurl about the last failure; empty if there is none.
     ///
     /// May name URLs: not for printing as it is.
     var errorText: String { String(cString: errorBuffer) }
@@ -131,7 +131,7 @@ private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl
 /// The owner of one libcurl multi handle.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
-    /// What libcurl's callbacks use until the handle is gone.
+    /// The watch that libcurl's callbacks use until the handle is gone.
     private var watch: SocketWatch?
 
     init() throws(TransportError) {

@@ -80,14 +80,14 @@ package final class HTTPClient: Sendable {
     }
 }
 
-/// What all requests of an ``HTTPClient`` have in common.
+/// The settings that all requests of an ``HTTPClient`` share.
 ///
 /// Proxies come from the environment as libcurl reads it (`https_proxy`, `all_proxy`, `no_proxy`);
 /// loopback hosts are never reached through one.
 package struct HTTPClientConfiguration: Sendable {
     /// Sent with every request.
     ///
-    /// What is not printable ASCII is dropped; an empty text becomes `mirror-bot`.
+    /// Characters that are not printable ASCII are dropped; an empty text becomes `mirror-bot`.
     package var userAgent: String
     /// How long the name look-up, the connection and the TLS handshake may take together.
     package var connectTimeout: Duration

@@ -1,6 +1,6 @@
 /// A request to send.
 package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What to do with the resource.
+    /// The HTTP method of a request.
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
@@ -89,7 +89,7 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     package var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
 }
 
-/// What a server answered, whatever the status.
+/// A server's response, whatever the status.
 package struct HTTPResponse: Sendable, CustomStringConvertible {
     /// 100 through 999; 3xx too, where a redirect is not followed.
     package var status: Int

@@ -207,8 +207,8 @@ package enum HostPlace {
         "localhost", "local", "internal", "lan", "home", "corp", "test", "invalid",
     ]
 
-    /// What is not globally reachable (RFC 6890 and its registry): the first address and the length
-    /// of the prefix.
+    /// The address ranges that are not globally reachable (RFC 6890 and its registry): the first
+    /// address and the length of the prefix.
     private static let localRanges: [(UInt32, Int)] = [
         (0, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
         (0xAC10_0000, 12),

@@ -15,7 +15,7 @@ final class Transfer: @unchecked Sendable {
     private let configuration: HTTPClientConfiguration
     /// When the whole exchange has to be over, the wait for a slot included.
     let deadline: ContinuousClock.Instant
-    /// What libcurl reads from while the transfer is in the loop.
+    /// The URL that libcurl reads while the transfer is in the loop.
     private let url: RequestURL
     private let headers: HeaderList
     private let lock = NSLock()
@@ -321,7 +321,7 @@ struct ResponseReader {
         HTTPResponse(status: status, headers: headers, body: body)
     }
 
-    /// What came of a response whose body is too large; nil for every other.
+    /// Returns the beginning of a response whose body is too large; `nil` for every other.
     func beginning(status: Int) -> HTTPResponse? {
         guard isCut else { return nil }
         return HTTPResponse(

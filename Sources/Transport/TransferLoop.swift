@@ -22,7 +22,7 @@ final class TransferLoop: @unchecked Sendable {
     private static let lingering: UInt64 = 50_000
 
     private let lock = NSLock()
-    /// What is to be started if somebody waits for it, else to be let go.
+    /// The transfers to start if somebody still waits for them, or else to release.
     private var inbox: [Transfer] = []
     private var isStopping = false
     /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of

@@ -10,7 +10,7 @@ package struct Chart: Sendable {
     /// In the units of the drawing, which is as wide as a small screen.
     static let width = 360.0
 
-    /// What stands in `class` attributes and is not colored otherwise.
+    /// The side that gives a shape its `class` attribute and its color.
     private enum Side: String {
         case human
         case bot
@@ -27,7 +27,7 @@ package struct Chart: Sendable {
     /// Names the drawing's parts among others of the page.
     let name: String
     let title: String
-    /// What it shows, in one sentence.
+    /// The description of the chart, in one sentence.
     let summary: String
     let height: Double
     private let body: [Markup]

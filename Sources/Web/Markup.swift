@@ -13,7 +13,7 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
     package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// What a template was filled to.
+    /// Creates markup from a rendered template.
     init(rendered text: String) { self.text = text }
 
     package struct StringInterpolation: StringInterpolationProtocol {
@@ -50,8 +50,8 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// The text as it stands in markup: it cannot end an element or attribute, nor turn the line
     /// around.
     ///
-    /// What XML cannot hold becomes U+FFFD; control characters, and those that change the direction
-    /// of what follows, become spaces, line breaks aside.
+    /// Characters that XML cannot hold become U+FFFD. Control characters other than line breaks,
+    /// and characters that change the direction of the following text, become spaces.
     package static func escaped(_ text: String) -> String {
         // Most texts of a page are plain words and numbers, and stay as they are.
         if text.utf8.allSatisfy(isPlain) { return text }

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What all pages have in common: their frame, their look, and the elements of which they are made.
+/// The frame, the styles and the content elements that all pages share.
 package enum Page {
     /// A whole file.
     package static func html(title: String, subtitle: Markup, sections: [Markup]) -> String {

@@ -3,8 +3,8 @@ import Foundation
 import Mirroring
 import Posts
 
-/// What is known of one person on one page, for who asks: one file, no script, nothing from
-/// elsewhere.
+/// A page with all that is known about one person, for whoever asks: one file without scripts or
+/// external resources.
 package struct PersonPage: Sendable {
     let report: PersonReport
     private let zone: TimeZone

@@ -189,7 +189,7 @@ package struct ReportPage: Sendable {
             "\(action.why ?? ""): rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
     }
 
-    /// What is said, and below it why.
+    /// Returns the text with the reason below it.
     private func words(_ text: String?, _ language: String?, _ why: String?) -> Markup {
         let tag: Markup = language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
         let said: Markup =

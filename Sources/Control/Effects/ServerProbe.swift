@@ -14,13 +14,13 @@ import Storage
 /// Both are an `Effect` before their first request, and hold words that no other post does. So the
 /// next command or a worker finds what a probe leaves that is cut.
 package struct ServerProbe: Sendable {
-    /// What was found.
+    /// The result of a probe.
     package struct Result: Sendable {
-        /// Nil of a promise: the server does not let it be seen.
+        /// Whether each promise is kept; `nil` if the server does not let it be seen.
         ///
         /// A promise that was not tried is missing.
         package var kept: [ServerPromise: Bool?] = [:]
-        /// What could not be deleted, by its address.
+        /// The addresses of the posts that could not be deleted.
         package var left: [String] = []
         /// Why not all was tried.
         package var error: String?

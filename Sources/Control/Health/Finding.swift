@@ -5,7 +5,7 @@ import Redis
 import Settings
 import Storage
 
-/// What an examination found about one thing that a mirror needs.
+/// The result of examining one thing that a mirror needs.
 package struct Finding: Codable, Equatable, Sendable {
     package enum Verdict: String, Codable, Sendable {
         case ok
@@ -14,7 +14,7 @@ package struct Finding: Codable, Equatable, Sendable {
         case fail
     }
 
-    /// Who can mend what failed.
+    /// The party that can fix a failure.
     package enum Cause: String, Codable, Sendable {
         /// A person, in the settings.
         case configuration
@@ -26,14 +26,14 @@ package struct Finding: Codable, Equatable, Sendable {
         case later
     }
 
-    /// What was looked at, such as `database`.
+    /// The thing examined, such as `database`.
     package var subject: String
     package var verdict: Verdict
-    /// What was found, in one sentence.
+    /// The result in one sentence.
     package var text: String
-    /// What to do about it; nil where the text says so, or nothing is to be done.
+    /// The remedy; `nil` where the text says it, or nothing is to be done.
     package var fix: String?
-    /// Nil unless it failed.
+    /// `nil` unless it failed.
     package var cause: Cause?
 
     /// Something that is as it should be.

@@ -7,8 +7,9 @@ import Posts
 // words and selects.
 
 extension Health {
-    /// Who ends the leading obstacle, on which the exit code of `status --check` depends; nil for
-    /// 0.
+    /// The party that can end the leading obstacle; `nil` if the verdict is well.
+    ///
+    /// Decides the exit code of `status --check`, which is 0 for `nil`.
     package var failure: Finding.Cause? { verdict.isWell ? nil : leading?.mender ?? .unavailable }
 
     /// When a post leaves: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
@@ -36,10 +37,10 @@ extension Health {
         }
     }
 
-    /// What keeps an action that waits from being sent; empty if nothing does.
+    /// Returns the obstacles to sending a waiting action; empty if there are none.
     ///
-    /// - Parameter kind: What it is: favorites need neither the human's past nor an agreement with
-    ///   the network.
+    /// - Parameter kind: The action's kind: favorites need neither the human's past nor an
+    ///   agreement with the network.
     /// - Returns: The obstacles to that kind of work, the leading one first.
     package func whatKeeps(_ kind: ActionKind) -> [Obstacle] {
         let work: Obstacle.Work = kind == .favorite ? .favorites : .sending
@@ -67,13 +68,13 @@ extension Health {
 
     // MARK: Notices
 
-    /// What is to be told of each cause that the facts decide, for a worker's own process.
+    /// Returns the finding about each cause that the facts decide, for a worker's own process.
     ///
     /// - Parameters:
     ///   - knowsFaults: Whether the process knows what failed before it began.
     ///   - knowsClock: Whether this machine's clock was compared with the network's.
     ///   - now: When something holds that has no beginning.
-    /// - Returns: What holds and what does not; nothing of a cause about which nothing is known.
+    /// - Returns: The findings by cause; none for a cause about which nothing is known.
     package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause:
         NoticeFinding]
     {

@@ -61,7 +61,7 @@ package struct Health: Codable, Equatable, Sendable {
     /// end it.
     private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
 
-    /// What a mirror lacks that nobody has set up yet.
+    /// Conditions of a mirror that nobody has set up yet.
     private static let ofSetup: Set<Obstacle.Code> = [
         .noConsent, .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown,
         .archiveEmpty,

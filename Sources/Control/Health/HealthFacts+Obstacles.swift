@@ -167,7 +167,7 @@ extension HealthFacts {
         }
     }
 
-    /// What follows from the state of the human's account, until a person wants the mirror to go
+    /// The obstacles from the state of the human's account, until a person wants the mirror to go
     /// on.
     private var standings: [Obstacle] {
         guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
@@ -441,7 +441,7 @@ extension HealthFacts {
             brief: brief, by: .unavailable)
     }
 
-    /// What has failed for long, for another reason than the database, which is told of as a whole.
+    /// The lasting faults, except those of the database, which is told of as a whole.
     private var lasting: [WorkFault] {
         guard worker.isAtWork else { return [] }
         return faults.filter {
@@ -860,7 +860,7 @@ extension HealthFacts {
                     command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
     }
 
-    /// What brings the posts that are still to be learned.
+    /// Returns the steps that bring the posts still to be learned.
     private func nextSteps(_ learned: ClassifierFact.Learned) -> [String] {
         let lacksFavorites = learned.favorites < learned.needed
         let lacksNormals = learned.normals < learned.needed

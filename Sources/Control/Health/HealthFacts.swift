@@ -29,7 +29,7 @@ package struct HealthFacts: Equatable, Sendable {
     package var pause: Pause?
     /// That the mirror is to end, or has; nil if it goes on.
     package var retirement: Retirement?
-    /// What is left to do before the mirror works for the first time; empty once it has worked.
+    /// The setup steps left before the mirror works for the first time; empty once it has worked.
     package var setup: [SetupStep] = []
 
     package var accounts: [AccountRole: AccountFact] = [:]
@@ -137,7 +137,7 @@ package struct StoreFault: Equatable, Sendable {
     }
 }
 
-/// Who does the work of a mirror.
+/// The state of the worker of a mirror.
 package enum WorkerFact: Equatable, Sendable {
     case running
     /// A worker that has not given the mirror back, and was last heard of so many seconds ago.
@@ -192,7 +192,7 @@ package enum WorkerFact: Equatable, Sendable {
     }
 }
 
-/// What calls on X may cost this month.
+/// The budget for calls on X this month.
 package struct MoneyFact: Equatable, Sendable {
     package var left: String
     package var budget: String
@@ -220,7 +220,7 @@ package struct MoneyFact: Equatable, Sendable {
     }
 }
 
-/// What the settings leave out on purpose.
+/// The kinds of work that the settings leave out on purpose.
 package struct Wishes: Equatable, Sendable {
     /// Whether `FAVORITE_MODE` is not `off`.
     package var wantsFavorites = true

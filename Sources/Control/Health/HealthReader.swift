@@ -522,7 +522,7 @@ extension WorkerFact {
 }
 
 extension FoundAccounts {
-    /// What the accounts are like, for the mirror's health.
+    /// The facts about the accounts, for the mirror's health.
     fileprivate var facts: [AccountRole: AccountFact] {
         Dictionary(
             uniqueKeysWithValues: AccountRole.allCases.map { role in

@@ -27,7 +27,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
         case note
     }
 
-    /// What ends the condition.
+    /// The way to end the condition.
     package struct Remedy: Codable, Equatable, Sendable {
         /// A command to run; nil if a setting or something else helps.
         package var command: String?
@@ -63,7 +63,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
     package var brief: String
     /// Nil where nobody has to do anything, or ``cause`` says what to do.
     package var remedy: Remedy?
-    /// Who ends it; decides on exit codes.
+    /// The party that can end it; decides on exit codes.
     package var mender: Finding.Cause
 
     /// Whether the whole of a kind of work that people wait for is lost: posts and replies, or
@@ -191,7 +191,7 @@ extension Obstacle {
         /// The human uses another account now, as the network says.
         case humanMoved = "human-moved"
 
-        /// What `doctor` calls the thing that has the condition.
+        /// The name in `doctor` of the thing that has the condition.
         package var subject: String {
             switch self {
             case .settingUnusable: "settings"
@@ -232,7 +232,7 @@ extension Obstacle {
             }
         }
 
-        /// What follows from the condition, as the beginning of a sentence; nil where the cause
+        /// The consequence of the condition, as the beginning of a sentence; `nil` where the cause
         /// says it.
         package var consequence: String? {
             switch self {

@@ -224,7 +224,7 @@ package struct MirrorRegister: Sendable {
     }
 }
 
-/// What became of adding a mirror.
+/// The outcome of adding a mirror.
 package struct MirrorAddition: PersonOutcome {
     package private(set) var schema = "mirror-bot/mirror-addition/1"
     package let mirror: String
@@ -236,7 +236,7 @@ package struct MirrorAddition: PersonOutcome {
     package var wayBack: WayBack? { WayBack(RemoveMirror.self, "mirrors", "remove", mirror) }
 }
 
-/// What became of an import, or would become of it.
+/// The outcome of an import, or its forecast in a dry run.
 package struct ImportReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/import/1"
     package let isDryRun: Bool
@@ -254,7 +254,7 @@ package struct ImportReport: PersonOutcome {
     init(isDryRun: Bool) { self.isDryRun = isDryRun }
 }
 
-/// What an export wrote.
+/// The result of an export.
 package struct ExportReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/export/1"
     package let withSecrets: Bool

@@ -182,7 +182,7 @@ package struct RemovalSubject: Codable, Equatable, Sendable {
     }
 }
 
-/// What the removal of a mirror removed.
+/// The result of removing a mirror.
 package struct MirrorRemoval: PersonOutcome {
     package private(set) var schema = "mirror-bot/mirror-removal/1"
     package let mirror: String

@@ -4,7 +4,7 @@ import Posts
 import Settings
 import Storage
 
-/// What is stored of the settings and logins of some mirrors.
+/// The stored settings and logins of some mirrors.
 struct RegisterRows: Sendable {
     struct Row: Sendable {
         /// Why the mirror takes no changes here, as the rest of a sentence; nil if it does.

@@ -6,8 +6,8 @@ package import Posts
 import Schedule
 import Settings
 
-/// What a mirror did, decided and plans, the last change first: a page of all actions, or of those
-/// that a person looks for.
+/// A page of the actions that a mirror did, decided or plans, last change first: of all, or of
+/// those that match a search.
 package struct ActionList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/actions/1"
     package let actions: [ReportedAction]
@@ -54,7 +54,7 @@ package struct ActionTotals: Codable, Equatable, Sendable {
 }
 
 extension ActionList {
-    /// What a person looks for; every part that is given must hold.
+    /// Search criteria; a result meets every one that is given.
     package struct Search: Codable, Equatable, Sendable {
         /// None for all.
         package var kinds: [ActionKind] = []

@@ -32,7 +32,7 @@ package struct Doctor: Sendable {
         self.probes = probes
     }
 
-    /// What was found, in the order in which a person would mend it.
+    /// Examines the mirror; returns the findings in the order in which a person would fix them.
     package func findings(now: Date) async -> [Finding] {
         var findings = await examined("database", database)
         findings += await examined("redis", counts)
@@ -55,7 +55,7 @@ package struct Doctor: Sendable {
         return findings
     }
 
-    /// What an examination finds; one that is not possible finds that.
+    /// Returns the findings of an examination, or the error that it throws as a failed finding.
     private func examined(_ subject: String, _ find: () async throws -> [Finding]) async
         -> [Finding]
     {
@@ -230,7 +230,7 @@ package struct Doctor: Sendable {
         return network.capabilities.supportsIdempotencyKey ? [] : [.ok("server", words)]
     }
 
-    /// What one post showed of the bot's server, now or earlier.
+    /// Returns the findings of a probe post on the bot's server, sent now or earlier.
     private func probe(_ account: Account, _ network: any SocialNetwork) async throws -> [Finding] {
         var findings: [Finding] = []
         if probes {
@@ -298,7 +298,7 @@ package struct Doctor: Sendable {
             fix: "without it nothing new is learned; an archive alone is enough to post")
     }
 
-    /// What the bot's token does not allow, where the server tells.
+    /// Checks the bot's token for missing scopes, where the server tells them.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
         guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else {
             return []
@@ -374,7 +374,7 @@ package struct Doctor: Sendable {
         return text.lowercased().contains(name.lowercased())
     }
 
-    /// What the bot's profile tells who meets it.
+    /// Checks the disclosures of the bot's profile to the people who meet it.
     private func profile(_ bot: Account, of record: MirrorRecord, on network: any SocialNetwork)
         -> [Finding]
     {
@@ -420,8 +420,8 @@ package struct Doctor: Sendable {
 
     // MARK: Health
 
-    /// What the mirror's health tells beyond what was examined, and that all is well where nothing
-    /// is wrong.
+    /// Returns the findings of the mirror's health beyond those examined, and passing ones where
+    /// nothing is wrong.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
@@ -492,7 +492,8 @@ extension HumanMirror {
         }
     }
 
-    /// What `doctor` found the last time, and when; nil if it never examined the mirror.
+    /// Reads the findings of `doctor`'s last examination and its time; `nil` if it never examined
+    /// the mirror.
     ///
     /// - Throws: The store's error.
     package func lastFindings() async throws -> (findings: [Finding], at: Date)? {

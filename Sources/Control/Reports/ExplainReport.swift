@@ -29,7 +29,7 @@ package struct ExplainReport: Codable, Sendable {
 
     /// A picture that goes along with a text.
     package struct AttachedPicture: Codable, Equatable, Sendable {
-        /// What it shows, in the human's words; nil where they did not say.
+        /// The human's description of the picture; `nil` where they gave none.
         package var alt: String?
         /// The network has it.
         package var isUploaded: Bool
@@ -49,10 +49,11 @@ package struct ExplainReport: Codable, Sendable {
     /// How a favorite rate comes about.
     package struct Judgement: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
-            /// What was noted when it was decided: the truth of that moment, with its strongest
+            /// The judgement noted with the decision: the truth of that moment, with its strongest
             /// features.
             case stored
-            /// What is known now, with every feature that means something to a person.
+            /// The judgement by present knowledge, with every feature that means something to a
+            /// person.
             case recomputed
         }
 
@@ -93,7 +94,7 @@ package struct ExplainReport: Codable, Sendable {
         package var nearest: Int
         /// The likeness to the mention: from 0 for no common word to 1.
         package var likeness: Double
-        /// What was compared with the mention.
+        /// The kind of text that was compared with the mention.
         package var basis: Basis
         /// The words that met, those first that say most; nil where there was no dictionary to find
         /// words.
@@ -127,7 +128,7 @@ package struct ExplainReport: Codable, Sendable {
         package var wasGone: Bool
         /// The server shows the deleted text to anybody who has the link; nil for no.
         package var isStillShown: Bool?
-        /// What the network answered last, if it did not take the action back.
+        /// The last answer of the network, if it did not take the action back.
         package var cause: String?
 
         init?(_ action: Action) {
@@ -146,7 +147,7 @@ package struct ExplainReport: Codable, Sendable {
         }
     }
 
-    /// What would become of a post.
+    /// The forecast decision about a post.
     package enum Verdict: String, Codable, Sendable {
         case favorite
         /// It would wait for a person.
@@ -169,20 +170,20 @@ package struct ExplainReport: Codable, Sendable {
     /// When the first request left.
     package var sent: Date?
     package var attempts: Int?
-    /// What sending it costs at most, in dollars; nil once it is sent, and on networks that are
+    /// The maximum cost of sending it, in dollars; `nil` once it is sent, and on networks that are
     /// free.
     package var cost: Double?
     package var kind: ActionKind
     package var person: ReportedPerson?
     /// The post that is answered or favorited.
     package var target: KnownPost?
-    /// What is said, or would be; of a post that might come, its text.
+    /// The text that is or would be sent; of a post that might come, its text.
     package var text: String?
     /// The note that is published below the human's text; nil for none.
     package var note: String?
-    /// What is said after it, as further parts of a thread; nil for nothing.
+    /// The further parts of a thread after the text; `nil` if there are none.
     package var rest: [String]?
-    /// What goes along with it; nil for nothing.
+    /// The pictures that go along with it; `nil` if there are none.
     package var pictures: [AttachedPicture]?
     /// The post of the human's that the text is from.
     package var original: KnownPost?
@@ -190,7 +191,7 @@ package struct ExplainReport: Codable, Sendable {
     package var published: String?
     /// How it was chosen, in one sentence.
     package var why: String?
-    /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
+    /// How an old reply was chosen; `nil` unless it is a reply, and where that was not noted.
     package var choice: Choice?
     /// The day of the human's that a post's day was planned after; nil where minutes were drawn one
     /// by one.
@@ -199,8 +200,8 @@ package struct ExplainReport: Codable, Sendable {
     package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
     package var rules: [ReportedReason] = []
-    /// What keeps an action that waits from being sent, as the mirror is now; nil for one that does
-    /// not wait.
+    /// The obstacles to sending a waiting action, as the mirror is now; `nil` for one that does not
+    /// wait.
     package var obstacles: [Obstacle]?
     package var verdict: Verdict?
     /// How a favorite was judged when it was decided.
@@ -631,7 +632,7 @@ extension HumanMirror {
         return (planned.actions, planned.plan != nil)
     }
 
-    /// What tells actions apart for a person.
+    /// Describes actions so that a person can tell them apart.
     private func described(_ actions: [Action]) async throws -> [String] {
         var names: [String] = []
         let persons = try await persons(of: Array(actions.prefix(Self.named)))
@@ -645,7 +646,7 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// The day whose slot it is; nil for what is no post.
+    /// The day whose slot it is; `nil` unless it is a post.
     fileprivate var slotDay: LocalDay? {
         if case .post(let name, _) = payload { name.day } else { nil }
     }

@@ -36,7 +36,7 @@ extension HumanMirror {
         return handles
     }
 
-    /// What people are called where they live, with `@`; the identity where no handle is known.
+    /// Returns the handle of each person, with `@`; the identity where no handle is known.
     ///
     /// - Throws: The store's error.
     func names(of people: [AccountID]) async throws -> [AccountID: String] {
@@ -46,8 +46,8 @@ extension HumanMirror {
         }
     }
 
-    /// Whom each action is about, by the action's id; none for what is about nobody, or about
-    /// somebody who was forgotten.
+    /// Returns the person that each action is about, by the action's id; none for an action about
+    /// nobody, or about somebody who was forgotten.
     ///
     /// - Throws: The store's error.
     package func persons(of actions: [Action]) async throws -> [String: ReportedPerson] {

@@ -8,7 +8,7 @@ import Settings
 
 /// A limit on what the bot does, and how much of it is used.
 package struct LimitState: Codable, Equatable, Sendable {
-    /// What is limited.
+    /// The kind of action that is limited.
     package enum What: String, Codable, CaseIterable, Sendable {
         /// Favorites of the local day.
         case favorites
@@ -27,7 +27,7 @@ package struct LimitState: Codable, Equatable, Sendable {
     package let limit: Int
     /// The length of the period, in seconds; nil for the local day.
     package let period: Int?
-    /// Who got the most replies; nil for nobody, and for other limits.
+    /// The person who got the most replies; `nil` for nobody, and for other limits.
     package let person: ReportedPerson?
     /// The setting that decides the limit; nil for one of the network's.
     package let setting: String?

@@ -3,8 +3,10 @@ import Mirroring
 import Posts
 package import Storage
 
-/// What tells that pages about a mirror are out of date: one statement for all mirrors that
-/// somebody looks at.
+/// Change stamps of the mirrors that somebody looks at; a new stamp means that pages about the
+/// mirror are out of date.
+///
+/// One statement reads those of up to 500 mirrors.
 package struct MirrorStamps: Sendable {
     /// The digest of each mirror, by its name.
     private let digests: [String: String]

@@ -61,7 +61,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         }
     }
 
-    /// What a watchdog is told of all of them.
+    /// The check result of all mirrors for a watchdog.
     package struct Check: Codable, Equatable, Sendable {
         /// One line, which names at most `listed` mirrors.
         package let text: String

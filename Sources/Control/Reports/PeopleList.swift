@@ -3,8 +3,8 @@ package import Foundation
 package import Mirroring
 package import Posts
 
-/// Whom the human answered, of whom something was said, and which servers are denied: all, or those
-/// whom a person looks for.
+/// A page of the people whom the human answered or of whom something was said, and the denied
+/// servers: all, or those that match a search.
 package struct PeopleList: Codable, Equatable, Sendable {
     /// Somebody.
     package struct Line: Codable, Equatable, Sendable {
@@ -14,9 +14,9 @@ package struct PeopleList: Codable, Equatable, Sendable {
         package let handle: String?
         /// How often the human answered them.
         package let replies: Int
-        /// What was said of this very account; nil if nothing.
+        /// The stance set for this very account; `nil` if none.
         package let stance: String?
-        /// Who or what said it, such as `operator`; nil if nothing was said.
+        /// The source of the stance, such as `operator`; `nil` if none was set.
         package let reason: String?
         /// The denied server that the account is on, or one above it; nil where another word goes
         /// before that.
@@ -43,11 +43,11 @@ package struct PeopleList: Codable, Equatable, Sendable {
 
     /// How many people there are of each sort, whatever was looked for; somebody may be of several.
     package struct Counts: Codable, Equatable, Sendable {
-        /// Whom the human answered, or of whom something was said.
+        /// People whom the human answered or of whom something was said.
         package let all: Int
         package let allowed: Int
         package let denied: Int
-        /// Of whom only a digest is kept.
+        /// People of whom only a digest is kept.
         package let forgotten: Int
     }
 
@@ -61,17 +61,17 @@ package struct PeopleList: Codable, Equatable, Sendable {
 }
 
 extension PeopleList {
-    /// Whom a person looks for; every part that is given must hold.
+    /// Search criteria; a result meets every one that is given.
     package struct Search: Codable, Equatable, Sendable {
-        /// What was said of them.
+        /// The stances by which people are found.
         package enum Stance: String, Codable, CaseIterable, Sendable {
             case all
             case allowed
-            /// By a word about them, or about their server.
+            /// People denied by a word about them, or about their server.
             case denied
-            /// Of whom nothing was said.
+            /// People of whom nothing was said.
             case none
-            /// Of whom only a digest is kept.
+            /// People of whom only a digest is kept.
             case forgotten
         }
 
@@ -194,7 +194,7 @@ private struct PeoplePlace: Comparable {
 private struct PeopleStanding {
     let ids: [AccountID]
     private let known: [AccountID: People.Person]
-    /// What holds by all that was said; empty where nothing was said of servers and links.
+    /// The effective stance of each account, by links and servers too; a missing account has none.
     private let stances: [AccountID: People.Stance]
 
     /// - Parameters:

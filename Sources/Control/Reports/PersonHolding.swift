@@ -10,7 +10,7 @@ package struct PersonHolding: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/person-holding/1"
     /// All their accounts, as a person types them; of a server, its `*@host`.
     package let accounts: [String]
-    /// What they are called, with `@`, or the first account.
+    /// The handle with `@`, or the first account.
     package let name: String
     /// The human's posts that answer or name them; nil for a server.
     package let mentions: Int?
@@ -77,7 +77,7 @@ extension PersonHolding {
         seen = try await mirror.people.person(person)?.seen ?? People.Person.seen(person)
     }
 
-    /// What forgetting them removes, in words; empty if nothing is kept.
+    /// The data that forgetting them removes, in words; empty if nothing is kept.
     package var parts: [String] {
         func part(_ number: Int?, _ one: String, _ many: String) -> String? {
             number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? one : many)" }

@@ -12,7 +12,7 @@ package struct PersonReport: Codable, Sendable {
         /// As a person types it.
         package var account: String
         package var handle: String?
-        /// What they or the operator said about being answered; nil if nothing.
+        /// The stance on being answered, their own or the operator's; `nil` if none.
         package var stance: String?
         package var reason: String?
         /// The denied server that the account is on, or one above it; `stance` goes before that.

@@ -10,7 +10,7 @@ import Settings
 package struct PlanReport: Codable, Sendable {
     /// One slot of the day.
     package struct Slot: Codable, Sendable {
-        /// What `explain` knows the slot by, also before the day is stored.
+        /// The id by which `explain` finds the slot, also before the day is stored.
         package var id: String
         package var subject: String
         /// The time of day in the mirror's zone, as HH:MM.

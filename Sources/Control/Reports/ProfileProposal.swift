@@ -5,8 +5,8 @@ package import Networks
 package import Posts
 import Settings
 
-/// What the bot's profile says, and what it should say: whose mirror it is, who runs it and how to
-/// stop it.
+/// The current and the proposed profile of the bot, which names the human, the operator and the way
+/// to stop it.
 ///
 /// One line of the bio and one row of the table are ours, and known by how they begin; everything
 /// else stays as its owner wrote it.
@@ -27,14 +27,14 @@ package struct ProfileProposal: Codable, Sendable {
     package var proposed: Text?
     /// The line for the bio, to be pasted where only a person can write.
     package var line: String
-    /// What does not fit or cannot be done, a sentence each.
+    /// Parts that do not fit or cannot be done, a sentence each.
     package var notes: [String] = []
 
     /// How our line of the bio begins.
     package static let start = "Automated mirror of @"
     /// How it begins once the mirror has retired.
     package static let retiredStart = "Retired mirror of @"
-    /// What our row of the table is called.
+    /// The name of our row of the table.
     package static let fieldName = "Mirror of"
 
     /// Forms of our line, the first that fits is taken.
@@ -97,7 +97,7 @@ package struct ProfileProposal: Codable, Sendable {
 }
 
 extension HumanMirror {
-    /// What the bot's profile says and should say; asks both networks and changes nothing.
+    /// Compares the bot's profile with the proposed one; asks both networks and changes nothing.
     ///
     /// - Returns: The proposal.
     /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the

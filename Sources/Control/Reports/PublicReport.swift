@@ -6,12 +6,12 @@ import Posts
 import Schedule
 import Settings
 
-/// What anybody may know of a mirror: what it is, what it may do and what is stored; nothing of
-/// what it does now.
+/// The facts of a mirror that anybody may know: its nature, permissions and stored data, but not
+/// its current work.
 package struct PublicReport: Codable, Equatable, Sendable {
     /// One of the two accounts.
     package struct Face: Codable, Equatable, Sendable {
-        /// What people call it, with `@`.
+        /// The handle, with `@`.
         package let name: String
         /// Where a browser shows it; nil if that is not known.
         package let page: String?
@@ -28,7 +28,7 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let human: Face?
     /// Nil while no account of the bot is known.
     package let bot: Face?
-    /// What people call the bot's network.
+    /// The display name of the bot's network.
     package let network: String
     /// Whether the human's profile names the bot, or links to it; nil if that was not looked at.
     package let humanNamesBot: Bool?

@@ -11,7 +11,7 @@ import Settings
 package struct ReportedReason: Codable, Equatable, Sendable {
     /// The stable code that is stored with an action.
     package var code: String
-    /// What it says, as a plain sentence without a full stop.
+    /// The reason as a plain sentence without a full stop.
     package var text: String
     /// The setting that decides it; nil where none does.
     package var setting: String?
@@ -26,7 +26,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         setting = Self.settings[code] ?? (isOfFitness ? Setting.fitness.name : nil)
     }
 
-    /// What a code says; the code itself if it is of another version of the program.
+    /// Returns the sentence for a code, or the code itself if it is of another version of the
+    /// program.
     private static func sentence(_ code: String) -> String {
         Refusal.Reason(rawValue: code)?.sentence ?? sentences[code] ?? code
     }
@@ -96,7 +97,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         NetworkError.Code.overBudget.rawValue: "it would exceed the month's budget",
     ]
 
-    /// What changes a rule, where a setting does.
+    /// The names of the settings that change rules, by the rule's code.
     private static let settings: [String: String] = [
         Action.Reason.sourceEdited: Setting.followEdits.name,
         Action.Reason.sourceUnasked: Setting.trustArchive.name,
@@ -140,7 +141,7 @@ extension Action {
 package struct ReportedPerson: Codable, Equatable, Sendable {
     /// As a person types it: `user@host`, `x:12345`, `did:plc:…`.
     package var account: String
-    /// What they are called where they live, with `@`.
+    /// The handle on their own network, with `@`.
     package var name: String
 
     package init(account: String, name: String) {

@@ -15,11 +15,11 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     package var due: Date?
     /// The name of the slot of a post, as `2026-11-24#2`; nil for a reply or a favorite.
     package var slot: String?
-    /// Whom it is about; nil for a post, and for what has no target.
+    /// The person that it is about; `nil` for a post, and for an action without a target.
     package var person: ReportedPerson?
     /// Where a browser shows the post that is answered or favorited.
     package var target: String?
-    /// What that post says, as far as it is kept.
+    /// The text of that post, as far as it is kept.
     package var about: String?
     package var reason: String?
     /// The same in plain words.

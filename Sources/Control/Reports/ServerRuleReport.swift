@@ -6,7 +6,7 @@ package import Posts
 import Schedule
 import Settings
 
-/// What the bot's server says that concerns a bot, and settings that would keep to it.
+/// The rules of the bot's server that concern a bot, and settings that would keep to them.
 ///
 /// Nothing is changed: a list of words chose the sentences, and a person decides what they mean.
 package struct ServerRuleReport: Codable, Equatable, Sendable {
@@ -30,8 +30,8 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
 
         package let text: String
         package let state: State
-        /// What it speaks of: bot, automation, frequency, label, consent; `terms` for an address to
-        /// read.
+        /// The topics of the sentence: bot, automation, frequency, label, consent; `terms` for an
+        /// address to read.
         package let kinds: [String]
         package let proposals: [Proposal]
         /// When it was first read.
@@ -41,7 +41,7 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// The host that was asked.
     package let host: String
     package let rules: [Rule]
-    /// What the network as a whole wants of bots; nil where each server has rules of its own.
+    /// The policy on bots of the network as a whole; `nil` where each server has rules of its own.
     package let policy: String?
 
     /// The report for people, a line each; empty if nothing was found.

@@ -164,7 +164,7 @@ extension HumanMirror {
         (["mirror-bot setup"] + configuration.flagWords).joined(separator: " ")
     }
 
-    /// What to do next; nil once the mirror has worked.
+    /// Returns the next setup step; `nil` once the mirror has worked.
     ///
     /// - Throws: The store's error.
     package func nextStep() async throws -> SetupStep? {
@@ -209,7 +209,7 @@ extension HumanMirror {
     }
 }
 
-/// What the checklist of the setup depends on besides the mirror's row and accounts.
+/// The stored facts for the setup checklist, besides the mirror's row and accounts.
 struct SetupRows {
     /// Whether the archive has posts.
     var hasPosts = false

@@ -41,8 +41,8 @@ package struct StatsReport: Codable, Sendable {
         /// Of two halves of the human's own past, each with every other day that has a post; nil
         /// with fewer than two days.
         package var halves: Double?
-        /// What as many posts as the bot has reach on average if each draws its hour from the
-        /// human's; nil if either has none.
+        /// The average likeness of as many posts as the bot has if each draws its hour from the
+        /// human's; `nil` if either has none.
         package var expected: Double?
     }
 
@@ -60,7 +60,7 @@ package struct StatsReport: Codable, Sendable {
         package var days: [Day]
     }
 
-    /// What was learned of the human's favorites.
+    /// The features learned from the human's favorites.
     package struct Taste: Equatable, Sendable {
         /// Those with the most favorites first.
         package var authors: [Author]
@@ -69,11 +69,11 @@ package struct StatsReport: Codable, Sendable {
         package var wordsAgainst: [Word]
         /// Why there are no words and authors; nil where there are.
         package var problem: String?
-        /// What `mirror-bot score` measured last; nil if it never did.
+        /// The last measurement of `mirror-bot score`; `nil` if it never measured.
         package var measure: ClassifierMeasure?
     }
 
-    /// What happened on one local day.
+    /// The counts of one local day.
     package struct Day: Codable, Equatable, Sendable {
         package var day: LocalDay
         /// The human's own posts, without replies.
@@ -100,17 +100,17 @@ package struct StatsReport: Codable, Sendable {
         package var word: String
         package var favorites: Int64
         package var normals: Int64
-        /// What it adds to ln of the favorite rate of a post without other words, as far as the
-        /// model in use believes it.
+        /// The amount that it adds to ln of the favorite rate of a post without other words, as far
+        /// as the model in use believes it.
         package var logOdds: Double
         /// The newest learned post with it, a favorite if it speaks for one; nil in reports of
         /// earlier versions.
         package var example: String?
     }
 
-    /// What was not done, as often as for one reason.
+    /// The number of items left out for one reason.
     package struct LeftOut: Codable, Equatable, Sendable {
-        /// What it was to become, or where it is from.
+        /// The kind of action that it was to become, or its source.
         package enum Part: String, CaseIterable, Codable, Sendable {
             /// Archived posts that are not posted again.
             case archive
@@ -122,7 +122,7 @@ package struct StatsReport: Codable, Sendable {
         }
 
         package var part: Part
-        /// How it ended; nil for what never became an action.
+        /// The state in which it ended; `nil` if it never became an action.
         package var state: String?
         package var count: Int
         package var reason: ReportedReason
@@ -239,7 +239,7 @@ package struct StatsReporter: Sendable {
         }
     }
 
-    /// What was learned of the human's favorites, as ``report(now:)`` says it.
+    /// Reads the features learned from the human's favorites, as in ``report(now:)``.
     ///
     /// - Throws: The store's error.
     package func taste() async throws -> StatsReport.Taste {
@@ -271,7 +271,7 @@ package struct StatsReporter: Sendable {
 
     // MARK: Favorites
 
-    /// What follows from the examples alone.
+    /// The results that follow from the examples alone.
     private struct Learned: Sendable {
         /// By the name, with `@`.
         let authors: [String: FeatureCount]
@@ -446,7 +446,7 @@ package struct StatsReporter: Sendable {
 
     // MARK: What is stored
 
-    /// What is stored, and how much of it is kept.
+    /// Counts the stored data of each kind, with how much of it is kept.
     ///
     /// - Throws: The store's error.
     package func stored() async throws -> [StatsReport.Stored] {

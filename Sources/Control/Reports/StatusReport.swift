@@ -11,7 +11,7 @@ import Schedule
 package import Settings
 import Storage
 
-/// What a mirror knows, did and waits for.
+/// The status of a mirror: what it knows, did and waits for.
 package struct StatusReport: Codable, Sendable {
     /// One of the two accounts.
     package struct AccountState: Codable, Sendable {
@@ -23,14 +23,14 @@ package struct StatusReport: Codable, Sendable {
         package var credentials: AccountOrigin?
     }
 
-    /// What calls on X have cost this month, in US dollars.
+    /// The cost of calls on X this month, in US dollars.
     package struct SpendingState: Codable, Sendable {
         /// As `2026-11`, in UTC.
         package var month: String
         package var budget: Double
         package var spent: Double
         package var left: Double
-        /// What it was spent on, such as `home` or `look_up`.
+        /// The amounts by purpose, such as `home` or `look_up`.
         package var byPurpose: [String: Double]
         package var renews: Date
 
@@ -146,7 +146,7 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// What somebody wants taken back and is not.
+    /// Counts of the actions that somebody wants taken back and that are not.
     package struct UndoState: Codable, Equatable, Sendable {
         package var waiting: Int
         /// Nobody knows yet whether it happened.
@@ -179,7 +179,7 @@ package struct StatusReport: Codable, Sendable {
         package var pictures: PictureState?
     }
 
-    /// What posts that answer nobody are good for, by the setting `FITNESS`.
+    /// Counts of the posts that answer nobody, by their use under the setting `FITNESS`.
     package struct TextState: Codable, Equatable, Sendable {
         /// Used at any time.
         package var fit: Int
@@ -213,7 +213,7 @@ package struct StatusReport: Codable, Sendable {
                 }
         }
 
-        /// What one rule leaves out.
+        /// The number of posts that one rule leaves out.
         package struct ReasonCount: Codable, Equatable, Sendable {
             package var reason: String
             package var count: Int
@@ -278,7 +278,7 @@ package struct StatusReport: Codable, Sendable {
 
     package typealias Verdict = Health.Verdict
 
-    /// Who does the mirror's work.
+    /// The state of the worker that does the mirror's work.
     package struct WorkerState: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
             case running
@@ -313,13 +313,13 @@ package struct StatusReport: Codable, Sendable {
     package var schema = "mirror-bot/status/2"
     /// Nil in reports of earlier versions.
     package var verdict: Verdict?
-    /// What keeps the mirror from a part of its work, and what its operator should know; nil in
-    /// reports of earlier versions.
+    /// The obstacles to parts of the mirror's work, and notes for its operator; `nil` in reports of
+    /// earlier versions.
     package var obstacles: [Obstacle]?
     /// The digest of whether and how the mirror pauses or is held, for who pauses or resumes it;
     /// nil in reports of earlier versions.
     package var pauseSeen: Seen?
-    /// What is to be done before the mirror works; nil once it has worked.
+    /// The setup steps before the mirror works; `nil` once it has worked.
     package var setup: [SetupStep]?
     /// The command that leads through these steps; nil where there are none, and in reports of
     /// earlier versions.
@@ -331,7 +331,7 @@ package struct StatusReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var accounts: [AccountState] = []
-    /// Who agreed that the human is mirrored; nil if nobody did, and in reports of earlier
+    /// The consent to mirroring the human; `nil` if nobody agreed, and in reports of earlier
     /// versions.
     package var consent: HumanConsent?
     /// Nil for the usual state of the human's account, and in reports of earlier versions.

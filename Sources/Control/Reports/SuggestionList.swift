@@ -6,27 +6,28 @@ package import Outbox
 package import Posts
 import Settings
 
-/// What waits for a person's decision.
+/// A page of the suggestions that wait for a person's decision.
 package struct SuggestionList: Codable, Sendable {
     /// An action that waits for a decision.
     package struct Suggestion: Codable, Equatable, Sendable {
         package let id: String
         package let kind: ActionKind
-        /// Whom it is about; nil for a post of the bot's own.
+        /// The person that it is about; `nil` for a post of the bot's own.
         package let person: ReportedPerson?
         /// Where a browser shows the post that is answered or would be favorited.
         package let address: String?
-        /// What that post says; nil for a post of the bot's own, and where it is not kept.
+        /// The text of that post; `nil` for a post of the bot's own, and where it is not kept.
         package let about: String?
-        /// What would be said; nil for a favorite.
+        /// The text to be sent; `nil` for a favorite.
         package let text: String?
         /// A BCP 47 language tag of the text, if it is known.
         package let language: String?
-        /// What would be said after it, as further parts of a thread; nil for nothing.
+        /// The further parts of a thread, to be sent after the text; `nil` if there are none.
         package let rest: [String]?
-        /// P(favorite)/P(normal); nil for what is no favorite.
+        /// P(favorite)/P(normal); `nil` unless it is a favorite.
         package let rate: Double?
-        /// The rate above which a post is a favorite, as it was then; nil for what is no favorite.
+        /// The rate above which a post is a favorite, as it was then; `nil` unless it is a
+        /// favorite.
         package let threshold: Double?
         /// The words and the author that speak most for a favorite, or against it.
         package let features: [String]
@@ -38,7 +39,7 @@ package struct SuggestionList: Codable, Sendable {
         package let due: Date
         /// When it is too late to agree.
         package let expires: Date
-        /// What agreeing costs at most, in dollars; nil on networks that are free.
+        /// The maximum cost of approval, in dollars; `nil` on networks that are free.
         package let cost: Double?
         /// Whether only a person can do it, in a browser: the network does not let the bot
         /// favorite.
@@ -60,7 +61,7 @@ package struct SuggestionList: Codable, Sendable {
 }
 
 extension SuggestionList {
-    /// What a person looks for; every part that is given must hold.
+    /// Search criteria; a result meets every one that is given.
     package struct Search: Codable, Equatable, Sendable {
         package var order = OutboxStore.SuggestionPlace.Order.newest
         /// None for all.
@@ -145,8 +146,8 @@ extension SuggestionList {
 }
 
 extension HumanMirror {
-    /// What sending each action would cost at most, in dollars, by its id; none on networks that
-    /// are free, for favorites, and while the bot has no account.
+    /// Returns the maximum cost of sending each action, in dollars, by its id; none on networks
+    /// that are free, for favorites, and while the bot has no account.
     ///
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {

@@ -17,7 +17,7 @@ package struct TextForecast: Codable, Equatable, Sendable {
     package var perDay: Double
     /// The first day with fewer plain texts than a choice needs; `nil` if they last.
     package var until: LocalDay?
-    /// What happens from that day on, without a full stop; `nil` if they last.
+    /// The consequence from that day on, without a full stop; `nil` if they last.
     package var then: String?
 
     package init(free: Int, perDay: Double, until: LocalDay? = nil, then: String? = nil) {

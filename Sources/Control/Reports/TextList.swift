@@ -11,7 +11,7 @@ package import Posts
 package struct TextList: Codable, Equatable, Sendable {
     /// An archived post.
     package struct Text: Codable, Equatable, Sendable {
-        /// What the bot makes of a text.
+        /// The bot's judgement of a text.
         package enum Fitness: String, Codable, CaseIterable, Sendable {
             /// Posted at any time.
             case fit
@@ -40,8 +40,8 @@ package struct TextList: Codable, Equatable, Sendable {
         package let text: String
         /// A BCP 47 language tag, if it is known.
         package let language: String?
-        /// Whom it answers, as a person types them; nil where it answers nobody, or nobody that is
-        /// known.
+        /// The account that it answers, as a person types it; `nil` where it answers nobody, or
+        /// nobody that is known.
         package let answers: String?
         package let fitness: Fitness
         /// Whether the bot may post it by itself, at some times at least; nil for an answer, and
@@ -56,7 +56,7 @@ package struct TextList: Codable, Equatable, Sendable {
         package let sometimes: String?
         /// Why it comes after others that are as fit, in plain words; nil for one that does not.
         package let demoted: String?
-        /// What a decision of a person said of it; nil for nothing.
+        /// The label from a person's decision; `nil` for none.
         package let label: PersonLabel?
         /// Whether a person said that it is never to be sent.
         package let isNever: Bool
@@ -82,7 +82,7 @@ package struct TextList: Codable, Equatable, Sendable {
 }
 
 extension TextList {
-    /// What a person looks for; every part that is given must hold.
+    /// Search criteria; a result meets every one that is given.
     package struct Search: Codable, Equatable, Sendable {
         /// Which texts.
         package enum Kind: String, Codable, CaseIterable, Sendable {

@@ -5,12 +5,12 @@ package import Mirroring
 package import Outbox
 package import Posts
 
-/// What a person wants to be gone: posts, words, days.
+/// Forgets posts, words and days at a person's request.
 ///
 /// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay,
 /// for they tell when the human posts, and are not used.
 package struct Forgetting: Sendable {
-    /// What is to be forgotten.
+    /// The subject to forget.
     package enum Subject: Equatable, Sendable {
         case post(Post)
         /// A post that was forgotten before.
@@ -19,15 +19,15 @@ package struct Forgetting: Sendable {
         case muted(kind: String, value: String)
     }
 
-    /// What came of it.
+    /// The outcome of a request.
     package struct Outcome: Sendable {
         /// False if that was so already.
         package let isNew: Bool
         /// How many posts left the archive.
         package let removed: Int
-        /// What waited and got another text, or was left out, as it is now.
+        /// The waiting actions that got another text or were left out, as they are now.
         package let changed: [Action]
-        /// What was leaving at that moment and may have had such a text.
+        /// The actions in flight at that moment that may have had such a text.
         package let left: [Action]
     }
 
@@ -65,7 +65,7 @@ package struct Forgetting: Sendable {
 
     /// A word, as a person types it.
     ///
-    /// - Throws: `ChangeRefusal` for what is none.
+    /// - Throws: `ChangeRefusal` if the word is empty or too long.
     package static func subject(word: String) throws -> Subject {
         let problem = "the word is empty or longer than \(Muted.longestWord) characters"
         return try subject(Muted.Entry(word: word), problem)
@@ -95,9 +95,9 @@ package struct Forgetting: Sendable {
         return .muted(kind: stored.kind, value: stored.value)
     }
 
-    /// What a person means by what they typed.
+    /// Resolves a request, as a person typed it, to the subject that it names.
     ///
-    /// - Throws: `ChangeRefusal` for what is none; the store's error.
+    /// - Throws: `ChangeRefusal` if it names no subject; the store's error.
     package func subject(of wish: ForgettingWish) async throws -> Subject {
         switch wish {
         case .post(let post): try await subject(post: post)
@@ -198,7 +198,7 @@ package struct Forgetting: Sendable {
         return try await archive.readmit(word)
     }
 
-    /// What is forgotten and muted, the latest first; of posts and people only digests.
+    /// Reads the forgotten and muted entries, the latest first; of posts and people only digests.
     ///
     /// - Throws: The store's error.
     package func list() async throws -> [Forgotten] {
@@ -210,7 +210,7 @@ package struct Forgetting: Sendable {
 
 // MARK: - For programs
 
-/// What came of forgetting something.
+/// The outcome of forgetting something.
 package struct ForgetReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget/1"
     /// False if that was so already.
@@ -239,7 +239,7 @@ package struct ForgetReport: PersonOutcome {
     }
 }
 
-/// What came of taking back that something is forgotten.
+/// The outcome of undoing an earlier request to forget.
 package struct ForgetUndoReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/forget-undo/1"
     /// False if it was not forgotten.
@@ -261,7 +261,7 @@ package struct ForgetList: Codable, Equatable, Sendable {
 package struct Forgotten: Codable, Equatable, Sendable {
     /// `post`, `person`, `word`, `day` or `span`.
     package let kind: String
-    /// What is muted; of posts and people a digest.
+    /// The muted word, day or span; of posts and people a digest.
     package let value: String
     package let noted: Date
     /// The digest of what is muted, for who takes it back; nil for posts and people.
@@ -279,7 +279,7 @@ package struct Forgotten: Codable, Equatable, Sendable {
 
 // MARK: - People
 
-/// What was forgotten of a person.
+/// Counts of the data that was forgotten about a person.
 package struct PersonForgotten: Codable, Equatable, Sendable {
     /// As a person types them.
     package let accounts: [String]
@@ -289,9 +289,9 @@ package struct PersonForgotten: Codable, Equatable, Sendable {
     package let unlearned: Int
     /// Answers and favorites that were planned.
     package let dropped: Int
-    /// What was done or decided, of which only that is left.
+    /// Actions that were done or decided, of which only that is left.
     package let ended: Int
-    /// What may be under way, or is to be taken back, and is not forgotten yet.
+    /// Actions that may be under way, or are to be taken back, and are not forgotten yet.
     package let underWay: Int
 }
 

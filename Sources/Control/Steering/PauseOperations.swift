@@ -7,7 +7,7 @@ package struct PauseMirror: PersonOperation {
     package static let name = "pause"
     /// When it goes on by itself, as ``PersonTime`` reads it; nil for when somebody resumes it.
     package var until: String?
-    /// What the person wants to be told of later.
+    /// A note that the person wants to be shown later.
     package var reason: String?
 
     package init(until: String? = nil, reason: String? = nil) {

@@ -62,13 +62,13 @@ package struct PeopleBook: Sendable {
     }
 }
 
-/// Whom a person names: an account as it is typed, or `*@host`.
+/// The people that a person names: an account as it is typed, or `*@host`.
 enum NamedPeople {
     case person(AccountID)
     /// Everybody on it, and on those below it.
     case server(ServerName)
 
-    /// - Throws: `ChangeRefusal` for what names neither; the store's error.
+    /// - Throws: `ChangeRefusal` if the text names neither; the store's error.
     init(_ text: String, in mirror: HumanMirror) async throws {
         guard text.contains("*") else {
             self = .person(try await PeopleBook(mirror: mirror).account(text))

@@ -12,7 +12,8 @@ extension People {
 }
 
 extension PersonOperation where Outcome == StanceChange {
-    /// What holds if an operator said that of this very account or server before; nil if not.
+    /// Returns the present stance if an operator set it before for this very account or server;
+    /// `nil` if not.
     ///
     /// - Parameter stance: `deny`, or `allow`, which a server has that is not denied.
     fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws
@@ -38,7 +39,7 @@ extension PersonOperation where Outcome == StanceChange {
 /// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.
 package struct DenyPeople: PersonOperation {
     package static let name = "people-deny"
-    /// Whose wish it is where it is not the operator's.
+    /// The origin of a wish that is not the operator's.
     package enum Wish: String, Codable, Sendable {
         /// The person's own, as if they had said "stop" to the bot.
         case stop = "asked-to-stop"

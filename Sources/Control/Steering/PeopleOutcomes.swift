@@ -5,7 +5,7 @@ package import Outbox
 package import Posts
 import Settings
 
-/// What holds for a person after something was said of them.
+/// The stance on a person after a change.
 package struct PersonChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/person-change/1"
     /// As a person types it.
@@ -31,7 +31,7 @@ package struct PersonChange: PersonOutcome {
     package let wayBack: WayBack?
 }
 
-/// What holds for everybody on a server after something was said of it.
+/// The stance on everybody on a server after a change.
 package struct ServerChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/server-change/1"
     /// `*@host`.
@@ -56,7 +56,7 @@ package struct ServerChange: PersonOutcome {
 }
 
 extension PersonChange {
-    /// What holds for a person now.
+    /// Reads the present stance on a person.
     ///
     /// - Parameter isKnown: Whether the person was known before the change; nil for one that
     ///   changed nothing.
@@ -90,7 +90,7 @@ extension PersonChange {
 }
 
 extension ServerChange {
-    /// What holds for a server now.
+    /// Reads the present stance on a server.
     ///
     /// - Parameters:
     ///   - known: How many known people are on it.
@@ -115,8 +115,7 @@ extension ServerChange {
     }
 }
 
-/// What holds for a person or a server after something was said of them; in JSON the value that is
-/// in it.
+/// The stance on a person or a server after a change; in JSON the associated value alone.
 package enum StanceChange: PersonOutcome {
     case person(PersonChange)
     case server(ServerChange)
@@ -151,7 +150,7 @@ package enum StanceChange: PersonOutcome {
     }
 }
 
-/// What was forgotten of a person.
+/// The outcome of forgetting a person.
 package struct PersonForgetting: PersonOutcome {
     package private(set) var schema = "mirror-bot/people-forget/1"
     package let forgotten: PersonForgotten

@@ -40,7 +40,7 @@ package struct ChangedSlot: Codable, Equatable, Sendable {
     }
 }
 
-/// What a person changes of when the mirror posts, and what.
+/// A person's changes to the times and the texts of the mirror's posts.
 ///
 /// A day that is only a preview is stored first, as it was shown. What a person changed is pinned:
 /// no other draw, and no missing text, replaces it. Each change throws `SeenChanged`, and changes

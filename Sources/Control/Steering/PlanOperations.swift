@@ -5,7 +5,7 @@ import Outbox
 package import Posts
 import Settings
 
-/// What became of slots.
+/// The outcome of changing slots.
 package struct SlotsChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/change/1"
     /// As they are now; the one that was named first.
@@ -57,7 +57,7 @@ package struct SkipSlot: PersonOperation {
 /// Lets a slot be sent after all that a person left out.
 package struct RestoreSlot: PersonOperation {
     package static let name = "plan-restore"
-    /// What names it, as for ``SkipSlot``.
+    /// The name or id of the slot, as in ``SkipSlot/slot``.
     package var slot: String
 
     package init(slot: String) { self.slot = slot }
@@ -79,7 +79,7 @@ package struct RestoreSlot: PersonOperation {
 /// Gives a slot another time of its day.
 package struct MoveSlot: PersonOperation {
     package static let name = "plan-move"
-    /// What names it, as for ``SkipSlot``.
+    /// The name or id of the slot, as in ``SkipSlot/slot``.
     package var slot: String
     /// As `20:15`, on the human's clock.
     package var time: String
@@ -112,7 +112,7 @@ package struct MoveSlot: PersonOperation {
 /// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post.
 package struct PinSlot: PersonOperation {
     package static let name = "plan-pin"
-    /// What names it, as for ``SkipSlot``.
+    /// The name or id of the slot, as in ``SkipSlot/slot``.
     package var slot: String
     /// The address or id of an archived post; nil to keep the slot's own text.
     package var post: String?
@@ -160,7 +160,7 @@ package struct PublishPost: PersonOperation {
     }
 }
 
-/// What would be said if an archived post were sent now, shown before it is.
+/// A preview of an archived post as it would be sent now.
 package struct PublishForecast: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/publish-forecast/1"
     /// The archived post.
@@ -169,8 +169,8 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     package let says: [String]
     /// How many pictures would go along.
     package let pictures: Int
-    /// What it would cost at most, in dollars; nil on networks that are free, and while the bot has
-    /// no account.
+    /// The maximum cost, in dollars; `nil` on networks that are free, and while the bot has no
+    /// account.
     package let cost: Double?
 
     /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the
@@ -211,7 +211,7 @@ package struct RerollDay: PersonOperation {
     package static let name = "plan-reroll"
     /// Today or a later day; nil for today.
     package var day: LocalDay?
-    /// What makes this draw differ from the one before.
+    /// The random seed, by which this draw differs from the one before.
     package var seed: String
 
     package init(day: LocalDay?, seed: String) {
@@ -228,7 +228,7 @@ package struct RerollDay: PersonOperation {
     }
 }
 
-/// What became of a day that was drawn anew.
+/// The outcome of drawing a day anew.
 package struct DayChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/reroll/1"
     package let day: LocalDay
@@ -288,7 +288,7 @@ package struct SendAgain: PersonOperation {
     }
 }
 
-/// What became of a text that is never to be sent, or is to be again.
+/// The outcome of forbidding a text for good, or of allowing it again.
 package struct NeverChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/never/1"
     /// The id of the post that was named.

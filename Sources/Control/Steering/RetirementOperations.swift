@@ -46,7 +46,7 @@ package struct RetireMirror: PersonOperation {
         )
     }
 
-    /// What is asked for, and the words of the last post as they would be sent now.
+    /// Returns the requested retirement, and the words of the last post as they would be sent now.
     private func wish(at desk: Desk) async throws -> (retirement: Retirement, words: String?) {
         let now = desk.now
         let date = try date.map { text in
@@ -133,7 +133,7 @@ package struct RetirementChange: PersonOutcome {
 /// A mirror as a person is asked about its end.
 package struct RetirementSubject: Sendable {
     package let record: MirrorRecord
-    /// What everything is that could be taken back.
+    /// The forecast for taking back everything.
     package let outlook: UndoOutlook
     /// The last post as it would be sent now; nil if there is none.
     package let says: String?

@@ -45,7 +45,7 @@ package struct UnsetValues: PersonOperation {
     }
 }
 
-/// What setting or forgetting one value would change, shown before it is done.
+/// A forecast of setting or forgetting one value, shown before it is done.
 package struct SettingForecast: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/setting-forecast/1"
     /// The variable.
@@ -56,7 +56,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     package let to: String?
     /// Where that value would come from.
     package let origin: SettingOrigin
-    /// What a change does besides what the setting's meaning says, as sentences.
+    /// The effects of a change besides the setting's meaning, as sentences.
     package let effect: String?
     /// When it would be taken up.
     package let uptake: Setting.Uptake
@@ -106,7 +106,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         }
     }
 
-    /// What would change, in sentences.
+    /// The forecast in sentences.
     package var sentences: [String] {
         var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
         if from == to { sentences = ["\(name) is \(to ?? "not set") already."] }
@@ -126,7 +126,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     }
 }
 
-/// What is set for a mirror, after a change.
+/// The settings of a mirror after a change.
 package struct SettingsChange: PersonOutcome {
     /// A variable and its value.
     package struct Entry: Codable, Equatable, Sendable {
@@ -143,7 +143,7 @@ package struct SettingsChange: PersonOutcome {
     /// The names of those that were set or forgotten.
     package let changed: [String]
 
-    /// What is set now.
+    /// Reads the present settings.
     ///
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, changed: [String] = []) async throws {

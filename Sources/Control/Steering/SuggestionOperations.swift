@@ -3,7 +3,7 @@ package import Posts
 
 /// A decision of a person about one suggestion.
 package protocol SuggestionOperation: PersonOperation where Outcome == SuggestionDecision {
-    /// What is decided.
+    /// The decision that the operation makes.
     static var decision: SuggestionDecision.Decision { get }
     /// The suggestion's id, or its beginning.
     var id: String { get }
@@ -59,9 +59,9 @@ package struct ReopenSuggestion: SuggestionOperation {
     package init(id: String) { self.id = id }
 }
 
-/// What became of a suggestion.
+/// The outcome of a decision about a suggestion.
 package struct SuggestionDecision: PersonOutcome {
-    /// What a person decided.
+    /// A person's decision about a suggestion.
     package enum Decision: String, Codable, Sendable {
         case approved
         /// A person favorited the post themselves.
@@ -77,7 +77,7 @@ package struct SuggestionDecision: PersonOutcome {
     package let decision: Decision
     /// False if that was decided before.
     package let isNew: Bool
-    /// Whom it is about; nil for a post.
+    /// The person that it is about; `nil` for a post.
     package let person: ReportedPerson?
     /// Why nothing was learned from it; nil if something was, or nothing is to be.
     package let notLearned: String?

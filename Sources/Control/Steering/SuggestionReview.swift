@@ -9,8 +9,8 @@ import Settings
 
 /// A person's decisions about what waits for them.
 ///
-/// What they say of a favorite is learned too: agreeing is a favorite of the human's, declining is
-/// a post that was seen and passed over. What they say of a post is a label of its text.
+/// A decision about a favorite is learned too: agreeing is a favorite of the human's, declining is
+/// a post that was seen and passed over. A decision about a post is a label of its text.
 package struct SuggestionReview: Sendable {
     /// How long an approved suggestion may wait for the worker, in seconds.
     private static let patience: TimeInterval = 24 * 3_600
@@ -251,7 +251,7 @@ extension Action {
         kind == .favorite && (network.descriptor.prices == nil || keptExample != nil)
     }
 
-    /// What a suggestion of a favorite keeps of the post, as the classifier learns it.
+    /// The example for the classifier that a suggestion of a favorite keeps of the post.
     fileprivate var keptExample: Example? {
         guard let target, let post = targetPost, let text = target.text else { return nil }
         return Example(id: post, author: target.author.value, authorID: target.author, text: text)

@@ -15,9 +15,9 @@ import Settings
 /// gone already is no error. So nothing has to be looked up, and a lost answer is a reason to try
 /// again.
 package struct TakingBack: Sendable {
-    /// What came of one look at the wishes.
+    /// The outcome of one pass over the undo requests.
     package struct Round: Sendable {
-        /// What was tried, as it is stored then.
+        /// The attempted actions, as they are stored then.
         package var tried: [Action] = []
         /// How many effects of cut commands are over.
         package var effects = 0

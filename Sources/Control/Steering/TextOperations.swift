@@ -48,7 +48,7 @@ package struct RememberText: PersonOperation {
     }
 }
 
-/// What a person wants to be forgotten, as they type it.
+/// A person's request to forget something, as they type it.
 package enum ForgettingWish: Codable, Equatable, Sendable {
     /// The address or id of an archived post; to take it back also the digest that is shown of it.
     case post(String)
@@ -137,7 +137,7 @@ package struct UnkeepText: PersonOperation {
     }
 }
 
-/// What became of a text that is kept, or is not any more.
+/// The outcome of keeping a text, or of no longer keeping it.
 package struct KeepChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/keep/1"
     /// The id of the post that was named.

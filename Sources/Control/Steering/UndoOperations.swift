@@ -86,7 +86,7 @@ extension MirrorRecord {
     }
 }
 
-/// What became of wishes to take actions back.
+/// The outcome of requests to take actions back.
 package struct UndoWishes: PersonOutcome {
     package private(set) var schema = "mirror-bot/undo-wishes/1"
     /// By the actions' ids, those among them that go on from one that was named.

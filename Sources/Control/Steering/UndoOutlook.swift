@@ -5,7 +5,7 @@ package import Outbox
 package import Posts
 import Settings
 
-/// What taking some actions back would do, for a person who is asked before.
+/// A forecast of taking some actions back, for a person who is asked before.
 package struct UndoOutlook: Codable, Equatable, Sendable {
     /// How many requests of one sort a network allows within a period.
     package struct Allowance: Codable, Equatable, Sendable {
@@ -34,7 +34,7 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     package let withdrawals: Allowance?
     /// The least number of seconds that the network's limits make it take; 0 for at once.
     package let seconds: Double
-    /// What the requests cost, in dollars; nil on networks that are free.
+    /// The cost of the requests, in dollars; `nil` on networks that are free.
     package let cost: Double?
     /// Whether the network lets software withdraw favorites.
     package let withdrawsFavorites: Bool
@@ -50,7 +50,7 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
 }
 
 extension Undoing {
-    /// What taking back some actions would do.
+    /// Forecasts taking back some actions.
     ///
     /// - Throws: The store's error.
     package func outlook(on actions: [Action], now: Date) async throws -> UndoOutlook {
@@ -69,7 +69,7 @@ extension Undoing {
             seen: Seen(ofAll: actions.map(\.seen)), now: now)
     }
 
-    /// What taking back everything would do.
+    /// Forecasts taking back everything.
     ///
     /// Its digest is that of the numbers: of thousands of actions nobody has seen each.
     ///

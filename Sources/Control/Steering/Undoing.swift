@@ -3,20 +3,20 @@ package import Mirroring
 package import Outbox
 import Posts
 
-/// What a person wants taken back, and what became of it.
+/// A person's undo requests and their outcomes.
 package struct Undoing: Sendable {
-    /// What is meant.
+    /// The selection of actions.
     package enum Scope: Equatable, Sendable {
         /// Actions, as a person names them.
         case named([String])
-        /// What was sent last.
+        /// The action that was sent last.
         case last
         /// Everything that was sent from then on.
         case since(Date)
         case everything
-        /// What somebody wanted before, and is still there.
+        /// Actions that somebody wanted taken back before, and that are still there.
         case wanted
-        /// What the mirror asks about: copies of posts that the human deleted or changed.
+        /// Actions that the mirror asks about: copies of posts that the human deleted or changed.
         case proposed
     }
 
@@ -34,7 +34,7 @@ package struct Undoing: Sendable {
     /// The actions that are meant, the last first.
     ///
     /// - Parameters:
-    ///   - scope: What is meant.
+    ///   - scope: The selection.
     ///   - kinds: Of these kinds only; what is named is taken whatever it is.
     ///   - now: Decides which day a slot without one is of.
     /// - Returns: The actions; of those that are named also such as cannot be taken back.
@@ -60,11 +60,11 @@ package struct Undoing: Sendable {
         return found
     }
 
-    /// What became of wishes, as it is stored now.
+    /// Returns the outcomes of undo requests, as they are stored now.
     ///
     /// - Parameters:
-    ///   - actions: What was meant.
-    ///   - answers: What asking led to; empty for wishes of before.
+    ///   - actions: The selected actions.
+    ///   - answers: The answers to the requests, by action id; empty for earlier requests.
     /// - Returns: The receipt.
     /// - Throws: The store's error.
     package func receipt(
@@ -79,7 +79,7 @@ package struct Undoing: Sendable {
     }
 }
 
-/// What became of what a person wanted taken back.
+/// The outcomes of a person's undo requests.
 package struct UndoReceipt: Codable, Sendable {
     /// How it ended for one action, or where it stands.
     package enum Result: String, Codable, CaseIterable, Sendable {
@@ -110,7 +110,7 @@ package struct UndoReceipt: Codable, Sendable {
         package var kind: ActionKind
         package var subject: String
         package var result: Result
-        /// What the network answered last, where it did not take the action back.
+        /// The last answer of the network, where it did not take the action back.
         package var cause: String?
         /// When the network is asked next.
         package var next: Date?

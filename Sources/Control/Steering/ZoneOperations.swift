@@ -169,14 +169,14 @@ extension TimeZone {
     }
 }
 
-/// What came of a change of the human's clocks, for programs.
+/// The outcome of a change of the human's clocks, for programs.
 package struct ZonesChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/zones-change/1"
     /// False if that was so already.
     package let isNew: Bool
     /// Posts that count for another time now.
     package let moved: Int
-    /// What was noted or taken out.
+    /// The entry that was noted or taken out.
     package let change: ZonesReport.Line
     /// All that is noted now, in order of time.
     package let zones: [ZonesReport.Line]
@@ -185,7 +185,7 @@ package struct ZonesChange: PersonOutcome {
     package let wayBack: WayBack?
 
     /// - Parameters:
-    ///   - span: What was noted or taken out.
+    ///   - span: The entry that was noted or taken out.
     ///   - wayBack: Nil if nothing was changed.
     fileprivate init(
         _ span: ZoneSpan, at desk: Desk, isNew: Bool = true, moved: Int = 0, wayBack: WayBack? = nil

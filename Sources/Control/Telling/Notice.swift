@@ -46,7 +46,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// What it is about, without a full stop.
+    /// The subject, without a full stop.
     var title: String {
         switch self {
         case .stopped: "the worker has ended"
@@ -62,7 +62,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// What it means and what to do, without anything that somebody else wrote.
+    /// The explanation and the remedy, without anything that somebody else wrote.
     fileprivate func text(_ detail: String?) -> String {
         let about = detail.map { ": \($0)" } ?? ""
         return switch self {
@@ -85,7 +85,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// What is known about a cause at some time.
+/// The known state of a cause at some time.
 package enum NoticeFinding: Equatable, Sendable {
     /// Since when it holds, as far as that is known, and what there is to say of it in our own
     /// words.
@@ -95,7 +95,7 @@ package enum NoticeFinding: Equatable, Sendable {
     case isOver
 }
 
-/// What a person is told, once a day for each cause, and once when it is over.
+/// A message to a person, sent once a day for each cause, and once when it is over.
 ///
 /// Holds nothing that somebody else wrote, no handle and no secret.
 package struct Notice: Codable, Equatable, Sendable {

@@ -5,9 +5,9 @@ import Posts
 package import Settings
 import Transport
 
-/// What became of one notice on one way.
+/// The result of sending one notice over one channel.
 package struct NoticeReceipt: Codable, Equatable, Sendable {
-    /// The setting that names the way, and the host or the program.
+    /// The setting that names the channel, and the host or the program.
     package var way: String
     /// Why it did not arrive; nil if it did.
     package var problem: String?

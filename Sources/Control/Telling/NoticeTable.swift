@@ -3,7 +3,7 @@ package import Mirroring
 import Posts
 package import Storage
 
-/// What is remembered about one cause.
+/// The notice state of one cause.
 package struct NoticeRow: Equatable, Sendable {
     package let cause: NoticeCause
     /// Since when it holds; nil while it does not.
@@ -98,14 +98,14 @@ package struct ToldNotice: Codable, Equatable, Sendable {
     package let at: Date
     package let cause: NoticeCause
     package let state: Notice.State
-    /// What it was about, such as `a network cannot be reached`.
+    /// The subject of the message, such as `a network cannot be reached`.
     package let title: String
     package let text: String
     /// Since when it holds, or held.
     package let since: Date
 }
 
-/// What is remembered about the causes of one mirror.
+/// The stored notice states of one mirror's causes.
 package struct NoticeTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
@@ -127,7 +127,7 @@ package struct NoticeTable: Sendable {
             })
     }
 
-    /// What is remembered, in the order of ``NoticeCause``.
+    /// Reads the stored rows, in the order of ``NoticeCause``.
     ///
     /// - Throws: The store's error.
     package func rows() async throws -> [NoticeRow] { try await storage.read { try rows(on: $0) } }
@@ -138,7 +138,7 @@ package struct NoticeTable: Sendable {
     /// Writes nothing where nothing changes.
     ///
     /// - Parameters:
-    ///   - findings: What is known; about what is missing nothing is.
+    ///   - findings: The known findings; of a cause that is missing nothing is known.
     ///   - known: What this process remembers better, having told it while the database was away.
     ///   - now: The present.
     /// - Returns: What is to be told, and all rows as they are then.
@@ -254,6 +254,6 @@ package struct NoticeTable: Sendable {
 }
 
 extension HumanMirror {
-    /// What a person was told while nobody looked.
+    /// The table of the notices that a person was sent while nobody looked.
     package var notices: NoticeTable { NoticeTable(storage: storage, mirror: name) }
 }

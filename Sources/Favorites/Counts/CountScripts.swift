@@ -62,8 +62,8 @@ enum CountScripts {
         return 'applied'
         """)
 
-    /// What ``observe`` and ``replace`` say of a key: its stamp, nothing, or what it is instead of
-    /// a hash.
+    /// A function of ``observe`` and ``replace`` that returns the stamp of a key, or tells that the
+    /// key is missing, is not a hash, or has no stamp.
     private static let observation = """
         local function observed(key, field)
             local kind = redis.call('TYPE', key).ok

@@ -27,7 +27,7 @@ package struct CountStamp: Equatable, Sendable {
 
 /// A change of the counts, applied to counts that contain exactly the batches before it.
 package struct CountBatch: Equatable, Sendable {
-    /// What the counts contain afterwards.
+    /// The stamp of the counts after the change.
     package let stamp: CountStamp
     /// The number of the batch before, which the counts must contain.
     package let previous: Int64
@@ -138,7 +138,8 @@ extension CountStore {
     package func wordless() async throws -> Int64? { nil }
 }
 
-/// What one batch of examples adds to the counts; negative where something is unlearned.
+/// The amounts that one batch of examples adds to the counts; negative where something is
+/// unlearned.
 package struct CountChange: Equatable, Sendable {
     package private(set) var favorites: Int64 = 0
     package private(set) var normals: Int64 = 0
@@ -161,7 +162,7 @@ package struct CountChange: Equatable, Sendable {
         return features
     }
 
-    /// What the count of each feature in a category grows by; never zero.
+    /// Returns the amount added to the count of each feature in a category; never zero.
     package func features(of category: Category) -> [(feature: String, amount: Int64)] {
         (category == .favorite ? favoriteFeatures : normalFeatures).map { ($0.feature, $1) }
     }

@@ -135,7 +135,7 @@ package struct RedisCountStore: CountStore {
 
     // MARK: - Reading
 
-    /// What three hashes hold that were read one after the other.
+    /// The result of reading the three hashes one after the other.
     private enum Reading {
         case whole(CountSnapshot)
         /// They are from different moments; the next reading need not be.
@@ -275,7 +275,7 @@ package struct RedisCountStore: CountStore {
 
     // MARK: -
 
-    /// What the fields of the categories grow by, as far as they do.
+    /// Returns the amounts to add to the fields of the categories, without zeros.
     private static func categories(_ change: CountChange) -> [(feature: String, amount: Int64)] {
         [
             (CountKeys.favoriteField, change.favorites), (CountKeys.normalField, change.normals),

@@ -6,7 +6,7 @@ package struct Example: Hashable, Sendable {
     package var id: PostID
     /// The author's handle in any case, without `@`; nil where an archive does not tell.
     package var author: String?
-    /// What the author is called for good, whatever the handle is; nil where that is not known.
+    /// The author's permanent identity, whatever the handle is; `nil` where it is not known.
     ///
     /// It is no evidence: only the handle is a feature.
     package var authorID: AccountID?
@@ -15,7 +15,7 @@ package struct Example: Hashable, Sendable {
 
     /// - Parameters:
     ///   - id: The post, which may tell who wrote it.
-    ///   - authorID: What the author is called for good; nil for what the post tells.
+    ///   - authorID: The author's permanent identity; `nil` for the one that the post tells.
     package init(id: PostID, author: String?, authorID: AccountID? = nil, text: String) {
         self.id = id
         self.author = author
@@ -70,7 +70,7 @@ package enum FavoriteEvent: Equatable, Sendable {
     }
 }
 
-/// What is known of a post that was learned.
+/// The state of a learned post: seen on the timeline, favorited, or both.
 package enum ExampleState: String, Sendable, CaseIterable {
     /// Seen on the timeline, not a favorite: a normal post.
     case seen

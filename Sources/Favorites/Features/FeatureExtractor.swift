@@ -32,7 +32,7 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
 }
 
-/// What the classifier counts of one post; each feature once, however often it occurs.
+/// The features that the classifier counts of one post; each once, however often it occurs.
 package struct FeatureSet: Equatable, Sendable {
     /// Distinct words and hashtags in the order in which they were found.
     package var words: [String]

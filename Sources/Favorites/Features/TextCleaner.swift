@@ -311,8 +311,8 @@ enum PlainScalars {
     /// The one that becomes three.
     private static let ellipsis: UInt32 = 0x2026
 
-    /// What becomes of a scalar, or of each of the three that it becomes; nil if that is not known
-    /// here.
+    /// Returns the cleaned form of a scalar, or of each of the three that it becomes; `nil` if it
+    /// is not known here.
     @inline(__always)
     static func plain(_ scalar: UInt32) -> UInt32? {
         switch scalar {
@@ -338,7 +338,7 @@ enum PlainScalars {
         }
     }
 
-    /// What becomes of ASCII.
+    /// Returns an ASCII byte in lower case; a space for a control character.
     @inline(__always)
     private static func plainASCII(_ byte: UInt8) -> UInt8 {
         if byte < 0x20 || byte == 0x7f { return 0x20 }
@@ -354,7 +354,7 @@ enum PlainScalars {
         }
     }
 
-    /// What becomes of the narrow kana from U+FF66 on.
+    /// The wide forms of the narrow kana from U+FF66 on.
     private static let narrowKana = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
         .unicodeScalars
         .map(\.value)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is known of a post for and against a favorite, by kind and in natural logarithms of odds,
+/// The evidence of a post for and against a favorite, by kind and in natural logarithms of odds,
 /// before any weight.
 package struct Evidence: Equatable, Sendable {
     /// The words that speak for it, divided by the square root of the number of all words; never
@@ -77,7 +77,7 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// Nil where the form of a text is no feature.
     package var form: Sides?
     package var author: Double
-    /// What every post gets besides.
+    /// The constant that is added for every post.
     package var base: Double
 
     package init(
@@ -142,7 +142,7 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// The weight of a mark of form with this evidence.
     func factor(ofMark evidence: Double) -> Double { form?.factor(of: evidence) ?? 0 }
 
-    /// What the evidence of a post adds to the log odds of the base rate.
+    /// Returns the amount that the evidence of a post adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
         var sum =
             base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author
@@ -251,7 +251,7 @@ package struct WeightFit: Sendable {
     private static let descent = 1e-4
 
     package let weights: EvidenceWeights
-    /// What was minimised, at the plain weights.
+    /// The minimised sum at the plain weights.
     package let plainSum: Double
     /// The same at ``weights``, never above it.
     package let weightedSum: Double

@@ -73,7 +73,8 @@ package struct FavoriteModel: Sendable {
         return assess(FeatureIndex.Places(of: features), of: weighed)
     }
 
-    /// What a feature says by itself, before it is known how many words the post has.
+    /// Returns the contribution of a feature by itself, before it is known how many words the post
+    /// has.
     func weigh(_ feature: String, _ count: FeatureCount) -> Contribution {
         Contribution(feature: feature, logOdds: evidence(count), count: count)
     }
@@ -151,7 +152,7 @@ package struct FavoriteModel: Sendable {
     }
 }
 
-/// What one feature adds to the log of the favorite rate.
+/// The contribution of one feature to the log of the favorite rate.
 package struct Contribution: Equatable, Sendable {
     /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters
     /// (``Spelling``) or a mark of form (``TextForm``).
@@ -182,7 +183,7 @@ package struct Contribution: Equatable, Sendable {
 package struct Assessment: Equatable, Sendable {
     /// ln(P(favorite) / P(normal)); always finite.
     package let logRate: Double
-    /// What it is with plain weights.
+    /// The log rate with plain weights.
     package let plainLogRate: Double
     /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights'
     /// own part.

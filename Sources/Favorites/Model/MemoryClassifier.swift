@@ -3,8 +3,8 @@ import Posts
 /// A classifier whose examples and counts are kept in memory: for trials on posts that are not the
 /// mirror's.
 ///
-/// What an event does to an example and to the counts is decided where it is
-/// for a mirror, by ``ExampleState`` and `Lesson`.
+/// The effect of an event on an example and on the counts is decided where it is for a mirror, by
+/// ``ExampleState`` and `Lesson`.
 package struct MemoryClassifier {
     package private(set) var categories = CategoryCounts() {
         didSet { model = FavoriteModel(categories, weights: weights) }

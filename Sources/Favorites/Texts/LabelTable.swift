@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What a person's decision says of one of the human's texts.
+/// The label that a person's decision gives to one of the human's texts.
 package enum PersonLabel: String, Codable, CaseIterable, Sendable {
     /// It is never to be sent.
     case never
@@ -14,7 +14,7 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
     case posted
     /// A suggestion of it was declined.
     case declined
-    /// What the bot had posted of it was taken back.
+    /// The bot's post of it was taken back.
     case takenBack = "taken-back"
     /// The human deleted its post.
     case deleted
@@ -67,8 +67,8 @@ package struct LabelTable: Sendable {
 
     /// Notes what a decision says of a text.
     ///
-    /// What a person said of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is
-    /// replaced by such a label only.
+    /// A label that a person gave to the text itself, ``PersonLabel/never`` or
+    /// ``PersonLabel/kept``, is replaced only by another such label.
     package func note(
         _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
     ) throws {
@@ -192,7 +192,7 @@ package struct LabelTable: Sendable {
 
 /// The features of a text as digests: two of the same feature are equal, and no word can be read.
 ///
-/// Who has the digests may still try words of a dictionary.
+/// A person who has the digests may still try words of a dictionary.
 package struct FeatureDigests: Equatable, Sendable {
     /// ``FeatureExtractor/fingerprint`` of the extractor that found the features.
     let extraction: Int64

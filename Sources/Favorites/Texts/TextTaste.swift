@@ -12,8 +12,8 @@ import Storage
 ///
 /// A text is only demoted: chosen for want of others. A text that a person kept never is.
 package struct TextTaste: Sendable {
-    /// What is counted of a text, whatever is of others' posts: labels are few, and words alone
-    /// hardly meet again.
+    /// The features that are counted of a text, whatever those of others' posts are: labels are
+    /// few, and words alone rarely recur.
     package static let words = FeatureWords.full
     /// With fewer labels nothing is said.
     package static let fewest = 12
@@ -68,14 +68,15 @@ package struct TextTaste: Sendable {
         return WeightFit(learned.samples, of: extractor.words).weights
     }
 
-    /// What is kept of a text that the human deleted.
+    /// Returns the digests that are kept of a text that the human deleted.
     package func digests(of text: String, of id: PostID) -> FeatureDigests {
         extractor.digests(of: text, id)
     }
 }
 
 extension FeatureExtractor {
-    /// What a text of the human is made of: of one's own posts the author tells nothing.
+    /// Returns the features of a text of the human, without the author, who tells nothing about
+    /// their own posts.
     fileprivate func features(of text: String, _ id: PostID) -> FeatureSet {
         features(of: Example(id: id, author: nil, authorID: nil, text: text).stored)
     }
@@ -99,7 +100,7 @@ private final class KnownFits: @unchecked Sendable {
     }
 }
 
-/// What is learned of a text.
+/// The learned judgement of a text.
 package struct TextOpinion: Equatable, Sendable {
     package let id: PostID
     /// The rate at which a person speaks against such texts, and what each feature adds to it.
@@ -272,7 +273,7 @@ struct LabelledTexts: CountSource {
 }
 
 extension Assessment {
-    /// What all features together add to the log odds, with what the learned weights add to every
-    /// post.
+    /// The amount that all features together add to the log odds, including the part that the
+    /// learned weights add to every post.
     package var byFeatures: Double { logRate - baseLogOdds + weights.base }
 }

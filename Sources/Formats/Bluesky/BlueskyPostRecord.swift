@@ -12,14 +12,15 @@ package struct BlueskyPostRecord: Sendable {
     package let language: String?
     package let facets: [Facet]
     package let isReply: Bool
-    /// What a reply to this conversation needs; nil if the record does not tell.
+    /// The references that a reply to this conversation needs; `nil` if the record does not tell.
     package let reply: Reply?
     /// The answered post, where the record tells it.
     package let answered: RecordAddress?
     package let hasMedia: Bool
     /// Whether it quotes somebody's post.
     package let isQuote: Bool
-    /// What is attached, nil for each that cannot be read; none if that is no pictures.
+    /// The attached images, `nil` for each that cannot be read; empty if the attachment is no
+    /// pictures.
     package let images: [BlueskyImage?]
     /// The labels by which the author warns of the content, with spaces between; nil without any.
     package let warning: String?
@@ -63,7 +64,7 @@ package struct BlueskyPostRecord: Sendable {
             self.parent = parent
         }
 
-        /// Nil for what names neither; one of the two stands for both.
+        /// `nil` if the record names neither; one of the two stands for both.
         init?(_ wire: some WireFields) {
             let root = wire.child("root").flatMap { RecordReference($0) }
             let parent = wire.child("parent").flatMap { RecordReference($0) }
@@ -72,8 +73,8 @@ package struct BlueskyPostRecord: Sendable {
         }
     }
 
-    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is
-    /// about that.
+    /// The embeds that may be left out: a link card, but no quoted post, for the text is about
+    /// that.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// Labels that say who wrote, not that there is something to warn of.
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
@@ -185,7 +186,7 @@ package struct BlueskyImage: Sendable, Equatable {
         height = wire.child("aspectRatio")?.number("height")
     }
 
-    /// What is attached to a post, by its embed; none unless that is pictures.
+    /// Returns the images attached to a post, by its embed; none unless that is pictures.
     static func all(in embed: (some WireFields)?) -> [BlueskyImage?] {
         guard let embed, embed.text("$type") == "app.bsky.embed.images" else { return [] }
         return embed.children("images").map { BlueskyImage($0) }

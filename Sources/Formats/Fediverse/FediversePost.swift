@@ -50,7 +50,7 @@ package struct FediversePost: Sendable {
         }
     }
 
-    /// What the post may be called everywhere, the best first.
+    /// The candidates for the post's global identity, the best first.
     package var identities: [String]
     package var author: AccountID
     /// HTML; empty for none.
@@ -61,7 +61,7 @@ package struct FediversePost: Sendable {
     /// The words of a content warning; empty for none.
     package var warning = ""
     package var isSensitive = false
-    /// Whom the post is for.
+    /// The people for whom the post is meant.
     package var audience = PostAudience()
     /// The time of publication as the wire has it.
     package var written: String?
@@ -75,7 +75,7 @@ package struct FediversePost: Sendable {
     package var hashtags: [String] = []
     /// Whether the wire tells that it quotes a post.
     package var isQuote = false
-    /// What is attached, nil for each that is no still picture.
+    /// The attached pictures, `nil` for each attachment that is no still picture.
     package var attachments: [Picture?] = []
     package var hasPoll = false
     /// The text, where the wire has it without markup; used in place of the content.
@@ -91,10 +91,10 @@ package struct FediversePost: Sendable {
     /// A post names no more people than this in earnest.
     private static let maximumMentions = 100
 
-    /// What the post is called everywhere; nil if nothing could be that.
+    /// The post's global identity; `nil` if no candidate can be one.
     package var identity: String? { Self.identity(among: identities) }
 
-    /// The first text that can be what a post is called everywhere.
+    /// Returns the first candidate that can be a post's global identity.
     package static func identity(among candidates: [String?]) -> String? {
         candidates.compactMap(\.self).first(where: ActorAddress.isOneWord)
     }
@@ -155,7 +155,7 @@ package struct FediversePost: Sendable {
 
     // MARK: People
 
-    /// Whom the post names.
+    /// The people whom the post names.
     ///
     /// Where a server names people of its own accord, those count whose name or address the content
     /// holds.
@@ -175,7 +175,7 @@ package struct FediversePost: Sendable {
         return mentions.filter { seen.insert($0.account).inserted }
     }
 
-    /// What stands for the links to people.
+    /// Returns the names that replace the links to people, by link.
     ///
     /// A post may name people by the address of their actor while its text links to their profile.
     /// Servers put that at one of a few places.

@@ -96,7 +96,7 @@ package struct MastodonStatus: Sendable {
     package let mentions: [MastodonMention]
     /// The addresses of its hashtags.
     package let hashtags: [String]
-    /// What is attached, nil for each that is no still picture.
+    /// The attached pictures, `nil` for each attachment that is no still picture.
     package let attachments: [Picture?]
     package let hasPoll: Bool
     /// Whether it tells of a post that it quotes.
@@ -108,7 +108,7 @@ package struct MastodonStatus: Sendable {
     package let client: String?
     package let interactionPolicy: MastodonInteractionPolicy?
 
-    /// What a post answers, where a server tells it with the post.
+    /// The answered post, where a server tells it with the post.
     package struct Answered: Sendable {
         package let id: String
         package let account: MastodonAccount
@@ -191,7 +191,7 @@ package struct MastodonStatus: Sendable {
     }
 }
 
-/// Who may answer or favorite a post without asking; sent by GoToSocial.
+/// The people who may answer or favorite a post without asking; sent by GoToSocial.
 package struct MastodonInteractionPolicy: Sendable {
     package let favourite: [String]?
     package let reply: [String]?

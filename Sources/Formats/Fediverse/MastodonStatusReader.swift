@@ -71,14 +71,14 @@ package struct MastodonStatusReader: Sendable {
 
     // MARK: Posts
 
-    /// What the post is called everywhere; nil if nothing could be that.
+    /// Returns the post's global identity; `nil` if no candidate can be one.
     package static func identity(of wire: MastodonStatus) -> String? {
         FediversePost.identity(among: [wire.uri, wire.url])
     }
 
-    /// What the wire tells of a post.
+    /// Reads a post from its wire form.
     ///
-    /// - Returns: Nil if it does not tell the author.
+    /// - Returns: `nil` if the wire form does not tell the author.
     package func read(_ wire: MastodonStatus) -> FediversePost? {
         guard let account = wire.account, let author = person(account) else { return nil }
         var read = FediversePost(identities: [wire.uri, wire.url], author: author)

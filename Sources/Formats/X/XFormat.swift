@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What X does to texts, and undoing it; the same in archives and in the interface.
+/// The changes that X makes to texts, and undoing them; the same in archives and in the interface.
 package enum XText {
     /// The beginning of every address that X puts in place of a link.
     package static let shortLink = "https://t.co/"
@@ -46,8 +46,8 @@ package struct XLinkEntity: Sendable {
         self.isMedia = isMedia || page.map(Self.leadsToMedia) ?? false
     }
 
-    /// What stands for each shortened address: nothing for pictures of the post and posts that it
-    /// quotes.
+    /// Returns the replacement for each shortened address: nothing for pictures of the post and
+    /// posts that it quotes.
     ///
     /// - Parameter quoted: The ids of the quoted posts.
     package static func replacements(of links: [XLinkEntity], quoting quoted: Set<String>)

@@ -78,7 +78,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try show(DoctorReport(findings: findings, at: at))
     }
 
-    /// What only an open mirror can tell; why it cannot be opened, if so.
+    /// Returns the findings that need an open mirror, or the reason why it cannot be opened.
     private func examine() async -> [Finding] {
         do {
             return try await options.withMirror(looksOnly: !probe) {
@@ -151,11 +151,11 @@ private final class ReceivedSignal: @unchecked Sendable {
     }
 }
 
-/// What was found, as it is printed.
+/// The findings, as they are printed.
 private struct DoctorReport: Encodable {
     let schema = "mirror-bot/doctor/1"
     let findings: [Finding]
-    /// When it was found, of what is kept; nil for now.
+    /// The time of stored findings; `nil` for new ones.
     var at: Date?
 
     func lines(terminal: Terminal) -> [String] {

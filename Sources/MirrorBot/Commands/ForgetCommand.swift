@@ -171,7 +171,7 @@ struct ForgetListCommand: AsyncParsableCommand {
     }
 }
 
-/// What is muted or forgotten as a person reads it.
+/// Returns a muted or forgotten value as a person reads it.
 private func shownMute(_ kind: String, _ value: String) -> String {
     Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value)
 }

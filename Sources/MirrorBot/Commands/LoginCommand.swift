@@ -144,7 +144,8 @@ struct LoginCommand: AsyncParsableCommand {
         return outcome
     }
 
-    /// What the bot's server says of bots; a server that does not tell is no obstacle to the login.
+    /// Returns the rules of the bot's server about bots; a server that does not tell them is no
+    /// obstacle to the login.
     private func rules(
         of network: any SocialNetwork, _ verified: Account, _ mirror: HumanMirror
     ) async -> (lines: [String], warnings: [String]) {

@@ -185,7 +185,7 @@ struct MoveCommand: AsyncParsableCommand {
         print("  all \(total) rows were compared; \(receipt.written) were written")
     }
 
-    /// What a person has to do so that the mirror runs at its new place.
+    /// Returns the steps by which a person makes the mirror run at its new place.
     private static func next(_ location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
@@ -213,11 +213,12 @@ struct MoveCommand: AsyncParsableCommand {
     }
 }
 
-/// What was moved, for programs.
+/// The moved mirrors, for programs.
 private struct MoveReport: Encodable {
     let schema = "mirror-bot/move/1"
     let moved: [MirrorMove.Receipt]
-    /// What opens the logins there: `SECRET_KEY`, or a file; nil if there are none.
+    /// The place of the key that opens the logins there: `SECRET_KEY`, or a file; `nil` if there
+    /// are no logins.
     let keyPlace: String?
 }
 

@@ -71,11 +71,11 @@ private struct NoticeTestReport: Encodable {
     let receipts: [NoticeReceipt]
 }
 
-/// What a person was told, as it is printed.
+/// The notices to a person, as they are printed.
 private struct NoticeReport: Encodable {
     struct Entry: Encodable {
         let cause: NoticeCause
-        /// Nil while it does not hold.
+        /// `nil` while the cause does not hold.
         let since: Date?
         let lastTold: Date?
         /// How often the next message was tried in vain.

@@ -61,7 +61,7 @@ struct ResumeCommand: AsyncParsableCommand {
 }
 
 extension PauseChange {
-    /// What came of a resumption, for people.
+    /// The outcome of a resumption, for people.
     var resumptionLines: [String] {
         guard let human else {
             let isDone = wasPaused == true

@@ -21,8 +21,7 @@ struct SetupWalk {
         /// The network that is proposed for an account that is not there yet.
         var networks: [AccountRole: NetworkName]
         var hasHuman: Bool
-        /// What the human's account is called, which may still be replaced by another login; nil
-        /// for none.
+        /// The name of the human's account while another login may still replace it; else `nil`.
         var replaceableHuman: String?
         var policy: NetworkDescriptor.Policy?
         /// The setting that limits what reading the human's account costs; nil if reading is free.

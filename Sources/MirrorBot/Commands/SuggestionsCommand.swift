@@ -134,11 +134,11 @@ struct SuggestionChoice: ParsableArguments {
     }
 }
 
-/// What was decided, for programs.
+/// The decisions, for programs.
 private struct SuggestionDecisions: Encodable {
     let schema = "mirror-bot/suggestion-decisions/1"
     let decided: [SuggestionDecision]
-    /// What was named and is no suggestion that waits.
+    /// The named ids that belong to no waiting suggestion.
     let unknown: [String]
 }
 

@@ -163,7 +163,7 @@ struct TextsReviewCommand: AsyncParsableCommand {
 
 /// Asks a person of texts, one after the other.
 struct TextConversation {
-    /// What a person said.
+    /// The person's answers, counted.
     struct Answers {
         var kept = 0
         var left = 0

@@ -299,13 +299,13 @@ private final class UndoProgress {
     }
 }
 
-/// What `mirror-bot undo` says.
+/// The output of `mirror-bot undo`.
 private enum UndoView {
     /// How many actions are shown before a question, and how many that could not be taken back
     /// after it.
     private static let shown = 5
 
-    /// What is meant.
+    /// Returns the number of actions of each kind, and a line for each of the first ones.
     static func announcement(_ actions: [Action], zone: TimeZone) -> [String] {
         let counts = ActionKind.allCases.compactMap { kind -> String? in
             let count = actions.count { $0.kind == kind }

@@ -91,7 +91,7 @@ struct ZonesRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// What `mirror-bot zones` and `status` say about the human's clocks.
+/// The output of `mirror-bot zones` and `status` about the human's clocks.
 enum ZonesView {
     static func lines(_ report: ZonesReport) -> [String] {
         let width =

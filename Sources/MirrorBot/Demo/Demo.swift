@@ -154,7 +154,7 @@ struct Demo {
 
     /// The first instant of the demo; nil for the day after what an archive tells.
     ///
-    /// What is kept is to go on by the clock of whoever tries it.
+    /// A demo that is kept is to go on by the clock of the person who tries it.
     private func origin(in zone: TimeZone) -> Date? {
         guard keep != nil else { return from == nil ? Self.sampleOrigin : nil }
         let first = LocalTime(clock.now, in: zone).day.advanced(by: 1 - days)
@@ -340,7 +340,7 @@ struct Demo {
 
     /// Settings that know the sandbox and nothing of the person's own accounts.
     ///
-    /// Who brought an archive has no account in the sandbox: only the bot has.
+    /// A person who brought an archive has no account in the sandbox: only the bot has.
     private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
         var variables = [
             Setting.mirror.name: Self.mirror, Setting.home.name: home,

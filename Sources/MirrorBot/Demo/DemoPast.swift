@@ -5,7 +5,7 @@ import Posts
 import Sandbox
 import Schedule
 
-/// What the demo's human did before its first day.
+/// The past of the demo's human before its first day.
 struct DemoPast {
     let posts: Int
     let oldest: Date
@@ -61,7 +61,7 @@ extension DemoPast {
         return SandboxWorld(configuration: configuration)
     }
 
-    /// What names the human where the past is a download; nobody of the sandbox is called so.
+    /// The human's name where the past is a download; nobody of the sandbox is called so.
     private static let ownName = "you@\(SamplePeople.host)"
 
     /// Moves a post of a downloaded archive into the sandbox, its people under names made of their

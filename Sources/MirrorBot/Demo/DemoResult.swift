@@ -24,7 +24,7 @@ struct DemoSummary: Encodable {
     let unsolicited: Int
     let errors: Int
     let duplicateSends: Int
-    /// What the days would have cost, in US dollars; null where calls cost nothing.
+    /// The cost that the days would have had, in US dollars; null where calls cost nothing.
     var cost: Double?
 
     enum CodingKeys: String, CodingKey {
@@ -76,7 +76,7 @@ struct DemoResult {
     let humanHours: [Double]
     /// The bot's hours on many days that were drawn and not lived.
     let botHours: [Double]
-    /// What the people are called where they live, by identity.
+    /// The handles of the people on their network, by identity.
     var names: [AccountID: String]
     /// The words of the posts that were answered or favorited, by identity.
     var texts: [String: String]
@@ -85,7 +85,7 @@ struct DemoResult {
     /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil where
     /// calls are free.
     var costs: (assumptions: [String], home: Double)?
-    /// What the network holds against the bot, a line each; empty when all went well.
+    /// The network's complaints about the bot, a line each; empty when all went well.
     var complaints: [String]
 }
 

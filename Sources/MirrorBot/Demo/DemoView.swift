@@ -6,7 +6,7 @@ import Posts
 import Sandbox
 import Settings
 
-/// What a person sees of a demo, no wider than the terminal.
+/// The printed result of a demo, no wider than the terminal.
 struct DemoView {
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     /// Below this width, signs alone tell actions apart.
@@ -170,7 +170,7 @@ struct DemoView {
             .joined(separator: ", ")
     }
 
-    /// What people call somebody; the identity where that is not known.
+    /// Returns a person's handle; the identity where no handle is known.
     private func name(of author: AccountID) -> String {
         Printable.line(Self.short(result.names[author] ?? author.value), columns: 24)
     }
@@ -192,7 +192,7 @@ struct DemoView {
 
     // MARK: Silence
 
-    /// What was decided against, by reason, the most frequent first.
+    /// Returns the actions that were decided against, by reason, the most frequent first.
     private func silences(_ actions: [Action]) -> [String] {
         let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
             [action.kind.rawValue, action.state.rawValue, action.reason ?? ""]
@@ -217,7 +217,7 @@ struct DemoView {
         return "\(mentions) \(kind): silence"
     }
 
-    /// What mentions are called that a rule left unanswered, by the rule.
+    /// Descriptions of the mentions that a rule left unanswered, by the rule.
     private static let unanswered = [
         "no-past-reply": "of people never answered before",
         "not-linked": "of people never answered before",
@@ -269,7 +269,8 @@ struct DemoView {
             + result.complaints.map { "  ! " + Printable.line($0) }
     }
 
-    /// What the costs assume, and whom the network does not tell apart.
+    /// Notes on the assumptions behind the costs, and on bots that the network does not tell from
+    /// people.
     private var notes: [String] {
         var notes: [String] = []
         if let costs = result.costs {

@@ -65,7 +65,7 @@ enum RefusedAnswer {
 /// The account that a login conversation yields.
 struct LoginOutcome {
     let account: AccountConfiguration
-    /// What the network said of it; nil where the conversation did not ask.
+    /// The network's answer about the account; `nil` where the conversation did not ask.
     var verified: VerifiedLogin?
     /// Warnings for the person, one sentence each.
     var warnings: [String]

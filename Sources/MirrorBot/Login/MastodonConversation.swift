@@ -105,7 +105,7 @@ struct MastodonConversation {
         }
     }
 
-    /// What the bot will not do with the token, a sentence each.
+    /// Returns the restrictions that the token's missing scopes put on the bot, a sentence each.
     ///
     /// - Throws: ``CommandError`` with the code for a refusal where it could not work at all.
     private func lacks(_ token: Secret, granted: [String]?, _ login: MastodonLogin) async throws

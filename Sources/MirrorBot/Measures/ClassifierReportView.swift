@@ -67,7 +67,7 @@ enum ClassifierReportView {
         ]
     }
 
-    /// What a person should know before believing the figures.
+    /// Returns the warnings to read before the figures are believed.
     static func warnings(_ report: ClassifierReport) -> [String] {
         var lines: [String] = []
         for file in [report.training, report.testing].compactMap(\.self) where file.leftOut > 0 {

@@ -27,7 +27,7 @@ enum RehearsalView {
     }
 }
 
-/// What a rehearsed year says, as one would say it.
+/// Sums up a rehearsed year in plain words.
 enum RehearsalWords {
     /// Of fewer favorites of the bot's no share of ten is told.
     private static let fewestFavorites = 10

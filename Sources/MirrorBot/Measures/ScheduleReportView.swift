@@ -36,7 +36,7 @@ enum ScheduleReportView {
             width: 6),
     ]
 
-    /// What days in a row are like, in a table of its own: one line has no room for it.
+    /// Columns about consecutive days, in a table of their own: one line has no room for them.
     private static let spells = [
         Group(
             title: "neighbours",
@@ -96,7 +96,7 @@ enum ScheduleReportView {
         "median of \(report.authors.count)"
     }
 
-    /// What the model is worth, in a sentence.
+    /// Returns the model's gain per post, in a sentence.
     private static func gain(_ report: ScheduleReport) -> String {
         func signed(_ measure: ScheduleMeasure) -> String {
             report.median[measure].map { ($0 > 0 ? "+" : "") + figure($0, 3) } ?? "–"

@@ -1,7 +1,7 @@
 import Evaluation
 import Foundation
 
-/// What the measures of a schedule say in one plain sentence.
+/// Sums up the measures of a schedule in one plain sentence.
 enum ScheduleWords {
     /// With fewer later posts or days every figure is mostly chance.
     private static let fewestPosts = 50

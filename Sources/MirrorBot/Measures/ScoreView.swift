@@ -103,7 +103,7 @@ enum ScoreView {
         return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
     }
 
-    /// What there is to answer people with, as one would say it; nil where nothing was counted.
+    /// Returns a summary of the available replies in plain words; `nil` where nothing was counted.
     static func repliesInWords(_ scores: ReplyScores?) -> String? {
         guard let scores else { return nil }
         let people = scores.people == 1 ? "1 person" : "\(scores.people) people"

@@ -11,7 +11,7 @@ enum ConfigView {
         return groups + legend(columns: terminal.columns)
     }
 
-    /// What reaches a worker that runs.
+    /// Returns a note on the changes that reach a running worker.
     private static func legend(columns: Int) -> [String] {
         let text = """
             A running worker takes up what mirror-bot set stores as each line says; a change of the environment or of \

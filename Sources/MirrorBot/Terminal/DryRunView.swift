@@ -4,7 +4,7 @@ import Mirroring
 import Outbox
 import Posts
 
-/// What a dry run prints.
+/// The output of a dry run.
 enum DryRunView {
     /// Today's plan.
     static func lines(_ plan: PlanReport) -> [String] {

@@ -58,7 +58,7 @@ struct ExplainView {
         ]
     }
 
-    /// Who wants it taken back, since when, and what came of it.
+    /// Returns the time, reason and outcome of an undo request.
     private func undo(_ undo: ExplainReport.TakingBack) -> String {
         var parts = ["asked \(minute(undo.asked)): \(undo.reason.text)"]
         if let done = undo.done {
@@ -82,7 +82,7 @@ struct ExplainView {
         person.name == "@\(person.account)" ? person.name : "\(person.name) (\(person.account))"
     }
 
-    /// What happened in the same minute, said once.
+    /// The times of the action's events; those of the same minute are named together.
     private var times: String? {
         let events = [
             ("decided", report.decided), ("due", report.due), ("sent", report.sent),
@@ -177,12 +177,12 @@ struct ExplainView {
     private func short(_ number: Double) -> String { String(format: "%.3g", number) }
 }
 
-/// What each feature adds to ln of a rate, as bars, with its counts in both categories: words, then
-/// the author, the spelling and the form, each group below what it adds in all.
+/// The contribution of each feature to ln of a rate, as bars, with its counts in both categories:
+/// words, then the author, the spelling and the form, each group below its sum.
 struct FeatureBars {
     private static let counts = 6
 
-    /// What any post gets; nil if not recorded.
+    /// The contribution that any post gets; `nil` if not recorded.
     let base: Explanation.Feature?
     let features: [Explanation.Feature]
     let terminal: Terminal

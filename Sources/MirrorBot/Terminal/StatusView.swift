@@ -204,7 +204,8 @@ enum StatusView {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
-    /// What is said, without the name of the person, who is named before it.
+    /// Returns an action's text without the name of the person at its start, who is named before
+    /// it.
     private static func text(of action: ReportedAction) -> String? {
         guard let text = action.text, let name = action.person?.name,
             text.lowercased().hasPrefix(name.lowercased())

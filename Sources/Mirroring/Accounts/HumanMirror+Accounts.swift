@@ -121,7 +121,7 @@ extension HumanMirror {
         }
     }
 
-    /// What a worker goes by, told by one short query, for whoever is to notice a change.
+    /// Reads the mirror's current stamp in one short query, so that a caller can notice a change.
     ///
     /// - Throws: The store's error.
     package func stamp() async throws -> MirrorStamp {
@@ -187,21 +187,21 @@ extension HumanMirror {
     }
 }
 
-/// What a worker goes by that may change under it, at one moment.
+/// A snapshot of the state that a worker depends on and that may change while it runs.
 ///
 /// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused
 /// it, changed its settings or probed its server between them. A stamp shows nothing of the
 /// credentials.
 package struct MirrorStamp: Equatable, Sendable {
-    /// What tells the credentials of a role from any others, also from an earlier login to the same
-    /// account; nothing for a role without credentials.
+    /// Fingerprints of the credentials by role, which differ for each login, also to the same
+    /// account; no entry for a role without credentials.
     package let credentials: [AccountRole: String]
     /// The identities that the mirror is bound to.
     package let accounts: String
     /// The name of the zone in which minutes are recorded; empty where none is.
     package let zone: String
     package let isPaused: Bool
-    /// What is set for the mirror, by names of its own.
+    /// The stored settings of the mirror, keyed by `set NAME`.
     package let settings: [String: String]
     /// The findings of `doctor --probe`, by names of its own; the look at the first post changes
     /// nothing that a worker goes by.
@@ -209,7 +209,7 @@ package struct MirrorStamp: Equatable, Sendable {
 }
 
 extension AccountConfiguration {
-    /// What decides whose account this is, as a person would change it.
+    /// The setting or stored login that a person changes to use another account.
     var settingName: String {
         switch origin {
         case .environment: network.descriptor.identity.name(of: role)

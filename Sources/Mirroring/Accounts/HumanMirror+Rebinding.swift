@@ -27,7 +27,7 @@ extension Rebinding {
     }
 }
 
-/// What came of binding a mirror anew.
+/// The result of rebinding a mirror.
 package struct Rebound: Codable, Equatable, Sendable {
     /// A role and its accounts.
     package struct Line: Codable, Equatable, Sendable {
@@ -99,8 +99,8 @@ extension HumanMirror {
 
     /// Binds the mirror to the accounts that its credentials open.
     ///
-    /// What the bot did, people and what was learned stay. See
-    /// `MirrorTable.rebind(_:settings:credentials:now:)` for what does not.
+    /// The bot's actions, the people and the learned data stay. See
+    /// `MirrorTable.rebind(_:settings:credentials:now:)` for the data that do not.
     ///
     /// - Parameters:
     ///   - rebindings: What ``rebindings(of:)`` returned, or ``rebinding(of:to:)``.

@@ -1,7 +1,7 @@
 package import Posts
 package import Settings
 
-/// What came of connecting an account.
+/// The result of connecting an account.
 package struct LoggedIn: Codable, Equatable, Sendable {
     /// A variable to set where nothing is kept.
     package struct Variable: Codable, Equatable, Sendable {
@@ -16,15 +16,16 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     package let network: NetworkName
     /// As a person types it.
     package let account: String
-    /// What they are called where they live, without `@`.
+    /// The account's handle on its network, without `@`.
     package let handle: String
     /// Whether the login is kept in the database.
     package let isKept: Bool
     /// The variables to set; empty where the login is kept.
     package let variables: [Variable]
-    /// What the person should know, a sentence each.
+    /// Warnings for the person, a sentence each.
     package let warnings: [String]
-    /// What the bot's server says of bots, and settings that would keep to it, a line each.
+    /// The rules of the bot's server about bots, and settings that would comply with them, a line
+    /// each.
     package let rules: [String]
 
     /// - Parameters:
@@ -53,7 +54,7 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     }
 }
 
-/// What came of forgetting a login.
+/// The result of forgetting a login.
 package struct LoggedOut: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/logout/1"
     package let mirror: String

@@ -20,7 +20,7 @@ package struct SpendingTable: SpendingBook {
 
     private let storage: any StorageEngine
     private let mirror: String
-    /// What a month may cost.
+    /// The monthly budget.
     package let budget: Money
     /// The maximum cost of home timelines per day.
     private let homeShare: Money
@@ -107,7 +107,7 @@ package struct SpendingTable: SpendingBook {
             """)
     }
 
-    /// What the month of `now` has cost.
+    /// Reads the costs of the month of `now`.
     ///
     /// - Throws: The store's error.
     package func spending(at now: Date) async throws -> Spending {
@@ -172,8 +172,9 @@ package struct SpendingTable: SpendingBook {
         )
     }
 
-    /// What was spent in all months, by the label of a `SpendingPurpose`: the one ledger of whole
-    /// and parts.
+    /// Reads the amounts spent in all months, by the label of a `SpendingPurpose`.
+    ///
+    /// This is the only ledger for the total and for its parts.
     ///
     /// - Throws: The store's error.
     package func booked() async throws -> [String: Money] {
@@ -252,7 +253,7 @@ package struct SpendingTable: SpendingBook {
     }
 }
 
-/// What calls of this process have taken that are not over: some of it is given back.
+/// The money reserved by unfinished calls of this process, some of which is returned.
 private final class CallsUnderWay: @unchecked Sendable {
     // Sendable because every access to `calls` holds the lock.
     /// Seconds after which a call that has not ended no longer reserves money.
@@ -308,7 +309,7 @@ extension SpendingPurpose {
     fileprivate var isHome: Bool { self == .feed(.home) || self == .past(.home) }
 }
 
-/// What a month has cost so far.
+/// The costs of a month so far.
 package struct Spending: Sendable, Equatable {
     /// As `2026-11`, in UTC.
     package var month: String
@@ -319,12 +320,12 @@ package struct Spending: Sendable, Equatable {
     /// When the budget is whole again.
     package var renews: Date
 
-    /// What is left; nothing where the budget was lowered below what is spent.
+    /// The rest of the budget; zero if the budget was lowered below the amount spent.
     package var left: Money { max(budget - total, .zero) }
 }
 
 extension Spending {
-    /// What the month of `now` has cost, where nothing tells for what.
+    /// Creates the costs of the month of `now` without a breakdown by purpose.
     package init(at now: Date, budget: Money, total: Money) {
         let month = SpendingPeriod.month(of: now)
         self.init(

@@ -79,8 +79,8 @@ package struct FavoriteDecider: Sendable {
         return (actions, stances)
     }
 
-    /// What would become of one post that appeared now, whatever was decided about it; stores
-    /// nothing.
+    /// Predicts the decision about a post that appeared now, regardless of earlier decisions;
+    /// stores nothing.
     ///
     /// - Parameters:
     ///   - item: The post.
@@ -197,7 +197,7 @@ package struct FavoriteDecider: Sendable {
     }
 }
 
-/// What would become of a post on the bot's home timeline.
+/// The predicted decision about a post on the bot's home timeline.
 package struct FavoriteProspect: Sendable {
     /// Why it would be left alone, whatever its rate; nil if no rule says so.
     package let refusal: Refusal?
@@ -232,7 +232,7 @@ extension ObservedPost {
         return target
     }
 
-    /// What the classifier learns from and judges.
+    /// The example that the classifier learns from and judges.
     package var example: Example {
         // A name that not every reading tells would make two features of one author.
         let name = post.id.network.traits.accounts == .number ? author.id.value : author.handle

@@ -13,14 +13,14 @@ extension Explanation {
 }
 
 extension Explanation.Feature {
-    /// What the feature belongs to, also of what an older version noted.
+    /// The feature's group, also for a feature that an older version stored without one.
     package var kind: Group {
         group ?? (sums == nil && FeatureGroup(of: name) == .author ? .author : .words)
     }
 
-    /// What each feature adds to ln of a favorite rate: words and authors that mean something, the
-    /// strongest first, then the sum of all other words, the sum of the runs of letters, and the
-    /// form of the text.
+    /// Returns the contributions of the features to ln of a favorite rate: words and authors that
+    /// mean something, the strongest first, then the sum of all other words, the sum of the runs of
+    /// letters, and the form of the text.
     ///
     /// - Parameters:
     ///   - assessment: What the classifier found.

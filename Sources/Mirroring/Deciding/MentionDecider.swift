@@ -29,7 +29,7 @@ package struct MentionDecider: Sendable {
 
     /// Chooses what to say.
     let finder: ReplyFinder
-    /// Who may be answered.
+    /// The store of people, which tells who may be answered.
     let people: People
     /// Where decisions are kept, under the mirror's lease.
     let store: OutboxStore
@@ -47,7 +47,7 @@ package struct MentionDecider: Sendable {
     /// When the bot began to listen, by the network's clock; nothing older is decided, unless it
     /// asks the bot to stop.
     let activated: Date
-    /// What the first reply to a person says besides; nil where none says anything.
+    /// The note in the first reply to a person; `nil` if there is none.
     let note: FirstReplyNote?
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
@@ -76,7 +76,7 @@ package struct MentionDecider: Sendable {
         threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
 
-    /// What became of one mention.
+    /// The outcome of one mention.
     private enum Outcome {
         /// `confirmation` tells the author that a request to stop was understood.
         case decided(Intent, source: Archive.Original? = nil, confirmation: Intent? = nil)
@@ -85,7 +85,7 @@ package struct MentionDecider: Sendable {
         case open
     }
 
-    /// What became of a page.
+    /// The outcomes of a page of mentions.
     private struct Outcomes {
         var decided: [Decision] = []
         var postponed: [Postponed] = []
@@ -220,8 +220,8 @@ package struct MentionDecider: Sendable {
         return outcomes
     }
 
-    /// What a mention says because of the account that it is from, and which is no matter of
-    /// answering.
+    /// A statement in a mention that counts because of the account that made it, and that calls for
+    /// no reply.
     private enum AccountWord {
         /// Three words that prove whose account it is, and may agree to the mirror.
         case proof(ProofTable.Match)
@@ -229,7 +229,8 @@ package struct MentionDecider: Sendable {
         case stop
     }
 
-    /// What becomes of a mention with such a word: it is not answered, whoever wrote it.
+    /// Returns the intent for a mention with such a statement: it is not answered, whoever wrote
+    /// it.
     private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws
         -> Intent
     {
@@ -280,15 +281,14 @@ package struct MentionDecider: Sendable {
 
     // MARK: Facts
 
-    /// What the database tells about some mentions, at one moment.
+    /// A snapshot of the database's facts about some mentions.
     private struct Facts: Sendable {
         var people: [AccountID: People.Acquaintance] = [:]
         var earlier = EarlierReplies()
         var replies = ReplyFinder.Facts()
         var past: KnownPast?
         var version: Int64 = 0
-        /// What mentions say because of the accounts that they are from, by the mentions'
-        /// identities.
+        /// The account statements in the mentions, by the mentions' identities.
         var words: [String: AccountWord] = [:]
         /// Those who have asked the bot to stop since.
         var denied: Set<AccountID> = []
@@ -356,7 +356,7 @@ package struct MentionDecider: Sendable {
             && isSummoned(by: mention)
     }
 
-    /// What a mention says, and what is known of its author, of whom so many other mentions wait.
+    /// Collects the facts about a mention and its author, who has `waiting` other pending mentions.
     private func mentionFacts(_ mention: ObservedPost, _ facts: Facts, waiting: Int) -> MentionFacts
     {
         let person = mention.author.id
@@ -384,7 +384,7 @@ package struct MentionDecider: Sendable {
         return (reply, intent)
     }
 
-    /// What becomes of a mention, whatever is wrong with it.
+    /// Returns the outcome of a mention; a network error postpones it.
     private func outcome(
         of mention: ObservedPost, _ facts: inout Facts, thread: KnownThread?, now: Date
     ) async throws -> Outcome {
@@ -521,7 +521,8 @@ package struct MentionDecider: Sendable {
         }
     }
 
-    /// Whom the mention names besides, each once: an answer to its author is not for them.
+    /// Returns the other accounts that the mention names, each once: an answer to its author is not
+    /// for them.
     private func bystanders(of mention: ObservedPost) -> [AccountID] {
         var seen: Set<AccountID> = [mention.author.id, bot]
         return mention.post.mentions.filter { seen.insert($0).inserted }

@@ -44,7 +44,7 @@ package struct PlanMaker: Sendable {
         self.past = past
     }
 
-    /// What the bot's server takes, as it was when somebody last asked.
+    /// The publishing limits of the bot's server, as last queried.
     package var limits: PublishingLimits {
         get { judge.rules.limits }
         set { judge.rules.limits = newValue }
@@ -185,8 +185,8 @@ package struct PlanMaker: Sendable {
         return slots
     }
 
-    /// What the days just before `day` were like: the human's, after them the bot's stored plans,
-    /// then previews.
+    /// Returns the days just before `day`: the human's, after them the bot's stored plans, then
+    /// previews.
     private func recentDays(
         before day: LocalDay, _ planner: DayPlanner, from today: LocalDay
     ) async throws -> RecentDays {
@@ -343,7 +343,7 @@ package struct PlanMaker: Sendable {
         unwanted.reason(against: post, key: judge.rules.neverKey(of: post))
     }
 
-    /// What holds for all texts now, in one statement.
+    /// Reads the circumstances that hold for all texts now, in one statement.
     ///
     /// - Throws: The store's error.
     package func circumstances() async throws -> Archive.Circumstances {
@@ -468,7 +468,7 @@ struct TextPool {
     private let unwanted: Unwanted
     /// Judges texts by what a person has said of others; nil where that says nothing.
     private let session: TextSession?
-    /// What it found, by the keys of the texts.
+    /// The opinions of ``session``, by text key.
     private var opinions: [String: TextOpinion] = [:]
     private var taken: Set<String>
     /// Keys of the plain texts that were not used too recently, by the windows that hold.
@@ -576,7 +576,7 @@ struct TextPool {
         let wording: Action.Wording
         /// The human's post that it is from.
         let post: Post
-        /// What is learned of it; nil for nothing.
+        /// The learned opinion of the text; `nil` if there is none.
         var opinion: TextOpinion?
 
         /// Whether it is less fit than a text that comes after others could be, younger than wished
@@ -606,7 +606,8 @@ struct TextPool {
         )
     }
 
-    /// What is learned of a text; nil for nothing, and while the counts cannot be reached.
+    /// Returns the learned opinion of a text; `nil` if there is none, and while the counts cannot
+    /// be reached.
     private mutating func opinion(on found: Found) async throws -> TextOpinion? {
         guard let session else { return nil }
         if let known = opinions[found.choice.textKey] { return known }
@@ -652,12 +653,12 @@ struct TextPool {
         return fitness.grade <= shelf.filter.grade && holds ? (wording, post) : nil
     }
 
-    /// What there is for one slot.
+    /// The texts available for one slot.
     private struct Shelf {
         var filter: Archive.TextFilter
         /// How many posts of each minute are old and fit enough.
         var counts: [Int]
-        /// What was given up for want of texts; nil for nothing.
+        /// The requirement that was relaxed for lack of texts, in words; `nil` if none was.
         var concession: String?
         var isPlain = false
     }
@@ -846,7 +847,7 @@ extension MinuteOfDay {
 }
 
 extension TextRules {
-    /// What would be sent for a post, and for what of a thread follows it.
+    /// Returns the wording to send for a post and for the parts of its thread that follow it.
     package func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal>
     {
         text(for: post).flatMap { text in

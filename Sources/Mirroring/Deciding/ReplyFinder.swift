@@ -23,7 +23,7 @@ package struct ReplyFinder: Sendable {
     let words: WordCounter?
     let habits: KeptHabits
 
-    /// What the database tells about old replies to some people, at one moment.
+    /// A snapshot of the database's facts about old replies to some people.
     struct Facts: Sendable {
         fileprivate var replies: [AccountID: [Archive.PastReply]] = [:]
         fileprivate var unwanted: Unwanted?

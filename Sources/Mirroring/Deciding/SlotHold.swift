@@ -11,7 +11,7 @@ package import Settings
 /// When the human posted is stored with the archive, so that a restart forgets nothing. What a
 /// person pinned is their wish, and leaves.
 package struct SlotHold: Sendable {
-    /// What becomes of a slot whose time has come.
+    /// The decision about a slot whose time has come.
     package enum Verdict: Equatable, Sendable {
         case leaves
         case moves(to: Date)
@@ -55,7 +55,7 @@ package struct SlotHold: Sendable {
         if let latest = times.max() { try await archive.noteActivity(at: latest) }
     }
 
-    /// What becomes of a slot that is due.
+    /// Decides whether a due slot leaves, moves or falls.
     ///
     /// - Parameter last: When the human last posted, as far as that was seen.
     /// - Throws: The store's error.

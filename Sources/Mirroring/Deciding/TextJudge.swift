@@ -94,8 +94,9 @@ package struct TextJudge: Sendable {
 
     /// Applies the rules to a post of the archive.
     ///
-    /// What a person or a server may change is found out anew; the words, which takes longer than
-    /// all else, are judged again only if the rules of fitness or the habits have changed.
+    /// Everything that a person or a server may change is determined anew; the words, which take
+    /// longer to judge than all else, are judged again only if the rules of fitness or the habits
+    /// have changed.
     ///
     /// - Parameter habits: Nil while they are not known.
     func preparation(
@@ -137,8 +138,8 @@ package struct TextJudge: Sendable {
         return Archive.StoredFitness(verdict)
     }
 
-    /// What these rules find of a text of the archive: what is stored, unless other rules found
-    /// that.
+    /// Returns the fitness of an archived text by these rules: the stored one, unless it is from
+    /// other rules.
     ///
     /// - Parameter parts: What follows it in a thread that is sent whole.
     func fitness(of original: Archive.Original, followedBy parts: [Post]) -> Archive.StoredFitness {
@@ -193,7 +194,7 @@ extension HumanMirror {
 }
 
 extension TextRules {
-    /// What tells the text of a post that is never to be sent.
+    /// Returns the key that identifies a post's text among those that are never to be sent.
     package func neverKey(of post: Post) -> String {
         post.isReply ? Self.textKey(post.text) : preparation(of: post).key
     }

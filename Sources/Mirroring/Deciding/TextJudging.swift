@@ -29,7 +29,7 @@ package actor TextJudging {
     /// Nil between the last step of one look for texts and the first of the next.
     private var count: HabitCount?
 
-    /// What was counted of the archive's habits.
+    /// The state of a count of the archive's habits.
     private struct HabitCount {
         var habits = Habits()
         /// The end of the last stretch.

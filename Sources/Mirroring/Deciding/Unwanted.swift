@@ -3,7 +3,7 @@ import Conduct
 package import Foundation
 package import Posts
 
-/// What a person never wants to be said: texts that are never sent, muted words and muted days.
+/// A person's exclusions: texts that are never sent, muted words and muted days.
 package struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
@@ -44,7 +44,7 @@ package struct Unwanted: Sendable {
 }
 
 extension Archive {
-    /// What is unwanted now.
+    /// Reads the exclusions that hold now.
     ///
     /// - Throws: The store's error.
     func unwanted(in zone: TimeZone) async throws -> Unwanted {

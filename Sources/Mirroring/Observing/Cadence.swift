@@ -19,7 +19,7 @@ package struct Cadence: Sendable {
     package var publisher: Duration
     /// The same while nothing is open that has to be polled; nil for ``publisher``.
     ///
-    /// What another process changes wakes the publisher, if it raises the mirror's version.
+    /// A change by another process wakes the publisher, if it raises the mirror's version.
     package var idlePublisher: Duration?
     /// Whether the publisher makes the plan of a day in the two hours before it, and not at its
     /// beginning.

@@ -4,7 +4,7 @@ import Posts
 
 /// An item of a feed that cannot be decided now, for another try.
 package struct Postponed: Sendable {
-    /// What the server calls the item.
+    /// The server's identifier of the item.
     package var address: String
     /// Why, in words for people.
     package var reason: String
@@ -23,7 +23,7 @@ struct FeedItem: Equatable, Sendable {
         case givenUp = "given-up"
     }
 
-    /// What came of another try.
+    /// The outcome of another try.
     enum Trial: Sendable {
         case decided
         case postponed(Postponed)
@@ -39,7 +39,7 @@ struct FeedItem: Equatable, Sendable {
     /// The reason of items whose names no database can have in a key.
     static let unstorable = "its name cannot be stored"
 
-    /// What the server calls the item, else `#` and a digest of what it sent.
+    /// The server's identifier of the item, else `#` and a digest of the data that it sent.
     var name: String
     var state: State
     /// A digest of what the server sent; nil where the item could be read.

@@ -17,8 +17,8 @@ import ServiceLifecycle
 /// from the newest item back to the last known one, or to the start of
 /// listening, page by page and over as many looks as that takes.
 ///
-/// What to read next and what to store is decided by `FeedState`; the reader
-/// asks the network, hands over and stores.
+/// `FeedState` decides what to read next and what to store; the reader asks the network, hands over
+/// and stores.
 ///
 /// One look at a time; who comes meanwhile waits for it.
 package actor FeedReader {
@@ -235,7 +235,7 @@ package actor FeedReader {
     /// Hands over everything from now back to an instant, whatever was read before; for making sure
     /// that nothing is missed.
     ///
-    /// What is left, because there is much or the worker ends, is for the next call.
+    /// The next call reads the rest, if there is much or the worker ends.
     ///
     /// - Parameters:
     ///   - floor: Where to end; a sweep that was begun ends where it was to.
@@ -485,9 +485,9 @@ package actor FeedReader {
 
 /// The names under which feeds are stored and shown.
 package enum FeedName {
-    /// What the human posts, for the archive.
+    /// The human's posts, for the archive.
     package static let humanPosts = "human-posts"
-    /// What the human favorites, to learn from.
+    /// The human's favorites, to learn from.
     package static let humanFavorites = "human-favorites"
     /// The human's home timeline: what was seen and not favorited.
     package static let seen = "seen-home"

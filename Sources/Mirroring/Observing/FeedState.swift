@@ -3,7 +3,7 @@ import Networks
 import Outbox
 import Posts
 
-/// What a reader wants of a feed.
+/// The limits and options for reading a feed.
 package struct FeedTerms: Sendable {
     /// The most pages that one look asks for.
     package var pages: Int
@@ -42,13 +42,13 @@ package struct FeedTerms: Sendable {
 /// ``progress`` is stored after a page was handed over and decided, in one transaction with what is
 /// noted. So a crash repeats a page and never loses one.
 struct FeedState: Sendable {
-    /// What a walk reads.
+    /// The part of the feed that a walk reads.
     enum Part: Equatable, Sendable {
-        /// What is above the position; without a position the newest page, with a gap below it.
+        /// The items above the position; without a position the newest page, with a gap below it.
         case arrivals
         /// The newest page, as a new position; what lies between it and the floor becomes a gap.
         case newest(floor: Date?)
-        /// What an interruption or a lost position has left.
+        /// The gap that an interruption or a lost position has left.
         case gap
         /// Everything from the newest item, or from where the sweep that was begun stopped, down to
         /// a floor.
@@ -92,7 +92,7 @@ struct FeedState: Sendable {
         case refused
     }
 
-    /// What to do after a page, an end or an error.
+    /// The next step after a page, an end or an error.
     struct Step: Equatable, Sendable {
         enum Next: Equatable, Sendable {
             case anotherPage
@@ -120,10 +120,10 @@ struct FeedState: Sendable {
         let reason: String
     }
 
-    /// What a reading without an error has changed of what is stored.
+    /// The change to the stored state after a reading without an error.
     enum News: Sendable {
         case nothing
-        /// When the feed was read, which is known of one that was read before.
+        /// The time of the reading alone, for a feed that was read before.
         case time
         case change
     }
@@ -153,7 +153,7 @@ struct FeedState: Sendable {
     /// How many of the newest items the network shows, as told in advance or by a page; nil for
     /// all.
     private(set) var depth: Int?
-    /// What is stored, or is to be stored next.
+    /// The progress that is stored, or is to be stored next.
     var progress: FeedProgress
     /// When this reader last came to the end of the feed.
     private(set) var lastRead: Date?
@@ -512,8 +512,8 @@ struct FeedState: Sendable {
         lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
     }
 
-    /// What lies between two instants, if nearly all that the network shows was read, so that it
-    /// may hide the rest.
+    /// Returns the stretch between two instants, if nearly all that the network shows was read, so
+    /// that it may hide the rest.
     private func hidden(from floor: Date, to end: Date, remaining: Int?) -> Unreached? {
         // What arrived and was not read yet takes room, too, and nobody has counted it.
         guard let depth, let remaining, end > floor,

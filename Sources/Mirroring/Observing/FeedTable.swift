@@ -54,7 +54,7 @@ struct PublishedStretch: Equatable, Sendable {
     var end: Date
 }
 
-/// What a person may know of a feed.
+/// The state of a feed, as reported to people.
 package struct FeedHealth: Codable, Equatable, Sendable {
     /// A stretch of time whose items could not be read any more.
     package struct Unreached: Codable, Equatable, Sendable {
@@ -80,7 +80,7 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package var lastSuccess: Date?
     /// How far behind the feed is known, in seconds; nil before it was ever read.
     package var lagSeconds: Int?
-    /// What goes wrong now; nil while nothing does.
+    /// The current error; `nil` if there is none.
     package var error: String?
     /// The raw value of the error's `NetworkError.Code`; nil of rows that an earlier version wrote.
     package var errorCode: String?

@@ -5,7 +5,7 @@ package import Outbox
 /// A place in the worker at which a rehearsal may end or stop the process: where something is
 /// stored and the next thing is not.
 package struct FaultPoint: Hashable, Sendable {
-    /// What `REHEARSAL_FAULT` calls it.
+    /// The point's name in `REHEARSAL_FAULT`.
     package let name: String
 
     private init(_ name: String) { self.name = name }
@@ -43,7 +43,7 @@ package struct FaultPoint: Hashable, Sendable {
         + UploadStep.allCases.map(upload) + UndoStep.allCases.map(undo) + [leaseReleased]
 }
 
-/// What happens at the fault points of this process: nothing, unless a rehearsal wants it.
+/// The fault points of this process, which do nothing unless a rehearsal sets a trap.
 package struct FaultPoints: Sendable {
     /// Nothing happens anywhere.
     package static let none = FaultPoints(trap: nil)

@@ -90,9 +90,9 @@ package struct Rehearsal: Sendable {
 }
 
 extension Rehearsal {
-    /// What a rehearsal is told, as variables of the process environment.
+    /// The settings of a rehearsal, as variables of the process environment.
     package struct Settings: Sendable {
-        /// What the clock shows when the system's shows ``started``; whole seconds.
+        /// The time that the clock shows when the system's shows ``started``, in whole seconds.
         package var origin: Date
         package var started: Date
         /// How many seconds pass in one of the system's, from 1 to 300.

@@ -7,7 +7,7 @@ import Settings
 /// Reading a feed for a training: first what is new, then further into the past, as far as the
 /// money reaches.
 extension FeedReader {
-    /// What a training asks for, and of whom.
+    /// The parameters of reading a feed for a training.
     private struct Order: Sendable {
         let step: TrainingProgress.Step
         let limit: Int

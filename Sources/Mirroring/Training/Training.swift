@@ -8,14 +8,14 @@ package import Posts
 
 /// How far a training has come, for a progress bar or a line of text.
 package struct TrainingProgress: Equatable, Sendable {
-    /// What is being read.
+    /// The feed or archive that is being read.
     package enum Step: String, Sendable {
         case posts
         case favorites
         case home
         case archive
 
-        /// What people call it.
+        /// The display name of the feed or archive.
         var name: String {
             switch self {
             case .posts: "posts"
@@ -25,7 +25,7 @@ package struct TrainingProgress: Equatable, Sendable {
             }
         }
 
-        /// What is counted.
+        /// The plural noun for the counted items.
         var things: String {
             switch self {
             case .posts, .home, .archive: "posts"
@@ -42,7 +42,7 @@ package struct TrainingProgress: Equatable, Sendable {
     package var announcement: String?
 }
 
-/// What a training did.
+/// The result of a training.
 package struct TrainingSummary: Equatable, Sendable {
     /// Posts or examples that were read.
     package var read = 0
@@ -59,12 +59,12 @@ package struct TrainingSummary: Equatable, Sendable {
     package var problemCount = 0
     /// The zone that the archive suggests.
     package var suggestedTimeZone: String?
-    /// What could not be read, and how to get it: a sentence each.
+    /// The data that could not be read, and how to get them: a sentence each.
     package var missing: [String] = []
     /// The cost of reading the past, for each requested feed; empty where reading is free.
     package var prices: [TrainingPrice] = []
-    /// Whose archive was read, and which of its files: a sentence each; empty where posts came from
-    /// a network.
+    /// The owner of the archive that was read, and the files read from it: a sentence each; empty
+    /// if posts came from a network.
     package var archive: [String] = []
 
     package init() {}
@@ -123,7 +123,8 @@ extension HumanMirror {
     /// Removes what this mirror has learned: posts, examples and counts, and where they were read
     /// up to.
     ///
-    /// What the bot did and whom it leaves alone stays, so that nothing happens twice afterwards.
+    /// The bot's actions and the people whom it leaves alone stay stored, so that nothing happens
+    /// twice afterwards.
     ///
     /// - Throws: As ``favorites()``, before anything is removed; the store's error.
     @discardableResult
@@ -148,7 +149,7 @@ struct ArchiveBatches: Sendable {
     let purpose: ImportPurpose
     let network: NetworkName
     let localHost: String?
-    /// Whose archive it is taken for where it does not say so.
+    /// The owner to assume for an archive that does not name its own.
     var owner: AccountID?
     /// Whether posts in communities of X are read.
     var includesCommunities = false

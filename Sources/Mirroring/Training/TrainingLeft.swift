@@ -42,7 +42,8 @@ package struct TrainingLeft: Equatable, Sendable {
 
     /// The parts of learning that share a month's money.
     ///
-    /// What was never read counts too, so that the first training leaves the second its half.
+    /// A part that was never read counts too, so that the first training leaves the second its
+    /// half.
     package func wanted(favorites wantsFavorites: Bool) -> Set<MonthPlan.Part> {
         var parts: Set<MonthPlan.Part> = []
         if posts == .unread || begun(.ownPosts) != nil { parts.insert(.posts) }

@@ -2,7 +2,7 @@ import Archive
 package import Favorites
 import Settings
 
-/// What a training read.
+/// The report of the items that a training read.
 package struct TrainingReading: Codable, Equatable, Sendable {
     /// Posts that were left out on purpose.
     package struct LeftOut: Codable, Equatable, Sendable {
@@ -24,11 +24,12 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let problemCount: Int
     /// The first of them, a sentence each.
     package let problems: [String]
-    /// What could not be read, and how to get it: a sentence each.
+    /// The data that could not be read, and how to get them: a sentence each.
     package let missing: [String]
     /// The cost of reading the past, for each requested feed; empty where reading is free.
     package let prices: [TrainingPrice]
-    /// Whose archive was read, and which of its files: a sentence each; empty for a network.
+    /// The owner of the archive that was read, and the files read from it: a sentence each; empty
+    /// for a network.
     package let archive: [String]
 
     init(_ summary: TrainingSummary) {
@@ -46,7 +47,7 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     }
 }
 
-/// What came of archiving the human's posts.
+/// The result of archiving the human's posts.
 package struct SchedulerTraining: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/train-scheduler/1"
     package let mirror: String
@@ -59,7 +60,7 @@ package struct SchedulerTraining: Codable, Equatable, Sendable {
     package let timeZoneSource: TimeZoneSource?
 }
 
-/// What came of learning which posts the human favorites.
+/// The result of learning which posts the human favorites.
 package struct ClassifierTraining: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/train-classifier/1"
     package let mirror: String
@@ -84,7 +85,7 @@ package struct TrainingWaits: Codable, Equatable, Sendable {
     package init(reason: String) { self.reason = reason }
 }
 
-/// What was removed of what a mirror had learned.
+/// The amounts of learned data that were removed from a mirror.
 package struct TrainingCleared: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/train-clear/1"
     package let mirror: String

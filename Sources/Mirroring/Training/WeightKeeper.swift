@@ -25,7 +25,7 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package var formAgainst: Double?
     /// The same of the author.
     package var author: Double
-    /// What is added to the logarithm of every rate.
+    /// The term that is added to the logarithm of every rate.
     package var base: Double
     /// The last batch of examples that they were fitted on; nil for those of a trial.
     package var sequence: Int64?
@@ -71,7 +71,7 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
 }
 
 extension Explanation.Weights {
-    /// What is noted with a favorite.
+    /// Creates the weights that are stored with a favorite.
     init(_ learned: LearnedWeights) {
         let weights = learned.weights
         self.init(

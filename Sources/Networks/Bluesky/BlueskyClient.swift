@@ -5,7 +5,7 @@ import Transport
 
 /// Sends requests to one of Bluesky's servers after the other.
 struct BlueskyClient: NetworkClient {
-    /// Who is asked; see ``at(_:hiding:)``.
+    /// The server that gets the requests; see ``at(_:hiding:)``.
     private(set) var server: ServerAddress
     let http: HTTPClient
     var origin = RequestOrigin()
@@ -62,12 +62,12 @@ struct BlueskyClient: NetworkClient {
     }
 }
 
-/// What a server said.
+/// A server's answer to a call.
 struct BlueskyAnswer: Sendable {
     let call: NetworkCall
     let client: BlueskyClient
     fileprivate let all: HTTPResponse
-    /// Nil for an answer with a status of 200 through 299.
+    /// `nil` for an answer with a status of 200 through 299.
     let refusal: BlueskyRefusal?
 
     /// - Throws: ``NetworkError`` for a refusal.
@@ -83,7 +83,7 @@ struct BlueskyAnswer: Sendable {
         try client.decode(type, from: try response(), call)
     }
 
-    /// What a reader makes of the answer's fields.
+    /// Reads the answer's fields.
     ///
     /// - Throws: As ``value(_:)``.
     func read<Value>(_ reader: @escaping (WireObject) -> Value?) throws(NetworkError) -> Value {
@@ -100,9 +100,9 @@ struct BlueskyAnswer: Sendable {
     }
 }
 
-/// A server's no: its name decides what it means, not the status.
+/// A server's refusal: its name decides what it means, not the status.
 struct BlueskyRefusal: Sendable {
-    /// What the server calls the error; nil where it does not say, as proxies do not.
+    /// The server's name for the error; `nil` where it gives none, as proxies do not.
     let name: String?
     let error: NetworkError
 
@@ -124,7 +124,7 @@ struct BlueskyRefusal: Sendable {
     var maySayOccupied: Bool { saysOccupied || name == nil && [400, 409].contains(error.status) }
 }
 
-/// What an answer with an error means.
+/// Interpreting answers with errors.
 extension BlueskyClient {
     private static let maximumName = 64
     /// How tokens in the form of JWT begin, whosever they are.
@@ -145,7 +145,7 @@ extension BlueskyClient {
         "UpstreamTimeout": .unavailable,
     ]
 
-    /// What a person can do about an error that only a person can mend.
+    /// Details of errors that only a person can mend, by the names of the errors.
     private static let advice: [String: String] = [
         "AuthFactorTokenRequired":
             "this is the account's own password, which wants a code from a mail; make an app password instead",
@@ -158,7 +158,7 @@ extension BlueskyClient {
         ServerPacing(response.headers, receivedAt: now(), prefix: "RateLimit-")
     }
 
-    /// What an answer's error means for a call.
+    /// Interprets an answer with an error.
     func refusal(_ call: NetworkCall, _ response: HTTPResponse) -> BlueskyRefusal {
         if let refusal = refusalInFront(call, response) {
             return BlueskyRefusal(name: nil, error: refusal)
@@ -185,8 +185,10 @@ extension BlueskyClient {
         return code == .rejected ? codeOfBadRequest(message ?? "") : code
     }
 
-    /// What is missing by the word of a proxy may be there by the word of the server behind it:
-    /// nothing is concluded about a post.
+    /// The code for a thing that is missing.
+    ///
+    /// A proxy may report a thing as missing that the server behind it has: nothing is concluded
+    /// about a post.
     private static func codeOfMissing(_ call: NetworkCall, _ name: String?) -> NetworkError.Code {
         if name != nil { return .notFound }
         let asksWhoIsThere: Set<NetworkError.Operation> = [.verifyAccount, .logIn]

@@ -28,11 +28,11 @@ enum BlueskyFacets {
     /// The longest tag that Bluesky takes, in characters and bytes.
     private static let maximumTag = 64
     private static let maximumTagBytes = 640
-    /// What may stand between the white space before a link and the link.
+    /// The characters that may stand between the white space before a link and the link.
     private static let openings: Set<Unicode.Scalar> = [
         "(", "[", "{", "\"", "'", "<", "“", "‘", "「", "『", "（", "【",
     ]
-    /// What ends a link though it is no white space.
+    /// The characters besides white space that end a link.
     private static let closings: Set<Unicode.Scalar> = [
         "\"", "<", ">", "”", "’", "」", "』", "）", "】", "、", "。", "，", "！", "？", "…",
     ]

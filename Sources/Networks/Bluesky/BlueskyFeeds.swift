@@ -6,7 +6,7 @@ import Transport
 
 /// Reading feeds.
 extension BlueskyNetwork {
-    /// What is asked for; servers send less.
+    /// The number of items to request; servers send fewer.
     private static let pageSize = 100
     /// The most pages that one call reads; what is left of a long absence comes with the next call.
     private static let maximumPages = 20
@@ -197,7 +197,7 @@ extension BlueskyNetwork {
 
 /// A look at what has arrived in a feed, page by page from the newest item down.
 private struct BlueskyLook {
-    /// What was known when the look began.
+    /// The items that were known when the look began.
     let window: BlueskyCursor.Window
     /// Where it goes on; nil for the newest items.
     private(set) var place: String?
@@ -256,7 +256,7 @@ struct BlueskyMark: Hashable, Sendable {
     }
 }
 
-/// What to remember of a feed so as to tell later what has arrived since.
+/// The newest items of a feed, remembered to tell later which ones have arrived since.
 ///
 /// Bluesky cannot be asked for what is newer than something, and an item may appear below others
 /// that were there before: its author chooses its place. So the newest items are remembered one by
@@ -288,7 +288,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     struct Rest: Codable, Equatable, Sendable {
         /// The server's name for the place.
         var place: String
-        /// What was remembered when the look began.
+        /// The items that were remembered when the look began.
         var window: Window
     }
 
@@ -350,7 +350,7 @@ struct BlueskySlice: Sendable {
         }
     }
 
-    /// What an item is.
+    /// The kind of an item, and its value.
     enum Content: Sendable {
         /// A post of the account itself.
         case record(RecordReference, BlueskyPostRecord)
@@ -361,7 +361,8 @@ struct BlueskySlice: Sendable {
         case favorite(RecordReference)
         /// Something that the feed is not about.
         case other
-        /// What calls name the post by, where it tells; and why it cannot be read.
+        /// An item that cannot be read: the address of the post in calls, where the item tells it,
+        /// and the cause.
         case unreadable(address: String?, cause: String)
     }
 
@@ -501,9 +502,9 @@ extension BlueskySlice.Entry {
 struct BlueskyList<Element: Decodable & Sendable>: Decodable {
     /// One element.
     struct Item: Decodable {
-        /// Nil for what is not an element.
+        /// `nil` if the item cannot be decoded as an element.
         let value: Element?
-        /// What the element is about, even where the rest cannot be read.
+        /// The record that the item is about, if the element itself cannot be decoded.
         let reference: RecordReference?
 
         init(from decoder: any Decoder) throws {
@@ -519,7 +520,7 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
     }
 
     let elements: [Item]
-    /// What the list is called.
+    /// The key of the list in the answer.
     let name: String
     let cursor: String?
 

@@ -2,7 +2,7 @@ import Formats
 import Foundation
 import Posts
 
-/// Who may answer and quote an account's posts on Bluesky.
+/// The rules about who may answer and quote an account's posts on Bluesky.
 ///
 /// Each is a record of its own with the key of the post; without one everybody may.
 ///
@@ -11,9 +11,10 @@ package struct BlueskyGates: Equatable, Sendable {
     static let threadCollection = "app.bsky.feed.threadgate"
     static let postCollection = "app.bsky.feed.postgate"
 
-    /// Who may answer a post that answers none itself, besides its author; nil for anyone.
+    /// The people besides its author who may answer a post that is no answer itself; `nil` for
+    /// anyone.
     package var replies: Audience?
-    /// False: nobody may quote.
+    /// If false, nobody may quote.
     package var allowsQuotes: Bool
 
     package init(replies: Audience? = nil, allowsQuotes: Bool = true) {
@@ -54,7 +55,7 @@ package struct BlueskyGates: Equatable, Sendable {
         return records
     }
 
-    /// What a threadgate allows; nil where there is to be none.
+    /// The rules of a threadgate; `nil` where there is to be none.
     private static func rules(letting replies: Audience?) -> [String]? {
         switch replies {
         case nil, .anyone?: nil

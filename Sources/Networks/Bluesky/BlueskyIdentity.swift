@@ -3,7 +3,7 @@ import Foundation
 import Posts
 import Transport
 
-/// Who an account is and where its records are.
+/// The identity of an account and the server of its records.
 struct BlueskyIdentity: Sendable, Equatable {
     let did: String
     /// The handle that the account's own document confirms, or the configured one where no document
@@ -160,7 +160,7 @@ struct BlueskyResolver: Sendable {
     }
 }
 
-/// Whom to ask where the account's own server is not known, or need not be asked.
+/// The servers to ask where the account's own server is not known, or need not be asked.
 struct BlueskyHosts: Sendable {
     /// Knows handles, and logs in the accounts that Bluesky itself keeps.
     let entryway: ServerAddress

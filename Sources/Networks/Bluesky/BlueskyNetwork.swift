@@ -14,9 +14,9 @@ package import Transport
 package struct BlueskyNetwork: SocialNetwork {
     let client: BlueskyClient
     let resolver: BlueskyResolver
-    /// Nil for public reading.
+    /// `nil` for public reading.
     let sessions: BlueskySessions?
-    /// Who may answer and quote what is published.
+    /// The rules about who may answer and quote the published posts.
     let gates: BlueskyGates
     let memory = BlueskyMemory()
 
@@ -166,7 +166,7 @@ package struct BlueskyNetwork: SocialNetwork {
         return did
     }
 
-    /// What an address from outside stands for.
+    /// Parses a post's address that comes from outside.
     func reference(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError)
         -> RecordReference
     {
@@ -394,7 +394,7 @@ extension BlueskyNetwork {
     }
 }
 
-/// What a network remembers between calls; nothing that was kept before the clock was set back.
+/// A network's state between calls; ignores entries from before the clock was set back.
 final class BlueskyMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
@@ -409,7 +409,7 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock { identity.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
     }
 
-    /// What was known last, however long ago.
+    /// The last known identity, however old.
     var lastIdentity: BlueskyIdentity? { lock.withLock { identity?.value } }
 
     func keep(_ identity: BlueskyIdentity, for lifetime: TimeInterval, from now: Date) {

@@ -4,7 +4,7 @@ import Posts
 
 /// Making posts of ours from pages.
 extension BlueskyNetwork {
-    /// What is read of the replies below a post, in bytes.
+    /// Size limit of an answer with the replies below a post, in bytes.
     private static let maximumReplies = 256 << 10
 
     /// A page in our own terms, with what must be asked for besides.
@@ -177,7 +177,7 @@ struct BlueskyTranslator {
 
     /// A post that a server shows.
     ///
-    /// Who asks to be shown only to people who are logged in gets posts that are
+    /// The posts of an author who asks to be shown only to people who are logged in are
     /// ``Visibility/private``, so that they are neither learned nor repeated.
     func post(_ view: BlueskyPostView, isRepost: Bool = false, bio: String? = nil) -> ObservedPost {
         var observed = post(

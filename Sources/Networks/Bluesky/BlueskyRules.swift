@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What the account's server says to those who use it.
+/// Reading the statements of the account's server for its users.
 extension BlueskyNetwork {
     /// - Returns: The addresses of its terms and of its privacy policy, which are pages for people.
     package func serverStatements() async throws -> [String] {

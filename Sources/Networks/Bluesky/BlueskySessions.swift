@@ -206,7 +206,7 @@ actor BlueskySessions {
     }
 }
 
-/// What a server gave for an app password, and whose it is.
+/// The tokens that a server gave for an app password, and the account that they belong to.
 struct BlueskySession: Sendable {
     let did: String
     let handle: String?
@@ -241,7 +241,7 @@ extension BlueskySession {
     /// - Parameters:
     ///   - entryway: The configured entryway; tokens of one set of servers are never shown to
     ///     another.
-    /// - Returns: What ``init(sealed:for:at:)`` reads.
+    /// - Returns: The text that ``init(sealed:for:at:)`` reads.
     /// - Throws: Nothing that the values of a session can cause.
     func sealed(for identifier: String, at entryway: ServerAddress) throws -> Secret {
         let stored = StoredBlueskySession(
@@ -251,8 +251,8 @@ extension BlueskySession {
         return try JSONBody.sealed(stored)
     }
 
-    /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same
-    /// servers.
+    /// Reads the text that ``sealed(for:at:)`` made; `nil` if it is not about the same account at
+    /// the same servers.
     init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
         guard let stored = JSONBody.opened(StoredBlueskySession.self, sealed),
             stored.entryway == hosts.entryway.base,
@@ -277,7 +277,7 @@ private struct StoredBlueskySession: Codable {
     let refresh: String
 }
 
-/// What `createSession` and `refreshSession` answer.
+/// The answer of `createSession` and `refreshSession`.
 struct BlueskyTokens: Decodable {
     let access: Secret
     let refresh: Secret
@@ -310,14 +310,14 @@ struct LoginBrake {
     /// been a mistake.
     private static let verdictLasts: TimeInterval = 25
 
-    /// What is logged in; decides the spread of the waits.
+    /// The account that logs in; decides the spread of the waits.
     let account: String
     private var verdict: (error: NetworkError, pause: Pause)?
     private var lastFailure: (error: NetworkError, pause: Pause)?
     private var failures = 0
     /// Begins with the last log-in that succeeded.
     private var lastLogin: Pause?
-    /// What the last log-in gave, until a server accepts it.
+    /// The session of the last log-in, until a server accepts it.
     private var unconfirmed: BlueskySession?
 
     init(account: String) { self.account = account }

@@ -194,7 +194,7 @@ struct BlueskyViews: Decodable, Sendable {
     }
 }
 
-/// What stands below a post.
+/// The thread below a post.
 struct BlueskyThread: Decodable, Sendable {
     /// The replies that can be seen.
     let replies: [BlueskyPostView]

@@ -146,7 +146,7 @@ extension BlueskyNetwork {
         return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
     }
 
-    /// What Bluesky would refuse, or take although nobody wants it.
+    /// Throws for a draft that Bluesky would refuse, or would take although nobody wants it.
     private func check(_ draft: Draft) throws(NetworkError) {
         func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
             failure(.publish, code, detail, outcome: .notSent)
@@ -163,7 +163,7 @@ extension BlueskyNetwork {
         else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
     }
 
-    /// What a reply names: the post that it answers, and the first one of the conversation.
+    /// The references of a reply: the post that it answers, and the first one of the conversation.
     private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply?
     {
         guard let address else { return nil }
@@ -255,7 +255,7 @@ extension BlueskyNetwork {
     }
 }
 
-/// What a server tells of several records that were written at once.
+/// The answer to a write of several records at once.
 private struct BlueskyWriteResults: Decodable {
     let first: RecordReference
 
@@ -273,7 +273,7 @@ extension BlueskyNetwork {
     private static let selfLabels = "com.atproto.label.defs#selfLabels"
     private static let maximumAttempts = 2
 
-    /// What an author warns of, as a record holds it.
+    /// The author's content labels, as a record holds them.
     private static func labels(_ names: String) -> JSONValue {
         .object([
             "$type": .text(selfLabels),

@@ -402,7 +402,7 @@ extension MastodonNetwork {
         return page
     }
 
-    /// What lies between two ids.
+    /// Reads the items between two ids.
     ///
     /// - Throws: ``NetworkError`` with code `.rejected` if the server does not keep to the bounds.
     private func answer(

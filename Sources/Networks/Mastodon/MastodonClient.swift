@@ -54,9 +54,9 @@ struct MastodonClient: NetworkClient {
     }
 }
 
-/// What an answer with an error means.
+/// Interpreting answers with errors.
 extension MastodonClient {
-    /// What an answer's status and message mean for a call.
+    /// Interprets an answer's status and message.
     func failure(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
         if let refusal = refusalInFront(call, response) { return refusal }
         let words = words(in: response)

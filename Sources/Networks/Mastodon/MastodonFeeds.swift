@@ -5,7 +5,7 @@ import Transport
 
 /// Reading feeds.
 extension MastodonNetwork {
-    /// What is asked for; servers send less, and sometimes more.
+    /// The number of items to request; servers send fewer, and sometimes more.
     static let pageSize = 40
     /// The most answered posts that one page asks for.
     private static let maximumParents = 40
@@ -325,11 +325,11 @@ extension MastodonNetwork {
 struct MastodonList {
     /// One item.
     struct Entry {
-        /// What the feed is ordered by; nil if it cannot be read.
+        /// The id that orders the feed; `nil` if it cannot be read.
         let id: String?
-        /// Nil for what cannot be read and for what is not asked for.
+        /// `nil` if the post cannot be read or is not asked for.
         var status: MastodonStatus?
-        /// What the item is if it cannot be read.
+        /// The description of the item if it cannot be read.
         var unreadable: UnreadableItem?
         /// When the server told of the item.
         var noticedAt: Date?

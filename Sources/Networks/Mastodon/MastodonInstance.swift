@@ -2,13 +2,13 @@ import Formats
 import Foundation
 import Posts
 
-/// What a server says about itself, in version 1 or 2 of the answer.
+/// A server's description of itself, in version 1 or 2 of the answer.
 struct MastodonInstance: Decodable, Equatable {
     /// The host of the names of the server's own accounts; nil where it does not tell.
     let domain: String?
     let maximumCharacters: Int?
     let charactersPerURL: Int?
-    /// How much fits into what an account says of itself.
+    /// The size limits of an account's profile.
     let profileLimits: AccountProfile.Limits
     /// The server's program, with the findings of `doctor --probe`.
     private(set) var program: MastodonProgram
@@ -145,9 +145,9 @@ extension MastodonInstance {
     }
 }
 
-/// What the server says about itself.
+/// Reading the server's description of itself.
 extension MastodonNetwork {
-    /// What the server says about itself, asked once a day.
+    /// The server's description of itself, requested once a day.
     ///
     /// A refresh that fails keeps what is known for another hour.
     func instance() async throws -> MastodonInstance {
@@ -219,7 +219,7 @@ extension MastodonNetwork {
         return decided
     }
 
-    /// What the instance calls itself.
+    /// The domain that the instance gives as its own.
     ///
     /// A server that is reached through another host may take that one for its own; it is not.
     private func toldDomain() async throws -> String? {
@@ -261,7 +261,7 @@ private struct MastodonEmoji: Decodable {
     let shortcode: String
 }
 
-/// What a server tells others about an account.
+/// The answer that a server gives to others about an account.
 private struct WebFinger: Decodable {
     /// As `acct:user@host`.
     let subject: String

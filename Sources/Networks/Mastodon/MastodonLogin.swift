@@ -12,7 +12,7 @@ package import Transport
 ///
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package struct MastodonLogin: Sendable {
-    /// What the account is for.
+    /// The purpose of the account.
     package enum Role: String, Sendable, CaseIterable {
         case human, bot
     }
@@ -110,8 +110,8 @@ package struct MastodonLogin: Sendable {
         _ = try await client.send(call, token: nil)
     }
 
-    /// What the application that a token was given to may ask for at most; nil where the server
-    /// does not tell.
+    /// The scopes that the application of a token may request at most; `nil` where the server does
+    /// not tell.
     ///
     /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
@@ -136,11 +136,11 @@ package struct MastodonLogin: Sendable {
         try await canWrite(try await scopes(of: token), token)
     }
 
-    /// What the bot needs and a token does not allow, in the order of ``MastodonBotScope``.
+    /// The scopes that the bot needs and a token lacks, in the order of ``MastodonBotScope``.
     ///
     /// - Parameters:
     ///   - token: Opens the bot's account.
-    ///   - granted: What the server said of it with the token; nil to ask.
+    ///   - granted: The scopes that the server named with the token; `nil` to ask.
     /// - Returns: Nothing where the server does not tell, or lets every token do everything.
     /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or
     ///   `CancellationError`.
@@ -206,7 +206,7 @@ package struct MastodonLogin: Sendable {
 }
 
 extension MastodonLogin {
-    /// What to ask for.
+    /// The scopes to request.
     ///
     /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know
     /// it, which also tell about their logins. Others may take the scope and then give nothing for
@@ -248,7 +248,7 @@ extension MastodonLogin {
         }
     }
 
-    /// What the server says about its logins; nil where it does not.
+    /// The server's metadata about its logins; `nil` where it gives none.
     private func metadata() async throws -> MastodonServerMetadata? {
         do {
             let call = NetworkCall(
@@ -307,20 +307,20 @@ extension MastodonLogin {
 
 /// A login that waits for its code.
 package struct MastodonLoginRequest: Sendable {
-    /// What the person opens in a browser; holds nothing secret.
+    /// The address that the person opens in a browser; holds nothing secret.
     package let authorizeURL: String
     let clientID: String
     let clientSecret: Secret
-    /// What was asked for.
+    /// The requested scopes.
     let scopes: [String]
-    /// Nil where the server does not know the proof key.
+    /// `nil` where the server does not know the proof key.
     let verifier: Secret?
 }
 
 /// A login that is done.
 package struct MastodonLoginGrant: Sendable {
     package let credentials: MastodonCredentials
-    /// What the server says the token may do; empty where it does not say.
+    /// The scopes of the token, as the server tells them; empty where it does not.
     package let scopes: [String]
     /// The token may be able to publish, favorite or change the account.
     package let canWrite: Bool
@@ -333,7 +333,7 @@ package struct MastodonLoginGrant: Sendable {
     }
 }
 
-/// What the bot must be allowed at its server.
+/// A scope that the bot needs at its server.
 package enum MastodonBotScope: String, CaseIterable, Sendable {
     case readAccounts = "read:accounts"
     case readStatuses = "read:statuses"
@@ -342,7 +342,7 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
     case writeFavourites = "write:favourites"
     case writeAccounts = "write:accounts"
 
-    /// What the bot does without the scope; nil if that is nothing of use.
+    /// The effect of a missing scope; `nil` if the bot is of no use without it.
     package var consequence: String? {
         switch self {
         case .readAccounts, .readStatuses, .readNotifications, .writeStatuses: nil
@@ -364,7 +364,7 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
 struct MastodonApplication: Decodable {
     let clientID: String
     let clientSecret: Secret
-    /// What it may ask for; nil where the server does not tell.
+    /// The scopes that it may request; `nil` where the server does not tell.
     let scopes: [String]?
 
     init(from decoder: any Decoder) throws {
@@ -378,7 +378,7 @@ struct MastodonApplication: Decodable {
     }
 }
 
-/// What a server says about its logins (RFC 8414).
+/// A server's metadata about its logins (RFC 8414).
 struct MastodonServerMetadata: Decodable {
     let scopes: [String]?
     /// The server knows the proof key by SHA-256.
@@ -401,7 +401,7 @@ enum MastodonProofKey {
             text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
     }
 
-    /// What the server is told beforehand.
+    /// The code challenge of a verifier, which the server is told beforehand.
     static func challenge(of verifier: Secret) -> String {
         text(of: HashFunction.sha256.digest(of: verifier.reveal().utf8))
     }

@@ -52,7 +52,7 @@ struct MastodonNotification: Decodable {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 struct MastodonSearch: Decodable {
     let statuses: [MastodonStatus]
 

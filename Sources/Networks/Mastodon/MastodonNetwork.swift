@@ -21,15 +21,17 @@ package struct MastodonNetwork: SocialNetwork {
     /// Whether the account's own posts are read though the server is known to show private ones as
     /// public.
     private let trustsVisibility: Bool
-    /// Who may quote what is published; nil: as the account's preferences on the server say.
+    /// The people who may quote the published posts; `nil`: as the account's preferences on the
+    /// server say.
     private let quotes: Audience?
     /// The findings of `doctor --probe` about this server.
     let findings: [ServerPromise: Bool]
 
     /// The largest page of a feed that is read, in bytes.
     var maximumPage = 8 << 20
-    /// Servers send a whole thread, be it of thousands: what is larger than this is not needed, in
-    /// bytes.
+    /// Size limit of a thread that is read, in bytes.
+    ///
+    /// Servers send a whole thread, be it of thousands; a larger one is not needed.
     private static let maximumContext = 64 << 10
     /// The same for what stands below one of the account's own posts.
     private static let maximumReplies = 256 << 10
@@ -290,7 +292,7 @@ package struct MastodonNetwork: SocialNetwork {
             .compactMap { translator.post($0) }.filter { $0.author.id == translator.ownID }
     }
 
-    /// What stands around a post; nil when it is gone.
+    /// The posts around a post; `nil` when it is gone.
     private func context(of address: String, maximumBytes: Int) async throws -> MastodonContext? {
         var call = NetworkCall(
             operation: .readConversation,
@@ -306,7 +308,7 @@ package struct MastodonNetwork: SocialNetwork {
         return try await unlessGone { try await session.value(MastodonStatus.self, call) }
     }
 
-    /// What a server answers about one of its posts; nil when it is gone.
+    /// The server's answer about one of its posts; `nil` when the post is gone.
     ///
     /// Some servers say so with a page for people, as what stands before a server does when that is
     /// away. So where the answer is not in the interface's form, it counts if the server knows the
@@ -609,7 +611,7 @@ extension MastodonNetwork {
         draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
     }
 
-    /// Who may quote, in Mastodon's words.
+    /// The people who may quote, in Mastodon's words.
     private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
 
     /// The media type of every text.
@@ -624,7 +626,8 @@ extension MastodonNetwork {
         memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
     }
 
-    /// What is not said, the account's preferences on the server decide; see docs/html.md.
+    /// The request body for a draft; the account's preferences on the server decide about fields
+    /// that are left out (see docs/html.md).
     private func body(of draft: Draft) throws -> [UInt8] {
         try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
@@ -639,7 +642,7 @@ extension MastodonNetwork {
             ]))
     }
 
-    /// What may stand in a header without harm.
+    /// Whether a text can stand in a header without harm.
     private static func isKey(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
@@ -663,7 +666,7 @@ extension MastodonOwnAccount {
     }
 }
 
-/// What a network remembers between calls.
+/// A network's state between calls.
 final class MastodonMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()

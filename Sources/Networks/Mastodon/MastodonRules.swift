@@ -28,7 +28,7 @@ extension MastodonNetwork {
     }
 }
 
-/// What a server says of itself in version 1 or 2 of the answer.
+/// A server's description and rules, in version 1 or 2 of the answer.
 struct MastodonStatement: Decodable {
     let description: String?
     let rules: [String]

@@ -3,10 +3,10 @@ package import Foundation
 package import Posts
 import Transport
 
-/// What opens an account on a server that speaks Mastodon's interface.
+/// The credentials of an account on a server that speaks Mastodon's interface.
 package struct MastodonCredentials: Sendable {
     package var accessToken: Secret
-    /// What a new access token is asked for with, on servers whose tokens expire.
+    /// The token for requesting a new access token, on servers whose tokens expire.
     package var refreshToken: Secret?
     /// The application that the tokens were given to.
     package var clientID: String?
@@ -165,7 +165,8 @@ actor MastodonSession {
         return use(renewed)
     }
 
-    /// What is in use: what was saved if it replaces what is configured, else what is configured.
+    /// The credentials in use: the saved ones if they replace the configured ones, else the
+    /// configured ones.
     private func credentials() async throws -> MastodonCredentials {
         if let current { return current }
         let saved = try await saved()
@@ -179,7 +180,7 @@ actor MastodonSession {
         return credentials
     }
 
-    /// What was saved in place of what is configured.
+    /// The saved credentials that replace the configured ones.
     private func saved() async throws -> MastodonCredentials? {
         guard let store, canRenew else { return nil }
         return try await storing { try await store.load() }.flatMap(MastodonSavedSession.init)?
@@ -255,7 +256,7 @@ struct MastodonSavedSession: Codable {
 
 /// Asking for tokens.
 extension MastodonClient {
-    /// What the token endpoint gives for `form`.
+    /// Requests tokens from the token endpoint with `form`.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     func tokens(
@@ -294,7 +295,7 @@ extension MastodonClient {
     }
 }
 
-/// What a token endpoint answers.
+/// The answer of a token endpoint.
 struct MastodonTokens: Decodable {
     /// A token is not taken to last longer: seconds.
     private static let longestLife = 10 * 366 * 86_400
@@ -303,7 +304,7 @@ struct MastodonTokens: Decodable {
     let refreshToken: Secret?
     /// Seconds; nil for tokens that do not end.
     let expiresIn: Int?
-    /// What the token may do; nil where the server does not tell.
+    /// The scopes of the token; `nil` where the server does not tell.
     let scopes: [String]?
 
     init(from decoder: any Decoder) throws {

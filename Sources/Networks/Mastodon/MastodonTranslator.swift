@@ -63,7 +63,7 @@ struct MastodonTranslator {
         return min(editedAt, noticedAt)
     }
 
-    /// Whom the list of a post's mentions holds, and the token's own account if the text names it.
+    /// The accounts in a post's list of mentions, and the token's own one if the text names it.
     ///
     /// snac leaves the account that asks out of its lists.
     private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
@@ -108,7 +108,7 @@ struct MastodonTranslator {
         .mastodon(fullName(acct), localHost: domain)
     }
 
-    /// Who the token's account is; nil before it is known.
+    /// The id of the token's account; `nil` before it is known.
     var ownID: AccountID? { own.map { person($0.acct) } }
 
     /// Whether a post names the token's own account.

@@ -55,7 +55,7 @@ enum JSONBody {
         return repaired
     }
 
-    /// What a reader that is given with the body makes of it.
+    /// The result of a reader that is given with the body.
     private struct Reading<Value>: DecodableWithConfiguration {
         let value: Value?
 
@@ -65,8 +65,8 @@ enum JSONBody {
         }
     }
 
-    /// What a reader makes of the fields of an object; nil for what is no object, or lacks what the
-    /// reader needs.
+    /// Reads the fields of an object; returns `nil` if the body is no object, or lacks a field that
+    /// the reader needs.
     static func read<Value>(_ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?)
         -> Value?
     {

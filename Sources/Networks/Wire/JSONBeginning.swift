@@ -9,7 +9,7 @@ struct JSONBeginning {
 
     /// Values that lie deeper are not kept.
     private static let maximumDepth = 4
-    /// What is nested more deeply is not read on.
+    /// The nesting depth beyond which reading ends.
     private static let deepest = 64
 
     /// Texts and numbers as they are written, by the keys and places that lead to them, the first

@@ -71,17 +71,17 @@ protocol NetworkClient: Sendable {
     var now: @Sendable () -> Date { get }
     /// There are no credentials of an account.
     var isAnonymous: Bool { get }
-    /// What no error may show.
+    /// The secrets that no error may show.
     var secrets: [Secret] { get }
-    /// What a server says in an answer that is not as it should be, made fit to print; nil where it
-    /// says nothing.
+    /// The server's words in an answer that is not as it should be, made fit to print; `nil` where
+    /// there are none.
     func words(in response: HTTPResponse) -> String?
     /// Whether a request that is redirected may be sent to the other address.
     var followsRedirects: Bool { get }
     /// Whether the second of two equal requests is told of only once the first has succeeded.
     var conflictIsCertain: Bool { get }
-    /// Whether who answers that there is no such thing has done nothing to it, also where the
-    /// answer is not the network's.
+    /// Whether an answer that there is no such thing shows that nothing was done to it, also where
+    /// the answer is not the network's.
     var missingIsCertain: Bool { get }
     /// The headers in which a server says what it calls a request, the likeliest first.
     var requestIDHeaders: [String] { get }
@@ -224,7 +224,7 @@ extension NetworkClient {
             isAnonymous: isAnonymous)
     }
 
-    /// What an answer with an error means for a call.
+    /// Makes the error for a call from an answer.
     func error(
         _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code,
         outcome: NetworkError.Outcome,
@@ -237,7 +237,7 @@ extension NetworkClient {
         return error
     }
 
-    /// What the transport's failure means for a call.
+    /// Makes the error for a call from a failure of the transport.
     func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
         let code: NetworkError.Code =
             switch cause.code {
@@ -250,8 +250,8 @@ extension NetworkClient {
             detail: Secret.redacted(secrets, from: PlainText.cleaned(cause.message)))
     }
 
-    /// What an answer with a good status that cannot be understood means for a call: a write may
-    /// have happened.
+    /// Makes the error for an answer with a good status that cannot be understood: a write may have
+    /// happened.
     func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String) -> NetworkError {
         error(
             call, response, .malformedResponse, outcome: .unknown, detail: detail,
@@ -278,7 +278,7 @@ extension NetworkClient {
         return error
     }
 
-    /// What became of a write that was answered with an error.
+    /// The outcome of a write that was answered with an error.
     func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
         // The first of two equal requests may still succeed.
@@ -322,7 +322,7 @@ extension NetworkError.Operation {
 }
 
 extension NetworkError.Code {
-    /// What a status means where nothing else tells more.
+    /// The code for a status, where nothing else tells more.
     init(status: Int) {
         switch status {
         case 300...399: self = .redirected
@@ -361,8 +361,8 @@ extension StringProtocol {
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// What no text may show, whoever wrote it: the newest of the tokens, codes and keys that were
-/// used.
+/// The secrets that no text may show, whoever wrote it: the newest of the tokens, codes and keys
+/// that were used.
 final class KnownSecrets: @unchecked Sendable {
     /// Tokens that were replaced so often ago are of no use to anybody.
     private static let maximumCount = 64

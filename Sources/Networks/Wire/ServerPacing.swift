@@ -2,7 +2,7 @@ import Foundation
 import Posts
 import Transport
 
-/// What the headers of an answer say about when to ask again.
+/// The retry time and rate limit that the headers of an answer announce.
 ///
 /// Servers name instants by their own clock, so each is taken as a distance
 /// from the answer's `Date` and put on the local clock from when the answer
@@ -40,7 +40,7 @@ struct ServerPacing {
         self.nonsense = nonsense
     }
 
-    /// What is left of the account's share; nil if the answer does not tell.
+    /// The account's rate limit; `nil` if the answer does not tell.
     var rateLimit: RateLimit? {
         let limit = RateLimit(
             limit: headers[prefix + "Limit"].flatMap { Int($0) },

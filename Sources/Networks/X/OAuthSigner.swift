@@ -4,8 +4,8 @@ import Posts
 
 /// Signs requests as OAuth 1.0a has it, with HMAC-SHA1 (RFC 5849, section 3.4).
 ///
-/// What is signed is what is sent: the caller builds the query and the form with
-/// ``PercentEncoding`` from the same pairs.
+/// The signed parameters must be the ones that are sent: the caller builds the query and the form
+/// with ``PercentEncoding`` from the same pairs.
 struct OAuthSigner: Sendable {
     /// A parameter before encoding.
     typealias Parameter = (name: String, value: String)

@@ -125,16 +125,15 @@ struct XClient: NetworkClient {
     }
 }
 
-/// What an answer with an error means.
+/// Interpreting answers with errors.
 extension XClient {
-    /// What an answer with a bad status means for a call; what concerns later calls too is
-    /// remembered.
+    /// Interprets an answer with a bad status; remembers an error that concerns later calls too.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
         refusalInFront(call, response)
             ?? refuse(call, response, problems: XProblem.all(in: response))
     }
 
-    /// What problems in an answer with a good status mean for a call that got nothing else.
+    /// Interprets the problems in an answer, which may have a good status but nothing else in it.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse, problems: [XProblem]) -> NetworkError
     {
         let refusal = XRefusal(
@@ -155,7 +154,7 @@ extension XClient {
         return failure
     }
 
-    /// What X says, in the fields where it says it, made fit to print.
+    /// The name and text of the first problem that has them, made fit to print.
     ///
     /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
     private func words(of problems: [XProblem]) -> String? {
@@ -168,10 +167,10 @@ extension XClient {
 }
 
 extension NetworkCall {
-    /// What X's limits are counted for: one kind of call, whatever it is about.
+    /// The kind of call that X counts limits for, whatever the call is about.
     var endpoint: String { operation == .logIn ? path : operation.rawValue }
 
-    /// The same for calls that read the same part of a feed, or the same thing.
+    /// A key that is equal for calls that read the same part of a feed, or the same thing.
     ///
     /// A later look at what has arrived shows all that an earlier one showed and that was not paid
     /// since.
@@ -181,7 +180,7 @@ extension NetworkCall {
     }
 }
 
-/// What a network remembers between calls.
+/// A network's state between calls.
 final class XMemory: @unchecked Sendable {
     /// Which calls a refusal concerns.
     enum Scope: Hashable, Sendable {
@@ -234,7 +233,7 @@ final class XMemory: @unchecked Sendable {
         set { lock.withLock { named = newValue } }
     }
 
-    /// What X calls the reach of the credentials: `read`, `read-write`,
+    /// The access level of the credentials, in X's words: `read`, `read-write`,
     /// `read-write-directmessages`.
     var accessLevel: String? {
         get { lock.withLock { level } }
@@ -286,7 +285,7 @@ final class XMemory: @unchecked Sendable {
         Int((time.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 
-    /// Remembers what was taken for a read whose answer was lost.
+    /// Remembers the reservation for a read whose answer was lost.
     ///
     /// - Returns: What was taken before for the same read, and is no longer remembered.
     func lose(_ reservation: XPurse.Reservation, of call: NetworkCall) -> XPurse.Reservation? {
@@ -302,7 +301,7 @@ final class XMemory: @unchecked Sendable {
         }
     }
 
-    /// What was taken for the same read when its answer was lost; it is no longer remembered.
+    /// Removes and returns the reservation for the same read whose answer was lost.
     func find(_ call: NetworkCall) -> XPurse.Reservation? {
         lock.withLock { lost.removeValue(forKey: call.reading) }
     }
@@ -315,7 +314,7 @@ final class XMemory: @unchecked Sendable {
     /// Whether something is owed that nobody is about to write down.
     var hasDebts: Bool { lock.withLock { !debts.isEmpty } }
 
-    /// What is owed, which is for the caller to write down.
+    /// Removes and returns the debts, which the caller must write down.
     func takeDebts() -> [XPurse.Reservation] {
         lock.withLock {
             defer { debts = [] }

@@ -5,7 +5,7 @@ import Transport
 
 /// Reading feeds.
 extension XNetwork {
-    /// What one page may hold.
+    /// The most items of one page.
     static let fullPage = 100
     /// Arrivals are few, and what is old when reading begins is seldom wanted: asking for few takes
     /// less of the budget.
@@ -201,7 +201,7 @@ extension XNetwork {
     }
 }
 
-/// What part of a feed is asked for.
+/// The part of a feed to request.
 struct XBounds {
     var since: String?
     var until: String?
@@ -331,7 +331,7 @@ struct XFavoriteMarks: Equatable {
 
     /// A reading that has not come down to the known favorites yet.
     struct Descent: Equatable {
-        /// What will be known when it has.
+        /// The favorites that count as known once it has.
         var top: [String]
         /// The page that follows.
         var token: String

@@ -3,9 +3,9 @@ package import Foundation
 package import Posts
 package import Transport
 
-/// What signs the calls of one account on X: the application's keys and the account's token.
+/// The credentials of one account on X: the application's keys and the account's token.
 package struct XCredentials: Sendable {
-    /// What X calls the API key; it names the application in every request.
+    /// The API key in X's words; it names the application in every request.
     package var consumerKey: String
     package var consumerSecret: Secret
     package var accessToken: Secret
@@ -21,7 +21,7 @@ package struct XCredentials: Sendable {
     }
 }
 
-/// What a person needs for allowing the application to act for an account.
+/// A login that waits for a person to allow the application to act for an account.
 package struct XLoginRequest: Sendable {
     /// To be opened in a browser that is logged in as the account; the page shows a PIN.
     package var authorizeURL: String

@@ -76,7 +76,7 @@ struct XPost: Decodable {
         editHistory = wire.editHistory
     }
 
-    /// What the post is called everywhere: the id that it had before it was ever edited.
+    /// The id by which all others know the post: the one that it had before it was ever edited.
     var identity: String { XID.oldest(of: editHistory + [id]) ?? id }
 
     /// The id of the post that this one answers.
@@ -119,7 +119,7 @@ struct XUser: Decodable {
     }
 }
 
-/// What X found in a text.
+/// The links and mentions that X found in a text.
 struct XEntities: Decodable {
     let links: [XLinkEntity]
     let mentionedIDs: [String]
@@ -178,7 +178,7 @@ struct XAnswer<Item: Decodable>: Decodable {
     var isEmpty: Bool { items.isEmpty && problems.isEmpty && (hasData || resultCount == 0) }
 }
 
-/// What X calls a thing that it has published or deleted.
+/// The answer to a write: the thing that X has published, deleted or favorited.
 struct XWritten: Decodable {
     let id: String?
     /// As X keeps it: links are shortened.
@@ -197,7 +197,7 @@ struct XWritten: Decodable {
     }
 }
 
-/// What X says went wrong, in one of its shapes.
+/// A problem that X reports, in one of its shapes.
 struct XProblem: Decodable, Equatable {
     /// The last part of the problem's address, such as `client-forbidden`; nil for `about:blank`.
     let kind: String?
@@ -206,11 +206,11 @@ struct XProblem: Decodable, Equatable {
     /// The number that version 1.1 gives to a problem.
     let code: Int?
     let reason: String?
-    /// What kind of thing is missing, such as `tweet`, `post` or `user`.
+    /// The kind of the missing thing, such as `tweet`, `post` or `user`.
     let resourceType: String?
-    /// What X calls the missing thing.
+    /// The id of the missing thing.
     let resourceID: String?
-    /// What of the request the problem is about, such as `referenced_tweets.id`.
+    /// The request parameter that the problem is about, such as `referenced_tweets.id`.
     let parameter: String?
 
     /// The problems that a refusal names, the one of the body itself first; none if it is not the

@@ -246,7 +246,7 @@ package struct XNetwork: SocialNetwork {
         }
     }
 
-    /// What X bills for an answer with posts, by a name for each thing that is billed.
+    /// The price of each thing that X bills for an answer with posts, by a name for the thing.
     func bill(of answer: XAnswer<XPost>, each price: Money) -> [String: Money] {
         var bill: [String: Money] = [:]
         for id in answer.includedPostIDs { bill["post \(id)"] = prices.postRead }
@@ -322,7 +322,7 @@ package enum XFieldNames: String, CaseIterable, Sendable {
     case post
 }
 
-/// What an operator decides about an account on X.
+/// The operator's options for an account on X.
 package struct XOptions: Sendable {
     /// Another host to ask, such as a proxy or a test server; nil: `https://api.x.com`.
     package var apiBaseURL: String?

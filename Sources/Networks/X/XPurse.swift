@@ -4,7 +4,7 @@ import Posts
 /// Pays for calls: takes their highest price from the budget before, and gives back after what they
 /// did not cost.
 struct XPurse: Sendable {
-    /// What was taken for one call.
+    /// The money that was taken from the budget for one call.
     struct Reservation: Sendable {
         var amount: Money
         var purpose: SpendingPurpose
@@ -166,7 +166,7 @@ struct XPurse: Sendable {
     }
 }
 
-/// What X takes for each thing that is read or written.
+/// X's price for each thing that is read or written.
 ///
 /// Prices are data: when X changes them, only ``current`` changes. Where the price list leaves
 /// room, the dearer reading is taken, so that the budget holds.
@@ -202,7 +202,7 @@ package struct XPrices: Sendable, Equatable {
         summonedReply: Money(microdollars: 10_000), delete: Money(microdollars: 10_000),
         upload: Money(microdollars: 15_000), mediaMetadata: Money(microdollars: 5_000))
 
-    /// What one post of a feed costs, without the accounts and posts that come with it.
+    /// The price of one post of a feed, without the accounts and posts that come with it.
     func post(in feed: Feed, ownsApp: Bool) -> Money {
         switch feed {
         case .home: postRead
@@ -212,7 +212,7 @@ package struct XPrices: Sendable, Equatable {
         }
     }
 
-    /// What reading so many posts of a feed costs at most.
+    /// The highest price of reading so many posts of a feed.
     ///
     /// X bills each thing in an answer, so the authors count too where they are asked for: at most
     /// one for each post. The newer spelling of the fields tells what a post answers only together
@@ -228,14 +228,14 @@ package struct XPrices: Sendable, Equatable {
         (post(in: feed, ownsApp: ownsApp) + besides(XReader(feed), fieldNames)) * items
     }
 
-    /// What reading one post by its address costs at most.
+    /// The highest price of reading one post by its address.
     ///
     /// - Returns: The price if nothing of it was read before on the same day.
     package func priceOfLookUp(of reader: XReader, fieldNames: XFieldNames = .tweet) -> Money {
         postRead + besides(reader, fieldNames)
     }
 
-    /// What publishing a text costs at most.
+    /// The highest price of publishing a text.
     ///
     /// - Parameters:
     ///   - text: As it will be published.
@@ -245,7 +245,7 @@ package struct XPrices: Sendable, Equatable {
         return isReply ? summonedReply : postCreate
     }
 
-    /// The most that the things cost which come with one post.
+    /// The highest price of the things that come with one post.
     private func besides(_ reader: XReader, _ fieldNames: XFieldNames) -> Money {
         reader.expansions(fieldNames).reduce(.zero) { sum, expansion in
             // A post answers one and quotes another.

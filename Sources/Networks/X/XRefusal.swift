@@ -1,7 +1,7 @@
 import Foundation
 import Transport
 
-/// What the headers of an answer by X say about when to ask again.
+/// The retry time that the headers of an answer by X announce.
 ///
 /// X counts requests in windows of fifteen minutes and, in headers of their own, in windows of a
 /// day for an account and for an application. A refusal may come from any of them.
@@ -49,7 +49,7 @@ struct XPacing {
     }
 }
 
-/// What a refusal by X means: its status, its words and its headers together.
+/// A refusal by X, interpreted by its status, words and headers together.
 struct XRefusal {
     /// How long no call is made after the credits ran out: seconds.
     private static let creditsWait: TimeInterval = 3_600
@@ -109,7 +109,7 @@ struct XRefusal {
         }
     }
 
-    /// What a person should know beyond X's own words.
+    /// An explanation for a person beyond X's own words.
     var detail: String? {
         switch code {
         case .unauthorized: clockDetail
@@ -152,8 +152,10 @@ struct XRefusal {
 
     // MARK: Parts
 
-    /// What is missing by the word of a proxy may be there by the word of X behind it: nothing is
-    /// concluded about a post.
+    /// The code for a thing that is missing.
+    ///
+    /// A proxy may report a thing as missing that X behind it has: nothing is concluded about a
+    /// post.
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
         // Proxies too put a word or two into JSON.
@@ -188,7 +190,7 @@ struct XRefusal {
         return isLong ? .tooLong : .rejected
     }
 
-    /// What a problem means that stands in an answer with a good status.
+    /// The code for a problem in an answer with a good status.
     private var codeOfProblem: NetworkError.Code {
         if kinds.contains("rate-limit-exceeded") { return .rateLimited }
         if !kinds.isDisjoint(with: ["resource-not-found", "resource-unavailable"]) {

@@ -29,7 +29,7 @@ extension NetworkTraits {
 }
 
 extension PublishingLimits {
-    /// What a Bluesky post record may hold.
+    /// The limits of a Bluesky post record.
     package static let bluesky = PublishingLimits(
         maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
 }

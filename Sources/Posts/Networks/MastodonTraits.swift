@@ -19,7 +19,7 @@ extension NetworkTraits {
 }
 
 extension PublishingLimits {
-    /// What a Mastodon server allows unless it says otherwise.
+    /// The limits of a Mastodon server that does not tell its own.
     package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
 }
 

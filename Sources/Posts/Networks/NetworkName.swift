@@ -52,7 +52,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
     /// How the network's accounts, posts and texts are written.
     package var traits: NetworkTraits { entry.traits }
 
-    /// What people call the network.
+    /// The name that people use for the network.
     package var displayName: String { traits.displayName }
 
     package var description: String { rawValue }
@@ -70,6 +70,6 @@ extension NetworkName: CaseIterable {
 }
 
 extension PublishingLimits {
-    /// What the network allows unless its server says otherwise.
+    /// Returns the limits of a network that apply unless its server says otherwise.
     package static func usual(of network: NetworkName) -> PublishingLimits { network.traits.limits }
 }

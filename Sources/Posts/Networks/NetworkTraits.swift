@@ -1,10 +1,10 @@
-/// What mirror-bot knows of a network without asking it: how its accounts, posts and texts are
-/// written, and what it lets authors do.
+/// The facts about a network that mirror-bot knows without a request: how accounts, posts and texts
+/// are written, and what authors may do.
 ///
 /// One value a network, in a file of its own beside this one. Requests, money and logins are
 /// `NetworkDescriptor`'s.
 package struct NetworkTraits: Sendable {
-    /// What identifies an account.
+    /// The form of an account's identity.
     package enum AccountForm: Sendable, Equatable {
         /// `user@host`, which is also what people type for it.
         case address
@@ -14,7 +14,7 @@ package struct NetworkTraits: Sendable {
         case identifier(beginning: String)
     }
 
-    /// What warns of a text before it is shown.
+    /// The form of a content warning, which is shown before a text.
     package enum WarningForm: Sendable, Equatable {
         /// Nothing.
         case none
@@ -35,7 +35,7 @@ package struct NetworkTraits: Sendable {
 
     /// The raw value of the network's ``NetworkName``.
     package var name: String
-    /// What people call the network.
+    /// The name that people use for the network.
     package var displayName: String
     /// The one host on which people meet the network; nil where each account has a server of its
     /// own.
@@ -49,8 +49,8 @@ package struct NetworkTraits: Sendable {
     package var postPage: @Sendable (String) -> String?
     /// The identity of a post's author, by that of the post; nil where that does not tell.
     package var author: @Sendable (String) -> String? = { _ in nil }
-    /// What the identities of all posts of an account begin with, where they tell their author;
-    /// else nil.
+    /// The prefix of the identities of all posts of an account, where they tell their author; else
+    /// `nil`.
     package var postsBegin: @Sendable (String) -> String? = { _ in nil }
 
     /// How long a text may be, unless a server says otherwise.
@@ -79,7 +79,7 @@ package struct NetworkTraits: Sendable {
     /// Whether apps show readers that the account of a post is automated, wherever it was marked by
     /// a program.
     package var showsBotMark = true
-    /// What a person does about credentials that the network refuses.
+    /// The advice for credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
     /// The advice for a login that the network refuses.
     package var wrongLogin =

@@ -27,7 +27,7 @@ extension NetworkTraits {
 }
 
 extension PublishingLimits {
-    /// What X allows accounts without a subscription.
+    /// The limits of X for accounts without a subscription.
     package static let x = PublishingLimits(
         maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
 }

@@ -143,9 +143,9 @@ extension BlueskyCall {
     }
 }
 
-/// Who is logged in: access tokens that end soon, refresh tokens that are exchanged for new pairs.
+/// The login sessions: access tokens that expire soon, refresh tokens exchanged for new pairs.
 struct BlueskySessions: Sendable {
-    /// What a client gets.
+    /// The token pair that a client receives.
     typealias Pair = (access: String, refresh: String)
 
     private struct Access: Sendable {
@@ -183,10 +183,10 @@ struct BlueskySessions: Sendable {
         return (access, refresh)
     }
 
-    /// Whose access token it is.
+    /// Returns the index of the person whom an access token belongs to.
     ///
-    /// - Throws: `ExpiredToken` for one that has ended, `InvalidToken` for anything else that is
-    ///   none.
+    /// - Throws: `ExpiredToken` if the token has expired or was revoked, `InvalidToken` if it is no
+    ///   access token.
     func person(access token: String, at now: Date, habits: BlueskyHabits) throws(BlueskyRefusal)
         -> Int
     {

@@ -6,7 +6,7 @@ struct BlueskyCall: Sendable {
     var request: WireRequest
     var query: [(name: String, value: String)]
     var fields: [String: RecordValue]
-    /// Who is logged in; nil for guests.
+    /// The index of the person who is logged in; `nil` for guests.
     var caller: Int?
     /// The token that came with the request.
     var token: String?

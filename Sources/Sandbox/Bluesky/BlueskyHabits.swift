@@ -3,7 +3,7 @@ package import Foundation
 /// Ways in which a Bluesky server may differ from the reference implementation without refusing
 /// anything.
 package struct BlueskyHabits: Equatable, Sendable {
-    /// What a refusal looks like.
+    /// The form of an error response.
     package enum ErrorForm: String, CaseIterable, Sendable {
         /// An object with `error` and `message`, as the protocol has it.
         case xrpc

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What one is told about.
+/// The endpoints for notifications.
 extension BlueskyCall {
     static let notificationRoutes: [String: BlueskyRoute] = [
         "app.bsky.notification.listNotifications": .query(

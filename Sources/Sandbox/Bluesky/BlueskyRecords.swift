@@ -55,7 +55,7 @@ extension BlueskyCall {
         return .json(entry.json)
     }
 
-    /// Whose collection the parameters name.
+    /// Returns the collection that the parameters name, and the index of its owner.
     private func place(
         _ wire: BlueskyWire
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
@@ -91,7 +91,9 @@ extension BlueskyCall {
         return try commit(write, &wire, &state)
     }
 
-    /// Who asks again because no answer came cannot know that the record is there.
+    /// The refusal of a record key that is in use.
+    ///
+    /// A client that retries because no answer came cannot know that the record exists.
     private var occupied: BlueskyRefusal {
         habits.refusesUsedKeyAs400
             ? .invalid("Record already exists", isExpected: true)
@@ -222,7 +224,7 @@ extension BlueskyCall {
         }
     }
 
-    /// Who writes: the owner of the repository, within the limits.
+    /// Returns the index of the account that writes: the repository's owner, within its limits.
     private func writer(_ wire: inout BlueskyWire, points: Int) throws(BlueskyRefusal) -> Int {
         let person = try account()
         guard wire.repository.people.index(of: try requiredText("repo")) == person else {

@@ -28,8 +28,8 @@ struct BlueskyRepository: Sendable {
 
     let people: SandboxDirectory
     var habits = BlueskyHabits()
-    /// What was written here or shown, by the sandbox's number of the post; stays when the post
-    /// goes.
+    /// The entries of posts that were written here or shown, by the sandbox's number of the post;
+    /// an entry stays when its post is deleted.
     var entries: [Int64: Entry] = [:]
     /// The posts that were written here: number by author and key.
     var written: [Int: [String: Int64]] = [:]
@@ -42,11 +42,11 @@ struct BlueskyRepository: Sendable {
     /// The likes of favorites that were not made here, by the number of the favorite.
     var derivedLikes: [Int64: Entry] = [:]
     var profiles: [Int: Profile] = [:]
-    /// Who may answer and quote posts, by the at-uri of the gate.
+    /// The threadgates and postgates, by the at-uri of the gate.
     var gates: [String: (entry: Entry, record: GateRecord)] = [:]
     /// The newest commit of each repository.
     var commits: [Int: (cid: String, rev: String)] = [:]
-    /// What was uploaded, by the digest of its bytes and who did.
+    /// The uploaded files, by the content identifier of their bytes and by uploader.
     var files: [String: [Int: SandboxMedia]] = [:]
     private var lastMicroseconds: UInt64 = 0
 
@@ -235,9 +235,9 @@ extension BlueskyRepository {
 
     /// Publishes a post.
     ///
-    /// Who answers a post tells its author; who else is told follows from the facets alone. An
-    /// answer to somebody who gates the conversation is kept all the same, and judged as if it were
-    /// heard.
+    /// A reply notifies the author of the answered post; the facets alone decide who else is
+    /// notified. A reply to somebody who gates the conversation is stored all the same, and judged
+    /// as if that person were notified.
     ///
     /// - Throws: `InvalidRequest` for an answer that misplaces itself.
     mutating func write(
@@ -276,7 +276,7 @@ extension BlueskyRepository {
         return entry
     }
 
-    /// What an author says of who may answer or quote a post.
+    /// Returns the author's threadgate or postgate of a post; `nil` if there is none.
     func gate(_ collection: String, ofPost key: String, by person: Int) -> GateRecord? {
         gates[RecordAddress(people.ids[person], collection, key).uri]?.record
     }
@@ -442,8 +442,8 @@ extension BlueskyRepository {
         return made
     }
 
-    /// Who asks not to be shown to those who are not logged in: who keeps bots away, and the last
-    /// of the strangers.
+    /// Whether the person asks not to be shown to clients without a login: true for those who keep
+    /// bots away, and for the last of the strangers.
     private func isHidden(_ person: Int) -> Bool {
         people.population.people[person].role == .optedOut
             || people.population.indices(of: .stranger).last == person

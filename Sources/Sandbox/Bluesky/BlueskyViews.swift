@@ -101,7 +101,10 @@ extension BlueskyRepository {
         return .object(members)
     }
 
-    /// Who keeps bots away lets nobody answer but those they name in what began the conversation.
+    /// Whether the viewer may not answer in the conversation of the post.
+    ///
+    /// The author of its first post and the people named there always may. For others, its
+    /// threadgate decides; without one, an author who keeps bots away lets nobody else answer.
     private func isGated(_ post: SandboxPost, for viewer: Int, in state: SandboxState) -> Bool {
         let root = state.ancestors(of: post).first ?? post
         if viewer == root.author || root.html.mentions.contains(viewer) { return false }
@@ -117,7 +120,7 @@ extension BlueskyRepository {
 
 /// Items of feeds.
 extension BlueskyRepository {
-    /// What a post or a repost is in a feed; nil where Bluesky has nothing to show.
+    /// Returns the feed item of a post or repost; `nil` if Bluesky has nothing to show.
     mutating func feedItem(of post: SandboxPost, for viewer: Int?, in state: SandboxState)
         -> WireJSON?
     {
@@ -153,7 +156,8 @@ extension BlueskyRepository {
             ], createdAt: post.createdAt)
     }
 
-    /// What the post answers, and how it began.
+    /// Returns the `reply` member: the root of the conversation and the answered post; empty if the
+    /// post is no reply.
     private mutating func context(
         of post: SandboxPost, for viewer: Int?, in state: SandboxState
     ) -> [(String, WireJSON)] {
@@ -169,7 +173,7 @@ extension BlueskyRepository {
         ]
     }
 
-    /// What a reference leads to.
+    /// Returns the view of the referenced post, or the object for a post that does not exist.
     mutating func reference(
         _ reference: StrongReference, for viewer: Int?, in state: SandboxState
     ) -> WireJSON {

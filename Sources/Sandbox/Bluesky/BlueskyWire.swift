@@ -15,7 +15,7 @@ struct BlueskyWire: SandboxWire {
     var sessions: BlueskySessions
     /// Up to when each has seen the notifications.
     var seen: [Int: Date] = [:]
-    /// What an endpoint has to say about limits besides the one of all requests.
+    /// The standing of an endpoint's own rate limit, besides the limit of all requests.
     var standing: RateCounter.Standing?
     var repository: BlueskyRepository
 
@@ -178,7 +178,7 @@ extension BlueskyWire {
     }
 }
 
-/// What requests want, before they are judged.
+/// The writes that requests ask for, before they are checked.
 extension BlueskyWire {
     private static let writes: Set = [
         "/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord",

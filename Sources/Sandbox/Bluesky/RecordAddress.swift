@@ -8,9 +8,9 @@ struct RecordAddress: Equatable, Sendable {
     static let reposts = "app.bsky.feed.repost"
     static let follows = "app.bsky.graph.follow"
     static let profiles = "app.bsky.actor.profile"
-    /// Who may answer a post: a record with the key of the post.
+    /// The collection of records that say who may answer a post, each under the key of the post.
     static let threadGates = "app.bsky.feed.threadgate"
-    /// Who may quote a post: a record with the key of the post.
+    /// The collection of records that say who may quote a post, each under the key of the post.
     static let postGates = "app.bsky.feed.postgate"
 
     /// A DID or a handle.
@@ -46,7 +46,7 @@ struct StrongReference: Equatable, Sendable {
     var value: RecordValue { ["uri": .text(uri), "cid": .text(cid)] }
 }
 
-/// What the protocol's names look like.
+/// The syntax of the protocol's names, dates and language tags.
 enum RecordSyntax {
     private static let keyCharacters = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)

@@ -28,7 +28,7 @@ struct RecordFields {
         .invalid("Invalid \(collection) record: \(path) \(message)")
     }
 
-    /// What is wrong with a member, or with all of them.
+    /// Returns the refusal for a member, or for the whole object if `name` is `nil`.
     func refusal(_ name: String? = nil, _ message: String) -> BlueskyRefusal {
         Self.refusal(collection, name.map { "\(path)/\($0)" } ?? path, message)
     }
@@ -140,7 +140,7 @@ struct RecordFields {
     }
 }
 
-/// What a post record says, after all its rules are checked.
+/// The content of a post record, after all its rules are checked.
 struct PostRecord {
     private static let allowed: Set = [
         "$type", "text", "createdAt", "langs", "facets", "reply", "embed", "labels", "tags",
@@ -302,7 +302,6 @@ struct PostRecord {
     }
 }
 
-/// What a like record says.
 struct LikeRecord {
     var subject: StrongReference
     var createdAt: Date
@@ -318,13 +317,14 @@ struct LikeRecord {
     }
 }
 
-/// Who may answer a post, or quote it, as a threadgate or postgate record says.
+/// A threadgate or postgate record, which says who may answer a post or quote it.
 struct GateRecord {
     private static let rules: Set = ["mentionRule", "followerRule", "followingRule", "listRule"]
 
     /// The at-uri of the post.
     var post: String
-    /// Who may answer, without `Rule`; empty for nobody; nil for everybody, and in a postgate.
+    /// The kinds of people who may answer, without the suffix `Rule`; empty for nobody; `nil` for
+    /// everybody, and in a postgate.
     var repliers: [String]?
     /// Nobody may quote it.
     var forbidsQuotes = false
@@ -359,7 +359,7 @@ struct GateRecord {
     }
 }
 
-/// What a profile record says, as far as others see it.
+/// The content of a profile record, as far as others see it.
 struct ProfileRecord {
     private static let allowed: Set = [
         "$type", "displayName", "description", "pronouns", "website", "avatar", "banner", "labels",

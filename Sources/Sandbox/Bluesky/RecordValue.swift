@@ -84,7 +84,7 @@ extension RecordValue: Decodable {
     }
 }
 
-/// What a record is identified by: a CIDv1 of its DAG-CBOR form with SHA-256.
+/// The content identifier of a record: a CIDv1 of its DAG-CBOR form with SHA-256.
 struct ContentID: Equatable, Sendable {
     /// Version 1, DAG-CBOR, SHA-256, 32 bytes.
     private static let prefix: [UInt8] = [0x01, 0x71, 0x12, 0x20]

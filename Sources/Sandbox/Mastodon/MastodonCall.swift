@@ -8,7 +8,7 @@ struct MastodonCall: Sendable {
     var segments: [String]
     var query: [(name: String, value: String)]
     var fields: WireFields
-    /// Whose token came with the request; nil without one.
+    /// The index of the person whose token came with the request; `nil` without a token.
     var caller: Int?
     var scopes: Set<String>
     var now: Date

@@ -79,7 +79,7 @@ extension MastodonCall {
             ["fields_attributes[\($0)][name]", "fields_attributes[\($0)][value]"]
         })
 
-    /// What the account says of itself.
+    /// Changes the account's note and profile fields.
     private func updateProfile(of person: Int, _ state: inout SandboxState) throws(WireRefusal) {
         var rows: [(name: String, value: String)] = []
         for index in 0...Self.profileRows {
@@ -117,7 +117,7 @@ extension MastodonCall {
     }
 }
 
-/// What the server says about itself.
+/// The endpoints with the server's description of itself.
 extension MastodonCall {
     static let serverRoutes: [MastodonRoute] = [
         MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.first),
@@ -468,7 +468,7 @@ extension MastodonCall {
         return state.canSee(post, as: caller) || habits.showsHiddenPostsToAccounts && caller != nil
     }
 
-    /// What is to be published, neither empty nor too long.
+    /// Returns the text to publish, neither empty nor too long.
     private func wholeText() throws(WireRefusal) -> String {
         let text = try fields.text("status") ?? ""
         let warning = try fields.text("spoiler_text") ?? ""

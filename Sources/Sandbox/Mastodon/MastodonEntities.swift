@@ -284,7 +284,7 @@ struct MastodonEntities {
             ("in_reply_to_status", ["id": text(answered.id), "account": account(answered.author)]))
     }
 
-    /// Whom the server says that a post answers.
+    /// Returns the person whom a post answers, according to the server.
     private func answeredAuthor(of post: SandboxPost) -> Int? {
         guard habits.takesThreadAuthorForParents, post.replyTo != nil else {
             return post.replyToAuthor
@@ -404,7 +404,7 @@ extension SandboxPost {
 
 /// Refusals as the different servers write them.
 extension WireRefusal {
-    /// What goes back for a refusal.
+    /// Returns the answer that reports the refusal.
     func answer(_ habits: MastodonHabits) -> WireAnswer {
         var answer: WireAnswer
         if let details {

@@ -250,9 +250,9 @@ package struct MastodonHabits: Equatable, Sendable {
     package var aboutPage: String?
     /// The rules stand only in the server's description of itself, as before Mastodon 4.
     package var lacksRules = false
-    /// What a link counts; nil for its length.
+    /// The number of characters that a link counts for; `nil` if its own length counts.
     package var charactersPerLink: Int? = 23
-    /// What the server says that a link counts.
+    /// The number of characters that the server advertises for a link.
     package var advertisedCharactersPerLink: Int? = 23
     /// Content warnings, `sensitive` and languages are dropped.
     package var dropsDetails = false
@@ -294,8 +294,8 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Entities
 
-    /// Whom a post answers is the author of the thread's first post, who is named by every post of
-    /// the thread; the answered post comes along.
+    /// The author of the thread's first post is given as the one answered, and named by every post
+    /// of the thread; the answered post comes along.
     package var takesThreadAuthorForParents = false
     /// A reply that was never edited names the author of the answered post, named in the text or
     /// not.
@@ -313,7 +313,7 @@ package struct MastodonHabits: Equatable, Sendable {
     /// Further fields by which authors narrowed posts.
     package var narrowed: [NarrowedPosts] = []
 
-    /// What the server's own people write is rewritten, and the signs of that do not come back.
+    /// Texts of the server's own people are rewritten, and the signs of that do not come back.
     package var rewritesTexts = false
     /// How texts are rewritten, where they are.
     package var dialect = TextDialect.snac
@@ -411,7 +411,7 @@ extension MastodonHabits {
         }
     }
 
-    /// What the programs besides Mastodon have in common, and what is their own.
+    /// Returns the habits shared by the programs besides Mastodon, with the changes of one of them.
     static func program(
         _ software: Software, _ change: (inout MastodonHabits) -> Void
     ) -> MastodonHabits {

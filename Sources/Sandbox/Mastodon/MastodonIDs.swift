@@ -13,7 +13,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     /// hash alone.
     case stampedHash
 
-    /// What goes over the wire for a number of the sandbox.
+    /// Returns the id that goes over the wire for a number of the sandbox.
     func text(of number: Int64) -> String {
         let number = UInt64(max(0, number))
         switch self {
@@ -36,7 +36,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         }
     }
 
-    /// The number behind what came over the wire; nil for what was never sent.
+    /// Returns the number behind an id from the wire; `nil` if such an id was never sent.
     func number(of text: String) -> Int64? {
         let number: UInt64?
         switch self {

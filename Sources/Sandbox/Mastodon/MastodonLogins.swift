@@ -123,7 +123,8 @@ struct MastodonLogins: Sendable {
             status: 200)
     }
 
-    /// Who sits at the browser: who the request says, else who such permissions are for.
+    /// Returns the role of the person at the browser: the one that the request names, or else the
+    /// one that needs such scopes.
     private static func role(_ name: String?, _ scopes: [String]) throws(WireRefusal) -> SandboxRole
     {
         guard let name else { return scopes.contains { $0.hasPrefix("write") } ? .bot : .human }
@@ -246,13 +247,13 @@ struct MastodonTokens: Sendable {
         var scopes: [String]
     }
 
-    /// What a person allowed, until the application fetches its token.
+    /// The permission that a person gave, until the application fetches its token.
     struct Permission: Sendable {
         var application: String
         var person: Int
         var redirect: String
         var scopes: [String]
-        /// The hash of what the application has to bring; nil where it did not ask for that.
+        /// The hash of the application's code verifier; `nil` if it sent no challenge.
         var challenge: String?
         var madeAt: Date
     }
@@ -292,9 +293,9 @@ struct MastodonTokens: Sendable {
         }
     }
 
-    /// Whose token it is.
+    /// Returns the grant of a token.
     ///
-    /// - Throws: 401 for one that is unknown or has run out, which nobody can know beforehand.
+    /// - Throws: 401 if the token is unknown or has expired, which nobody can know beforehand.
     mutating func find(_ token: String?, lifetime: TimeInterval?, at now: Date) throws(WireRefusal)
         -> Grant
     {
@@ -379,7 +380,7 @@ struct MastodonTokens: Sendable {
     }
 }
 
-/// What a token may be allowed to do.
+/// The scopes that a token may have.
 enum MastodonScopes {
     static let human: Set = ["profile", "read:accounts", "read:statuses", "read:favourites"]
     static let bot: Set = [

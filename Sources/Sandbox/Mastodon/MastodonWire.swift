@@ -96,7 +96,7 @@ struct MastodonWire: SandboxWire {
         ]
     }
 
-    /// What a person's browser shows.
+    /// Returns the page for a person's browser.
     private mutating func page(_ request: WireRequest, in state: inout SandboxState, at now: Date)
         -> WireAnswer
     {
@@ -190,7 +190,7 @@ extension WireRefusal {
         status: 409, message: "The first request with this key has not ended", isExpected: true)
 }
 
-/// What a request must bring before any endpoint sees it.
+/// Admission checks of a request, before any endpoint sees it.
 extension MastodonWire {
     mutating func admit(
         _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits,
@@ -253,7 +253,7 @@ extension WireRefusal {
         status: 401, message: "This method requires an authenticated user", tokenFault: .missing)
 }
 
-/// What requests want, before they are judged, and keys that are in use.
+/// The writes that requests ask for, before they are checked, and the keys that are in use.
 extension MastodonWire {
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         let ids = faults.mastodon.ids

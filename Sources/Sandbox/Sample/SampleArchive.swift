@@ -294,7 +294,7 @@ package struct SamplePost: Equatable, Sendable {
     package var text: String
     package var createdAt: Date
     package var language: SampleLanguage
-    /// What a post by somebody else is about.
+    /// The topic of a post by somebody else.
     package var topic: SampleTopic?
     package var replyTo: SamplePerson?
     package var visibility: Visibility = .public

@@ -5,7 +5,7 @@ package struct SamplePerson: Hashable, Sendable {
     package var displayName: String
     package var bio: String
     package var language: SampleLanguage
-    /// What this person writes about.
+    /// The topics that this person writes about.
     package var topics: [SampleTopic]
     package var isBot = false
     /// The human has answered this person many times.
@@ -34,7 +34,7 @@ package enum SamplePeople {
         bio: "京都の翻訳者。電車、猫、パン、珈琲、自転車。Translator in Kyoto, mostly bread and trains.",
         language: .japanese, topics: [.trains, .cats, .bread, .coffee, .cycling])
 
-    /// Whom the human has answered, each at least 15 times in the sample archive.
+    /// The people whom the human has answered, each at least 15 times in the sample archive.
     package static let friends: [SamplePerson] = [
         SamplePerson(
             userName: "aoi", displayName: "あおい", bio: "叡電沿線の猫二匹と人間一人。",
@@ -58,7 +58,7 @@ package enum SamplePeople {
             language: .english, topics: [.cycling, .coffee, .finance], isFriend: true),
     ]
 
-    /// Whom the human has never answered.
+    /// The people whom the human has never answered.
     package static let strangers: [SamplePerson] = [
         SamplePerson(
             userName: "tetsuo", displayName: "鉄夫", bio: "駅と時刻表。", language: .japanese,
@@ -175,7 +175,7 @@ extension SamplePeople {
     ]
 }
 
-/// What the people of the sandbox write about.
+/// A topic that the people of the sandbox write about.
 package enum SampleTopic: String, CaseIterable, Sendable {
     case trains, cats, bread, coffee, cycling
     case finance, baseball, gadgets, games, fashion, celebrities

@@ -44,7 +44,7 @@ package enum SampleTalk: String, CaseIterable, Sendable {
     }
 }
 
-/// What the human and the people of the sandbox say.
+/// The texts of the human and the people of the sandbox.
 ///
 /// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every
 /// function draws from the generator it is given, so that one seed makes one history.

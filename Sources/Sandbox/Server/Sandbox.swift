@@ -18,7 +18,7 @@ package final class Sandbox: Sendable {
     /// Where the API is: `http://127.0.0.1:` and the port.
     package let url: String
     package let port: Int
-    /// What goes wrong on purpose.
+    /// The switchboard for deliberate faults.
     package let faults: SandboxFaults
 
     private let access: SandboxAccess
@@ -66,7 +66,8 @@ package final class Sandbox: Sendable {
     /// The bot's access token on the Mastodon-compatible server.
     package var botToken: String { access.mastodon(.bot).accessToken }
 
-    /// What opens an account on the Mastodon-compatible server, its access token included.
+    /// Returns the credentials of an account on the Mastodon-compatible server, its access token
+    /// included.
     package func mastodonLogin(_ role: SandboxRole) -> SandboxMastodonLogin {
         access.mastodon(role)
     }
@@ -74,18 +75,18 @@ package final class Sandbox: Sendable {
     /// The keys of an account on X; the human's can only read.
     package func xKeys(_ role: SandboxRole) -> SandboxXKeys { access.x(role) }
 
-    /// What opens an account on Bluesky.
+    /// Returns the credentials of an account on Bluesky.
     package func blueskyLogin(_ role: SandboxRole) -> SandboxBlueskyLogin { access.bluesky(role) }
 
-    /// What the network received, and what it makes of it, as of now.
+    /// The current record of what the network received, and its assessment.
     package var ledger: SandboxLedger {
         get async { await network.ledger }
     }
 
-    /// The words of every post so far, by what the post is called on a network.
+    /// Returns the text of every post so far, by the post's id on a network.
     ///
-    /// What is not in the script, such as the bot's own records on Bluesky, may be called otherwise
-    /// there.
+    /// A post that is not in the script, such as the bot's own records on Bluesky, may have another
+    /// id there.
     package func texts(on network: NetworkName) async -> [String: String] {
         await self.network.texts(on: network)
     }
@@ -121,14 +122,13 @@ package struct SandboxError: Error, Equatable, CustomStringConvertible, Sendable
 }
 
 extension Sandbox {
-    /// What a person would set to use an account of the sandbox, as environment variables of
-    /// mirror-bot.
+    /// Returns the environment variables that let mirror-bot use an account of the sandbox.
     ///
     /// - Parameters:
-    ///   - role: Whose account; every name begins with it, but for what concerns X as a whole.
+    ///   - role: Owner of the account; every name begins with it, except those for X as a whole.
     ///   - network: Which of the sandbox's interfaces.
-    /// - Returns: Network, address and credentials; for the bot on X also what it takes to be let
-    ///   write there.
+    /// - Returns: Network, address and credentials; for the bot on X also the settings without
+    ///   which it may not write there.
     package func settings(of role: SandboxRole, on network: NetworkName) -> [String: String] {
         var account = account(of: role, on: network)
         account["NETWORK"] = network.rawValue

@@ -16,13 +16,13 @@ package struct SandboxXKeys: Equatable, Sendable {
     package var accessTokenSecret: String
 }
 
-/// What opens an account on Bluesky.
+/// The credentials of an account on Bluesky.
 package struct SandboxBlueskyLogin: Equatable, Sendable {
     package var handle: String
     package var appPassword: String
 }
 
-/// What opens an account on the Mastodon-compatible server.
+/// The credentials of an account on the Mastodon-compatible server.
 package struct SandboxMastodonLogin: Equatable, Sendable {
     package var clientID: String
     package var clientSecret: String
@@ -31,7 +31,7 @@ package struct SandboxMastodonLogin: Equatable, Sendable {
     package var refreshToken: String
 }
 
-/// Everything that opens the two accounts, on each network; drawn anew for every sandbox.
+/// The credentials of the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
     // Each in the order of the roles, which is that of the people.
     private var mastodonLogins: [SandboxMastodonLogin] = []

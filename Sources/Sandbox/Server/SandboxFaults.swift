@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What goes wrong with a request on purpose.
+/// A deliberate fault of a single request.
 package enum SandboxFault: Equatable, Sendable {
     /// The connection ends before the server has done anything.
     case dropRequest
@@ -56,7 +56,7 @@ package enum SandboxFault: Equatable, Sendable {
     }
 }
 
-/// What is not as usual until it is switched back.
+/// Deviations from usual behaviour that last until they are switched back.
 package struct SandboxHabits: Equatable, Sendable {
     /// How the Mastodon-compatible server differs from Mastodon.
     package var mastodon = MastodonHabits()

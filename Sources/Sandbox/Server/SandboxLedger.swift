@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// What the sandbox received from the bot and what it makes of it.
+/// A record of what the sandbox received from the bot, and its assessment.
 ///
 /// The summary of a demo is read from here, never from what the bot believes
 /// about itself.
@@ -9,7 +9,8 @@ package struct SandboxLedger: Sendable {
     /// A post of the bot.
     package struct Delivery: Equatable, Sendable {
         package var id: String
-        /// What the post is called everywhere: its URI, its id on X, or its at-uri, as it came in.
+        /// The worldwide id of the post: its URI, its id on X, or its at-uri, by the network that
+        /// it came in on.
         package var identity: String
         package var text: String
         /// The id of the answered post.
@@ -22,19 +23,19 @@ package struct SandboxLedger: Sendable {
         package var idempotencyKey: String?
         /// The handles of those named in the text.
         package var mentioned: [String]
-        /// What is attached.
+        /// The attached pictures.
         package var pictures: [Picture] = []
         package var isSensitive = false
-        /// Who may quote it, in the network's words; nil where nothing was said.
+        /// The people who may quote it, in the network's words; `nil` if the request did not say.
         package var quoters: String?
-        /// Who may answer it, in the network's words; nil where nothing was said.
+        /// The people who may answer it, in the network's words; `nil` if the request did not say.
         package var repliers: [String]?
     }
 
     /// A favorite by the bot.
     package struct Favorite: Equatable, Sendable {
         package var postID: String
-        /// What the post is called everywhere, on the network that the favorite came from.
+        /// The worldwide id of the post, on the network that the favorite came from.
         package var identity: String
         /// The handle of the author.
         package var author: String
@@ -99,7 +100,7 @@ package struct SandboxLedger: Sendable {
     /// A mention of the bot that has happened.
     package struct Mention: Equatable, Sendable {
         package var id: String
-        /// What the post is called everywhere, on the network of
+        /// The worldwide id of the post, on the network of
         /// ``SandboxWorld/Configuration/botNetwork``.
         package var identity: String
         package var handle: String
@@ -108,7 +109,7 @@ package struct SandboxLedger: Sendable {
         package var deservesReply: Bool
         package var burden: SandboxBurden?
         package var notice = SandboxNotice.atOnce
-        /// The number of what tells the bot of it; nil where nothing does.
+        /// The id of the notification that tells the bot of it; `nil` if there is none.
         package var notification: String?
         /// The id of the post that it answers.
         package var parent: String?
@@ -167,18 +168,19 @@ package struct SandboxLedger: Sendable {
     package internal(set) var eligiblePosts = 0
     /// Those of them that the human would favorite.
     package internal(set) var lovedPosts = 0
-    /// What X's price list asks for the requests so far, in millionths of a US dollar.
+    /// The cost of the requests so far by X's price list, in millionths of a US dollar.
     package internal(set) var spentMicrodollars = 0
     /// Every request to publish, reply or favorite, in the order in which the server came to it.
     package internal(set) var writes: [Write] = []
-    /// What the server has taken by ``SandboxFault/actLate(after:)`` and will act on at its date.
+    /// The writes that the server has taken by ``SandboxFault/actLate(after:)`` and will act on at
+    /// their date.
     package internal(set) var pendingWrites: [Write] = []
     /// How many of such requests the server acted on, or will, while the client cannot have got the
     /// whole answer.
     ///
-    /// By plan or because the client left. A request that was refused counts too: who does not hear
-    /// of the refusal cannot know of it. A request that the server never acted on does not count;
-    /// see ``Write/Effect/notActed``.
+    /// By plan or because the client left. A request that was refused counts too: a client that
+    /// does not hear of the refusal cannot know of it. A request that the server never acted on
+    /// does not count; see ``Write/Effect/notActed``.
     package internal(set) var cutAnswers = 0
 
     /// The answered posts, and the texts at their places, of `deliveries`.
@@ -255,7 +257,7 @@ extension SandboxLedger {
             case post, reply, favorite
         }
 
-        /// What the request did.
+        /// The effect of the request on the server's state.
         package enum Effect: String, Sendable {
             case created
             /// The server recognised it by its key or its record key, or found the favorite there
@@ -275,7 +277,7 @@ extension SandboxLedger {
         package var kind: Kind
         /// The idempotency key, on Bluesky the record key; nil where the network has neither.
         package var key: String?
-        /// What was to be published; nil for a favorite, and where the body cannot be read.
+        /// The text to publish; `nil` for a favorite, and if the body cannot be read.
         package var text: String?
         /// The id of the answered or favorited post, as in ``Delivery/replyTo`` and
         /// ``Favorite/postID``; nil where the request names none that the server knows.
@@ -288,7 +290,7 @@ extension SandboxLedger {
         package var isAnswered: Bool
         /// The status of the answer, whether or not it arrived; nil where there was none to send.
         package var status: Int?
-        /// What was planned to go wrong with this request.
+        /// The fault that was planned for this request.
         package var fault: SandboxFault?
     }
 

@@ -124,7 +124,7 @@ final class SandboxConnections: @unchecked Sendable {
         for connection in closed() { await connection.task.value }
     }
 
-    /// What is open while nothing new is served any longer.
+    /// Stops serving new connections, and returns those that are open.
     private func closed() -> [(channel: any Channel, task: Task<Void, Never>)] {
         lock.withLock {
             isClosed = true

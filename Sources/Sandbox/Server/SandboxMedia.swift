@@ -13,7 +13,7 @@ struct SandboxMedia: Sendable {
     var ready: Date
     var isAttached = false
 
-    /// What a file is by its bytes; nil for what is no picture.
+    /// Returns the media type of a file by its first bytes; `nil` unless it is JPEG, PNG or WebP.
     static func type(of bytes: [UInt8]) -> String? {
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
         if bytes.starts(with: [0x89] + Array("PNG\r\n".utf8)) { return "image/png" }
@@ -50,7 +50,7 @@ extension SandboxLedger {
 
     /// A picture of a post.
     package struct Picture: Equatable, Sendable {
-        /// What the upload was called; on Bluesky the digest of its bytes.
+        /// The id of the upload; on Bluesky, the content identifier of its bytes.
         package var id: String
         package var alt: String
     }
@@ -94,7 +94,8 @@ extension SandboxState {
             ? found : nil
     }
 
-    /// What everybody gets who asks for a picture's address.
+    /// Returns the answer to anybody who requests a picture's path; `nil` if no picture has such a
+    /// path.
     func picture(at path: String) -> WireAnswer? {
         let parts = path.split(separator: "/")
         guard parts.count == 2, parts[0] == "media", let id = Int64(parts[1].prefix { $0 != "." })

@@ -18,7 +18,7 @@ actor SandboxNetwork {
         case endless
     }
 
-    /// What becomes of a request.
+    /// The answer to a request, and how it is sent.
     struct Outcome: Sendable {
         var answer = WireAnswer(status: 0)
         var manner = Manner.whole
@@ -191,7 +191,7 @@ actor SandboxNetwork {
 
 /// Writes, and what comes late.
 extension SandboxNetwork {
-    /// What a request wants to write; nil if it is no write.
+    /// Returns the write that a request asks for; `nil` if it is no write.
     private func write(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         guard request.method == "POST" else { return nil }
         if XWire.owns(request) { return x.draft(of: request, at: now) }

@@ -31,14 +31,14 @@ struct SandboxPost: Sendable {
     var mention: SandboxMention?
     /// The number within the script; nil for what came over the wire.
     var number: Int?
-    /// Whom the post tells of itself; nil for those named in the text.
+    /// The people whom the post notifies; `nil` for those named in the text.
     var told: [Int]?
-    /// What makes it hard to take in.
+    /// The property that makes it hard to process.
     var burden: SandboxBurden?
     /// When those whom it names are told of it.
     var notice = SandboxNotice.atOnce
 
-    /// Whom the post tells of itself.
+    /// The people whom the post notifies.
     var recipients: [Int] { told ?? html.mentions }
 
     /// How many bytes it has besides its text.
@@ -51,7 +51,7 @@ struct SandboxPost: Sendable {
         if case .crowd(let posts) = burden { posts } else { 0 }
     }
 
-    /// What is wrong with its object.
+    /// The flaw of its object, if that is its burden.
     var flaw: SandboxFlaw? {
         if case .flaw(let flaw) = burden { flaw } else { nil }
     }
@@ -85,7 +85,7 @@ struct SandboxNotification: Sendable {
     var id: Int64
     var kind: Kind
     var createdAt: Date
-    /// Who caused it.
+    /// The index of the person who caused it.
     var cause: Int
     var post: Int64?
     /// When it comes into the list.

@@ -38,7 +38,7 @@ struct RateCounter: Sendable {
         var period: Int
     }
 
-    /// What the rate limit headers say.
+    /// The values of the rate limit headers.
     struct Standing: Sendable {
         var allowance: Allowance
         var used: Int

@@ -6,7 +6,7 @@ import Posts
 /// Which ones, how they are refused and for how long follows from the seed and from what they are
 /// called.
 package struct SandboxRefusals: Equatable, Sendable {
-    /// What can be refused alone.
+    /// A kind of object that can be refused while others are given out.
     package enum Object: String, CaseIterable, Sendable {
         case post
         /// The conversation around a post.
@@ -22,7 +22,7 @@ package struct SandboxRefusals: Equatable, Sendable {
         var isPage: Bool { [.mentions, .home, .list].contains(self) }
     }
 
-    /// What is answered in place of the object.
+    /// The answer in place of a refused object.
     package enum Answer: String, CaseIterable, Sendable {
         case badRequest = "400"
         case unauthorized = "401"
@@ -36,16 +36,16 @@ package struct SandboxRefusals: Equatable, Sendable {
 
     /// How objects of one sort are refused.
     package struct Rule: Equatable, Sendable {
-        /// How many of them, from 0 to 1.
+        /// The share of objects that are refused, from 0 to 1.
         package var share: Double
-        /// What those are answered that are refused for good; empty for none.
+        /// The answers for objects that are refused for good; empty for none.
         ///
-        /// The newest page of a list never is.
+        /// The newest page of a list is never refused for good.
         package var forGood: [Answer]
-        /// What those are answered that are refused for a while; empty for none.
+        /// The answers for objects that are refused for a while; empty for none.
         package var passing: [Answer]
-        /// How many seconds that is, from when it is first asked for; the newest page is refused in
-        /// such stretches.
+        /// The seconds that a refusal for a while lasts, from the first request for the object; the
+        /// newest page is refused in such stretches.
         package var lasting: TimeInterval
 
         package init(
@@ -67,7 +67,7 @@ package struct SandboxRefusals: Equatable, Sendable {
         self.rules = rules
     }
 
-    /// What a request asks for, if it is something that can be refused alone.
+    /// The object that a request asks for, if it is one that can be refused alone.
     struct Target: Hashable, Sendable {
         var object: Object
         var name: String
@@ -75,13 +75,13 @@ package struct SandboxRefusals: Equatable, Sendable {
         var isNewest = false
     }
 
-    /// What is answered to a request for a thing; nil if it is given out.
+    /// Returns the answer in place of a requested object; `nil` if the object is given out.
     ///
     /// - Parameters:
-    ///   - target: What is asked for.
+    ///   - target: The requested object.
     ///   - now: The sandbox's clock.
-    /// - Returns: The same for the same thing, and the same stretch of time where that matters;
-    ///   `lasting` is for how many seconds from when it was first asked for, nil for good.
+    /// - Returns: The same for the same object, and the same stretch of time where that matters;
+    ///   `lasting` is in seconds from the first request for the object, `nil` if it is for good.
     func verdict(on target: Target, at now: Date) -> (answer: Answer, lasting: TimeInterval?)? {
         guard let rule = rules[target.object] else { return nil }
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
@@ -96,10 +96,9 @@ package struct SandboxRefusals: Equatable, Sendable {
     }
 }
 
-/// What requests ask for, on each network.
+/// Finds the requested object, on each network.
 extension SandboxRefusals.Target {
-    /// Nil for a request that writes, or that is about the client's own account or about the
-    /// server.
+    /// `nil` if the request writes, or is about the client's own account or about the server.
     init?(_ request: WireRequest) {
         guard request.method == "GET" else { return nil }
         let segments = request.path.split(separator: "/").map(String.init)
@@ -194,7 +193,7 @@ extension SandboxRefusals.Answer {
         return .error(status: status, message: message)
     }
 
-    /// What the AT Protocol calls it.
+    /// The name of the error in the AT Protocol.
     private var name: String {
         switch self {
         case .badRequest: "InvalidRequest"

@@ -1,9 +1,10 @@
 import Foundation
 import Posts
 
-/// What the ledger notes about the bot.
+/// The ledger's notes about the bot.
 extension SandboxState {
-    /// What a post is called everywhere; a record key is the one that it was written at.
+    /// Returns the worldwide id of a post on a network; `recordKey` is the key that it was written
+    /// at.
     func identity(of post: SandboxPost, on network: NetworkName, recordKey: String? = nil) -> String
     {
         let author = people[post.author].handle
@@ -46,13 +47,14 @@ extension SandboxState {
         }
     }
 
-    /// Who is told of a post besides whom it answers: on Bluesky the authors of up to four posts
-    /// above it.
+    /// Returns the people who are notified because they wrote a post above: on Bluesky, the authors
+    /// of the nearest four.
     private func ancestors(of post: SandboxPost, on network: NetworkName) -> [Int] {
         network == .bluesky ? authors(above: post, within: 4) : []
     }
 
-    /// Who else than human and bot wrote the posts above one, the nearest first.
+    /// Returns the authors of the posts above one, the nearest first, without the human and the
+    /// bot.
     func authors(above post: SandboxPost, within height: Int = .max) -> [Int] {
         var authors: [Int] = []
         var above = post.replyTo.flatMap { posts[$0] }
@@ -158,7 +160,7 @@ extension Visibility {
     }
 }
 
-/// What people say to the bot besides what the script has them say.
+/// Mentions of the bot that are not in the script.
 extension SandboxState {
     /// Lets somebody mention the bot.
     ///

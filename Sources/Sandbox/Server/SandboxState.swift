@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What the sandbox remembers: posts, timelines, favorites, notifications, and the ledger.
+/// The state of the sandbox: posts, timelines, favorites, notifications, and the ledger.
 ///
 /// A plain value; ``SandboxNetwork`` serialises access. It moves on only when
 /// it is asked something, by applying the script up to that instant.
@@ -40,11 +40,11 @@ struct SandboxState: Sendable {
     var answerByNumber: [Int: Int64] = [:]
     /// How many times people said something that is not in the script.
     var spoken = 0
-    /// Who has changed whether the account counts as automated.
+    /// The automated flags of the people who have changed theirs, by person.
     var botFlags: [Int: Bool] = [:]
-    /// What people have written about themselves since, on the Mastodon family.
+    /// The profiles that people have changed since the start, on the Mastodon family, by person.
     var profiles: [Int: (note: String?, fields: [(name: String, value: String)])] = [:]
-    /// Who has asked the bot to stop.
+    /// The people who have asked the bot to stop.
     var stopped: Set<Int> = []
     /// The state of the human's account while the request in hand is answered.
     var humanStanding = SandboxStanding.active
@@ -52,11 +52,12 @@ struct SandboxState: Sendable {
     /// courtesy caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]
     var answersByThread: [Int: Int] = [:]
-    /// What was uploaded, by its number.
+    /// The uploaded files, by number.
     var media: [Int64: SandboxMedia] = [:]
     /// Deletions that were answered and are not carried out yet, by the post.
     var leaving: [Int64: LeavingPost] = [:]
-    /// What the request in hand has made or recognised; nil where it did neither.
+    /// The post that the current request has created or recognised, with the effect; `nil` if it
+    /// did neither.
     var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
     /// The state of a person's account.
@@ -87,7 +88,8 @@ struct SandboxState: Sendable {
         }
     }
 
-    /// What somebody wrote, as far as repetitions go.
+    /// The key for finding repetitions: a person and a text of theirs, without white space around
+    /// it.
     struct PersonText: Hashable {
         var person: Int
         var text: String
@@ -183,9 +185,9 @@ extension SandboxState {
     }
 }
 
-/// What changes when somebody publishes, favorites or deletes.
+/// Changes of the state when somebody publishes, favorites or deletes.
 extension SandboxState {
-    /// What a request asks to publish.
+    /// The post that a request asks to publish.
     struct Draft: Sendable {
         var text: String
         var warning: String
@@ -197,18 +199,18 @@ extension SandboxState {
         var idempotencyKey: String?
         /// Where the request came from.
         var network = NetworkName.mastodon
-        /// Whom the text names; nil where that is read from the text itself, as Mastodon-compatible
-        /// servers do.
+        /// The people whom the text names; `nil` if they are read from the text itself, as
+        /// Mastodon-compatible servers do.
         var mentions: [Int]?
         /// The author of the answered post is told even where the text does not name them.
         var tellsParent = false
         /// The numbers of uploaded files.
         var media: [Int64] = []
-        /// What is attached, as the ledger shows it.
+        /// The attached pictures, as the ledger shows them.
         var pictures: [SandboxLedger.Picture] = []
-        /// Who may quote it, in the network's words; nil where nothing is said.
+        /// The people who may quote it, in the network's words; `nil` if the request does not say.
         var quoters: String?
-        /// Who may answer it, in the network's words; nil where nothing is said.
+        /// The people who may answer it, in the network's words; `nil` if the request does not say.
         var repliers: [String]?
         /// A warning does not make it sensitive.
         var warningsAreTitles = false
@@ -233,7 +235,7 @@ extension SandboxState {
         return post
     }
 
-    /// Whom a draft tells; nil for those whom its text names.
+    /// Returns the people whom a draft notifies; `nil` for those whom its text names.
     private func told(of draft: Draft) -> [Int]? {
         guard draft.mentions != nil || draft.tellsParent else { return nil }
         var told = draft.mentions ?? StatusHTML(draft.text, population: population).mentions
@@ -375,7 +377,7 @@ extension SandboxState {
     }
 }
 
-/// Who sees what, and what the bot may do.
+/// The visibility of posts, the conversations around them, and what the bot may favorite.
 extension SandboxState {
     func isFavorited(_ id: Int64, by person: Int) -> Bool {
         favorited[person]?.contains(id) ?? false

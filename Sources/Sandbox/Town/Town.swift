@@ -62,7 +62,7 @@ package final class Town: Sendable {
         for shard in shards { shard.mark(at: now) }
     }
 
-    /// What was counted since ``mark()``.
+    /// The counts since ``mark()``.
     package var figures: TownFigures {
         var sum = TownFigures()
         for figures in shards.map(\.current) {

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// What is kept of one household: some kilobytes, most of them the human's past.
+/// The state of one household: some kilobytes, most of them the human's past.
 struct TownHousehold: Sendable {
     /// The newest posts that are kept of a household; older ones vanish from it.
     static let postsAtMost = 600
@@ -19,7 +19,7 @@ struct TownHousehold: Sendable {
     var posts: [TownPost]
     var humanFavorites: [Favorite] = []
     var botFavorites: [Favorite] = []
-    /// What the bot wrote, by the id of the post.
+    /// The texts of the bot's posts, by the id of the post.
     var texts: [Int64: String] = [:]
     /// The post of each idempotency key.
     private var keys: [String: Int64] = [:]

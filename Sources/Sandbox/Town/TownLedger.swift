@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a ``Town`` received from the bots, and what is wrong with it.
+/// A record of what a ``Town`` received from the bots, with its incidents.
 ///
 /// It grows with what bots do and people say to them, not with the number of requests.
 package struct TownLedger: Sendable {
@@ -8,7 +8,7 @@ package struct TownLedger: Sendable {
     package struct Delivery: Sendable {
         package var household: Int
         package var id: Int64
-        /// What the post is called everywhere.
+        /// The worldwide id of the post.
         package var uri: String
         package var date: Date
         /// The id of the answered post.
@@ -69,7 +69,7 @@ package struct TownLedger: Sendable {
     }
 }
 
-/// What a ``Town`` counted since ``Town/mark()``.
+/// The counts of a ``Town`` since ``Town/mark()``.
 package struct TownFigures: Sendable {
     package internal(set) var requests = 0
     /// Bots whose mentions were read.

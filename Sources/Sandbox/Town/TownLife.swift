@@ -17,11 +17,11 @@ struct TownPost: Sendable {
     var id: Int64
     var author: TownPart
     var kind: Kind
-    /// Whom it names.
+    /// The member of the household whom it names.
     var named: TownPart?
     var isFavoritedByHuman = false
     var isFavoritedByBot = false
-    /// What the text is drawn from.
+    /// The seed of the text.
     var seed: UInt32
     /// The id of the post that it answers; 0 for none.
     var replyTo: Int64 = 0
@@ -44,7 +44,7 @@ struct TownEvent: Equatable, Sendable {
 }
 
 extension TownPlan {
-    /// What happens in a household on a local day, in the order of time.
+    /// Returns the events of a household on a local day, in the order of time.
     func events(of household: Int, onDay day: Int) -> [TownEvent] {
         guard pace == .lively else { return [] }
         var generator = generator(household, day)

@@ -1,7 +1,7 @@
 package import Foundation
 import Posts
 
-/// What a ``Town`` is made from: everything in it follows from these values.
+/// The configuration of a ``Town``: everything in it follows from these values.
 package struct TownPlan: Sendable {
     /// How much people do once the run has begun.
     package enum Pace: String, Sendable {

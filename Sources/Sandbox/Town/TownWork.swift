@@ -17,7 +17,7 @@ struct TownCall: Sendable {
         path = request.target.prefix { $0 != "?" }.split(separator: "/")
     }
 
-    /// What it asks for, without numbers.
+    /// The method and the path of the request, without its first two segments and without numbers.
     var kind: String {
         let words = path.dropFirst(2).filter { $0.first?.isNumber == false }
         return request.method + " " + words.joined(separator: "/")
@@ -30,7 +30,7 @@ struct TownWork {
     let plan: TownPlan
     let now: Date
     var household: TownHousehold
-    /// What this request adds.
+    /// The ledger entries that this request adds.
     var ledger: TownLedger
     /// When the bot's mentions were read before this request.
     private(set) var polledBefore: Date?

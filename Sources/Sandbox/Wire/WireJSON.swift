@@ -11,8 +11,7 @@ enum WireJSON: Sendable {
     case array([WireJSON])
     /// The members in the order they are written.
     case object([(String, WireJSON)])
-    /// What is UTF-8 text of JSON already; several elements of a list, if commas stand between
-    /// them.
+    /// JSON that is UTF-8 text already; several elements of a list, if commas stand between them.
     case raw([UInt8])
 
     /// The value as UTF-8 text.
@@ -65,7 +64,7 @@ enum WireJSON: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// What cannot stand in a text as it is; a zero, too, ends the search.
+    /// The characters that a text must escape; a zero, too, ends the search.
     private static let escaped = String(decoding: Array(0x01..<0x20) + [0x22, 0x5C], as: UTF8.self)
 
     private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {

@@ -31,8 +31,8 @@ struct WireRequest: Sendable {
         return String(value.dropFirst("Bearer ".count))
     }
 
-    /// What stands in the path where `pattern` has segments that begin with `:`; nil if the path is
-    /// another one.
+    /// Returns the segments of the path for which `pattern` has segments that begin with `:`; `nil`
+    /// if the path does not match.
     func values(in pattern: [Substring]) -> [String]? {
         let segments = Substring(path).split(separator: "/")
         guard segments.count == pattern.count else { return nil }
@@ -95,7 +95,7 @@ struct WireRequest: Sendable {
     }
 }
 
-/// What goes back over the wire.
+/// An HTTP response.
 struct WireAnswer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
@@ -122,16 +122,16 @@ struct WireRefusal: Error {
     var message: String
     /// Not the client's fault.
     var isExpected = false
-    /// What a person is told, where `message` is a code.
+    /// The message for a person, if `message` is a code.
     var details: String?
     var headers: [(name: String, value: String)] = []
-    /// What is wrong with the token; nil for another cause.
+    /// The fault of the token; `nil` if the refusal has another cause.
     var tokenFault: TokenFault?
 
     enum TokenFault {
         case missing
         case bad
-        /// A bad one, of which was asked whose it is.
+        /// A bad one, in a request for the account that it belongs to.
         case badLogin
     }
 
@@ -154,8 +154,8 @@ protocol SandboxWire: Sendable {
     /// the query.
     static func owns(_ request: WireRequest) -> Bool
 
-    /// What a `POST` is to publish or favorite, as far as it can be read without judging it; nil if
-    /// it is neither.
+    /// Returns the post or favorite that a `POST` asks for, as far as it can be read without
+    /// checking it; `nil` if it asks for neither.
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write?
 
     /// Acts on a request and says what to send back.

@@ -1,8 +1,8 @@
 package import Posts
 
-/// What the sandbox's people and posts are called on each network.
+/// The ids and handles of the sandbox's people and posts on each network.
 ///
-/// Every name follows from the one on the Mastodon-compatible server, so that an archive can be
+/// All of them follow from those on the Mastodon-compatible server, so that an archive can be
 /// carried over without asking the sandbox.
 package enum SandboxIdentity {
     /// The identity of `user@host`.
@@ -26,7 +26,7 @@ package enum SandboxIdentity {
         }
     }
 
-    /// What people type after `@` for `user@host`.
+    /// Returns the handle of `user@host` on a network, as people type it after `@`.
     package static func handle(_ handle: String, on network: NetworkName) -> String {
         let handle = handle.lowercased()
         let parts = handle.split(separator: "@", maxSplits: 1).map(String.init)
@@ -138,7 +138,7 @@ extension SandboxPerson {
         SandboxIdentity.account(handle, on: network)
     }
 
-    /// What people type after `@` to name the person on a network.
+    /// Returns the person's handle on a network, as people type it after `@`.
     package func handle(on network: NetworkName) -> String {
         SandboxIdentity.handle(handle, on: network)
     }
@@ -170,7 +170,7 @@ struct SandboxDirectory: Sendable {
 
     func person(handle: String) -> Int? { byHandle[handle.lowercased()] }
 
-    /// Who is meant by `@user` or `@user@host` in a text of the sandbox.
+    /// Returns the index of the person meant by `@user` or `@user@host` in a text of the sandbox.
     func person(named user: String, at host: String?) -> Int? {
         if let host { return population.index(of: "\(user)@\(host)") }
         return person(handle: user) ?? population.index(of: user)

@@ -5,9 +5,9 @@
 package struct SandboxPopulation: Sendable {
     /// The human first, the bot second, then everybody else.
     package let people: [SandboxPerson]
-    /// Whose posts reach the human's home.
+    /// The people whose posts reach the human's home.
     package let followedByHuman: Set<Int>
-    /// Whose posts reach the bot's home; the human is among them.
+    /// The people whose posts reach the bot's home; the human is among them.
     package let followedByBot: Set<Int>
 
     /// The index of the human.
@@ -140,7 +140,7 @@ extension SandboxPopulation {
 
 /// Somebody with an account in the sandbox, as the script knows them.
 package struct SandboxPerson: Equatable, Sendable {
-    /// What the script makes of a person.
+    /// The role of a person in the script.
     package enum Role: String, CaseIterable, Sendable {
         case human
         case bot
@@ -163,7 +163,7 @@ package struct SandboxPerson: Equatable, Sendable {
     package var displayName: String
     package var bio: String
     package var language: SampleLanguage
-    /// What this person writes about.
+    /// The topics that this person writes about.
     package var topics: [SampleTopic]
     package var role: Role
     /// The human has answered this person, whatever their role.
@@ -175,8 +175,7 @@ package struct SandboxPerson: Equatable, Sendable {
     /// Whether the account carries the automated flag.
     package var isBot: Bool { role == .automated || role == .bot }
 
-    /// What the sandbox's own answers call the person: the host is left out when it is the
-    /// sandbox's.
+    /// The person's name in the sandbox's own answers, without the host if it is the sandbox's.
     package var localName: String { host == SamplePeople.host ? userName : "\(userName)@\(host)" }
 }
 

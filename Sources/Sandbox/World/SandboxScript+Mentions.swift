@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Who mentions the bot, when, and which of these mentions deserve an answer.
+/// The mentions of the bot: their authors, their times, and which of them deserve an answer.
 extension SandboxScript {
     private var firstMinute: Double { configuration.isAwakeAtNight ? 0 : 9 * 60 }
     private var lastMinute: Double { configuration.isAwakeAtNight ? 24 * 60 - 1 : 21 * 60 + 30 }
@@ -129,7 +129,7 @@ extension SandboxScript {
         }
     }
 
-    /// What friends say to the bot on an ordinary day; some of it goes on for a few rounds.
+    /// Writes the friends' mentions on ordinary days, some of which go on for a few rounds.
     private mutating func writeChatter(by friends: [Int], in window: DateInterval) {
         for friend in friends {
             for _ in 0..<poisson(0.6) {
@@ -138,8 +138,8 @@ extension SandboxScript {
         }
     }
 
-    /// What friends say to the bot where much is said: as often on every full day, one after the
-    /// other.
+    /// Writes the friends' mentions where there are many: `count` on every full day, the friends
+    /// taking turns.
     private mutating func writeTurns(_ count: Double, by friends: [Int], in window: DateInterval) {
         let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
         // Nobody can say anything where nobody is, and more than this nobody could hear.

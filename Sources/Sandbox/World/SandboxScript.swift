@@ -120,7 +120,7 @@ struct SandboxScript {
     }
 }
 
-/// What people post, before and during the run, and what the human makes of it.
+/// The posts of people before and during the run, and the human's reactions to them.
 extension SandboxScript {
     /// How long before the run the posts of the others begin.
     static let pastDays = 21

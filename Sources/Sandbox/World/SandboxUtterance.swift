@@ -3,18 +3,19 @@ package import Foundation
 /// Something that somebody says to the bot because a test or a harness wants it; see
 /// ``Sandbox/say(_:)``.
 package struct SandboxUtterance: Equatable, Sendable {
-    /// Who says it: `user@host`, or `user` of the sandbox.
+    /// The speaker: `user@host`, or `user` of the sandbox.
     package var speaker: String
-    /// What is said behind the bot's name.
+    /// The text after the bot's name.
     package var words: String
     /// The words ask the bot to stop.
     package var asksToStop = false
     package var burden: SandboxBurden?
     package var notice = SandboxNotice.atOnce
-    /// Whose latest post it answers, if there is one; nil for nobody's.
+    /// The person whose latest post it answers, if there is such a post; `nil` if it answers
+    /// nobody.
     package var answered: Answered?
 
-    /// Whom somebody answers who mentions the bot.
+    /// The person whom a mention of the bot answers.
     package enum Answered: Sendable {
         case bot
         /// Somebody else whose posts come to the bot's home.
@@ -27,7 +28,7 @@ package struct SandboxUtterance: Equatable, Sendable {
     }
 }
 
-/// What makes a post hard to take in.
+/// A property that makes a post hard to process.
 package enum SandboxBurden: Equatable, Hashable, Sendable {
     /// So many bytes more than its words; not on X, which has no such posts.
     case padding(bytes: Int)
@@ -37,7 +38,7 @@ package enum SandboxBurden: Equatable, Hashable, Sendable {
     case flaw(SandboxFlaw)
 }
 
-/// What is wrong with an object.
+/// A defect of a JSON object.
 package enum SandboxFlaw: String, CaseIterable, Sendable {
     /// Nothing says who wrote it.
     case noAuthor = "no-author"

@@ -8,7 +8,7 @@ package import Posts
 /// past to read back, and ends `days` days after it. Only what answers the
 /// bot depends on what the bot does.
 package struct SandboxWorld: Sendable {
-    /// What a world is made from.
+    /// The values that a world is made from.
     package struct Configuration: Sendable {
         package var seed: UInt64
         /// When the run begins; what happens before is the past.
@@ -151,7 +151,7 @@ struct SandboxEvent: Sendable {
 
 /// A post of the script.
 struct ScriptedPost: Sendable {
-    /// What a post answers.
+    /// The post that a scripted post answers.
     enum Target: Sendable {
         /// The scripted post with this number.
         case post(Int)
@@ -159,7 +159,7 @@ struct ScriptedPost: Sendable {
         case answer(to: Int)
     }
 
-    /// What a post carries besides text.
+    /// The content of a post besides its text.
     enum Attachment: Sendable {
         case image
         case poll

@@ -9,7 +9,7 @@ struct XCall: Sendable {
     var segments: [String]
     var parameters: [String: String]
     var fields: XFields
-    /// Whose token signed the request.
+    /// The index of the person whose token signed the request.
     var caller: Int
     var directory: SandboxDirectory
     var habits: XHabits
@@ -95,7 +95,7 @@ struct XCall: Sendable {
         return date
     }
 
-    /// What a list leaves out.
+    /// Returns the kinds of posts that a list leaves out.
     func exclusions() throws(XRefusal) -> Set<String> {
         guard let text = parameters["exclude"] else { return [] }
         let values = Set(
@@ -158,7 +158,7 @@ enum XEndpoint: CaseIterable, Sendable {
         }
     }
 
-    /// What `max_results` may be; nil where there are no pages.
+    /// The range of `max_results`; `nil` if there are no pages.
     var pageSizes: ClosedRange<Int>? {
         switch self {
         case .userPosts, .mentions, .favorites: 5...100

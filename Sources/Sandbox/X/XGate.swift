@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 
-/// Who may come in: keeps the tokens and checks the signature of every request.
+/// The access control, which keeps the tokens and checks the signature of every request.
 struct XGate: Sendable {
     /// An access token's account and what it may do.
     struct Grant: Sendable {
@@ -166,7 +166,7 @@ struct XSignature: Sendable {
             .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    /// What is signed.
+    /// The signature base string.
     var base: String {
         [method.uppercased(), Self.escaped(address), Self.escaped(parameterText)].joined(
             separator: "&")
@@ -198,7 +198,7 @@ struct XSignature: Sendable {
 }
 
 extension XSignature {
-    /// What a request over plain HTTP must have signed.
+    /// Collects the values that a request over plain HTTP must have signed.
     ///
     /// A JSON body takes no part, a form does.
     init(_ request: WireRequest, authorization: XAuthorization) {

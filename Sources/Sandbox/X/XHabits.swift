@@ -36,8 +36,8 @@ package struct XHabits: Equatable, Sendable {
     package var misstatesLimits = false
     /// How many posts the app may read in a calendar month.
     package var postReadsPerMonth = 3_000_000
-    /// What the app's owner has paid in advance, in millionths of a US dollar; nil for more than
-    /// enough.
+    /// The credits that the app's owner has paid for in advance, in millionths of a US dollar;
+    /// `nil` for more than enough.
     package var credits: Int?
     /// The last of every so many requests gets an error page of the edge instead of an answer.
     package var edgeFailsEvery: Int?
@@ -50,7 +50,8 @@ package struct XHabits: Equatable, Sendable {
     /// A text that the account has on X already is published again: no document promises the
     /// refusal.
     package var publishesRepeats = false
-    /// Whose posts cost the price of owned reads; nil where the app belongs to neither account.
+    /// The account that owns the app and gets its own lists at the price of owned reads; `nil` if
+    /// the app belongs to neither account.
     package var appOwner: SandboxRole?
     /// Posts and people that come along in `includes` are billed too.
     package var billsIncludes = true

@@ -149,7 +149,7 @@ struct XObjects {
         return counts.adding((name("retweet_count"), 0))
     }
 
-    /// What X guesses where the sandbox was not told.
+    /// Returns the language of a post, guessed as X does if the sandbox was not told.
     private func language(of post: SandboxPost) -> String {
         if let language = post.language { return language }
         if post.text.unicodeScalars.contains(where: { (0x3040...0x30FF).contains($0.value) }) {
@@ -159,7 +159,7 @@ struct XObjects {
     }
 }
 
-/// What comes along with posts because a request expands them.
+/// The objects that come along with posts because a request expands them.
 struct XIncludes {
     private(set) var users: [Int] = []
     private(set) var posts: [SandboxPost] = []
@@ -233,7 +233,7 @@ struct XIncludes {
         ]
     }
 
-    /// What X says of one thing that does not exist, beside those that do.
+    /// Returns the error for one requested object that does not exist, beside those that do.
     static func missing(_ kind: String, _ id: String, parameter: String) -> WireJSON {
         [
             "resource_id": .string(id), "resource_type": .string(kind),

@@ -90,8 +90,9 @@ struct XPage: Sendable {
         posts = taken.map(\.post).filter { !isLeftOut($0) }
     }
 
-    /// What lies between the bounds and on the wanted side of the start, newest first, and one more
-    /// than has room.
+    /// Returns the posts between the bounds and on the wanted side of the start, newest first.
+    ///
+    /// At most one more than `room`; all of them if posts newer than the start are wanted.
     private static func items(
         of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds,
         room: Int, call: XCall,

@@ -2,7 +2,7 @@
 struct XRefusal: Error {
     var status: Int
     var body: WireJSON
-    /// What the ledger says.
+    /// The reason that the ledger notes.
     var reason: String
     /// Not the client's fault.
     var isExpected = false
@@ -76,8 +76,8 @@ struct XRefusal: Error {
 
     static func address(_ type: String) -> String { "https://api.x.com/2/problems/\(type)" }
 
-    /// What goes back over the wire; `isOld` asks for the form of version 1.1, where the error has
-    /// a code there.
+    /// Returns the answer to send; `isOld` asks for the form of version 1.1, where the error has a
+    /// code there.
     func answer(isOld: Bool) -> WireAnswer {
         if isOld, let code {
             return .json(

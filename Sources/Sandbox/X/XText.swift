@@ -35,7 +35,7 @@ struct XText: Sendable {
 
     private init(_ pieces: [Piece]) { self.pieces = pieces }
 
-    /// Whom the text names, each once.
+    /// The people whom the text names, each once.
     var mentions: [Int] {
         var people: [Int] = []
         for case .mention(let index) in pieces.map(\.kind) where !people.contains(index) {
@@ -154,7 +154,7 @@ struct XText: Sendable {
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 }
 
-/// What goes over the wire of a text.
+/// A text as it goes over the wire.
 extension XText {
     /// The text with `&`, `<` and `>` escaped.
     var delivered: String { pieces.map { Self.escaped($0.text) }.joined() }

@@ -4,7 +4,7 @@ import Foundation
 enum XWeight {
     /// The longest text of an account without a subscription.
     static let maximum = 280
-    /// What a link counts, however long it is.
+    /// The weight of a link, however long it is.
     static let link = 23
 
     static func weight(of text: String) -> Int {
@@ -53,7 +53,7 @@ enum XWeight {
     }
 }
 
-/// What X takes for a link in a text: an address with its scheme, or a bare domain of a top level
+/// The links that X finds in a text: an address with its scheme, or a bare domain of a top level
 /// that it knows.
 enum XLinks {
     /// The places of the links, in order.

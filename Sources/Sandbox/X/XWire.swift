@@ -157,7 +157,7 @@ struct XWire: SandboxWire {
         status: 503)
 }
 
-/// What requests want, before they are judged.
+/// The writes that requests ask for, before they are checked.
 extension XWire {
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         guard let (endpoint, _) = try? XEndpoint.of(request) else { return nil }
@@ -177,7 +177,7 @@ extension XWire {
     }
 }
 
-/// What the requests cost by X's price list of April 2026.
+/// The cost of the requests by X's price list of April 2026.
 struct XBilling: Sendable {
     /// In millionths of a US dollar.
     enum Price {
@@ -195,7 +195,7 @@ struct XBilling: Sendable {
         static let metadata = 5_000
     }
 
-    /// What has been paid for on the present day; the same thing is billed once a day.
+    /// The objects that were billed on the present day; the same object is billed once a day.
     private var billed: Set<String> = []
     private var day = 0
     private var month = ""

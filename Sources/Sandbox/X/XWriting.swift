@@ -233,7 +233,7 @@ extension XWire {
     }
 }
 
-/// What a request wants to publish.
+/// The post that a request asks to publish.
 struct XPostRequest: Sendable {
     var text: String
     var replyTo: Int64?
@@ -247,7 +247,7 @@ struct XPostRequest: Sendable {
         "poll",
         "quote_tweet_id", "community_id", "geo", "edit_options",
     ]
-    /// What X has and the sandbox does not, beside what X took from apps that serve themselves.
+    /// Fields that X has and the sandbox does not, and those that X withdrew from self-serve apps.
     private static let withheld = [
         "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
     ]

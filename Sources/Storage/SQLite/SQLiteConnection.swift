@@ -6,7 +6,7 @@ import Foundation
 final class SQLiteConnection: StorageConnection {
     /// A batch of so many rows is part of an import, and others will follow it.
     private static let manyRows = 1_000
-    /// What an import gains from, for as long as the connection is open.
+    /// The settings for an import, for as long as the connection is open.
     ///
     /// The pages that a batch changes stay in memory (16 MB instead of 2) until it is committed,
     /// rather than go out and come back; and the log grows to 32 MB, not 4, before its pages move

@@ -5,7 +5,7 @@ final class SQLiteDatabase {
     let handle: OpaquePointer
     private let whileLocked: Patience
 
-    /// What SQLite asks while another process holds a lock.
+    /// The callback that SQLite asks while another process holds a lock.
     private final class Patience {
         let goesOn: (Int) -> Bool
 
@@ -110,7 +110,8 @@ struct SQLiteError: Error {
         self.message = message
     }
 
-    /// What a connection, if there is one, says of its last call.
+    /// Creates the error of a connection's last call, with the connection's message if there is
+    /// one.
     init(_ code: Int32, _ connection: OpaquePointer?) {
         self.init(
             code, because: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) })

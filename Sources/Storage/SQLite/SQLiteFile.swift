@@ -41,7 +41,7 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// What makes a file the same file: its device and its number there; nothing without a file.
+    /// Returns the identity of a file: its device and its number there; empty without a file.
     private static func identity(of path: String) -> [UInt64] {
         var status = stat()
         return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []

@@ -18,7 +18,7 @@ struct Drawing: Sendable {
     /// Names its parts among others of the page.
     let name: String
     let title: String
-    /// What one sees in it, in one or a few sentences.
+    /// The finding that the drawing shows, in one or a few sentences.
     let finding: String
     let size: Size
     let body: [Markup]

@@ -1,6 +1,6 @@
 import Control
 
-/// What the archived texts are good for, as one bar.
+/// A bar with the shares of the archived texts by fitness.
 struct TextShares: Sendable {
     let texts: StatusReport.TextState
 

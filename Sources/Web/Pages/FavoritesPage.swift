@@ -5,7 +5,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// What was learned of the human's favorites, and how a post would be judged.
+/// The page about the model learned from the human's favorites, with a trial judgement of a post.
 enum FavoritesPage: MirrorPage {
     static let section = PageSection.favorites
     static let templates = [

@@ -301,7 +301,7 @@ enum HealthWords {
         status.spending == nil ? "Asks both servers." : "Asks both servers. On X that costs a cent."
     }
 
-    /// What a feed is called, and for what it is read.
+    /// Returns the display name of a feed and the purpose it is read for.
     static func feed(_ name: String) -> (name: String, purpose: String) {
         switch name {
         case FeedName.humanPosts: ("Posts of the human", "learning, silence while they post")
@@ -366,7 +366,7 @@ enum HealthWords {
             : "It retires \(words.moment(retirement.date)). \(end)"
     }
 
-    /// What taking everything back deletes, and how long that takes.
+    /// Returns the deletions and the duration of undoing everything, in words.
     static func everything(_ outlook: UndoOutlook) -> String {
         guard outlook.requests > 0 else {
             return "The bot has not sent anything, as far as this database knows."

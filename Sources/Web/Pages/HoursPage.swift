@@ -82,7 +82,8 @@ enum HoursPage: MirrorPage {
         return ["base": .text(base), "zoneless": false, "drawing": .fields(drawing)]
     }
 
-    /// What chance alone leaves of a likeness, where that is less than the human's own past shows.
+    /// Returns the likeness that chance alone would leave; `nil` unless it is below that of the
+    /// human's own past.
     private static func expected(_ likeness: StatsReport.Likeness) -> String? {
         guard let expected = likeness.expected, let halves = likeness.halves, expected < halves
         else { return nil }

@@ -4,7 +4,7 @@ import Mirroring
 import Posts
 import Settings
 
-/// What the mirror goes by, and where the human lived.
+/// The page of the mirror's settings and of the time zones that the human lived in.
 enum SettingsPage: MirrorPage {
     static let section = PageSection.settings
     static let templates = [PageTemplate("settings")]

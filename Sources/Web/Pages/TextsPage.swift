@@ -26,7 +26,7 @@ enum TextsPage: MirrorPage {
     private static let mutedShown = 4
     /// Bytes of the markup of a muted word.
     private static let mutedSize = 120
-    /// What is looked for, in scalars.
+    /// Limit of each search field, in Unicode scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
     /// Bytes of the markup of one excerpt, and of all excerpts of a page.
@@ -94,7 +94,7 @@ enum TextsPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
-    /// What the page is made from.
+    /// The data that the page is made from.
     struct Shown {
         var list: TextList
         var search: TextList.Search
@@ -197,7 +197,7 @@ enum TextsPage: MirrorPage {
         ]
     }
 
-    /// What was typed into a form that was refused.
+    /// Returns the text typed into a field of a refused form; empty if nothing was refused.
     private static func typed(_ field: String, _ request: MirrorRequest) -> String {
         request.refusal == nil ? "" : request.form[field] ?? request.query[field] ?? ""
     }
@@ -245,7 +245,7 @@ enum TextsPage: MirrorPage {
         ]
     }
 
-    /// What the list shows, with the number where it is counted.
+    /// Returns a description of the listed texts, with their number where it is counted.
     private static func found(_ shown: Shown) -> String {
         let search = shown.search
         guard !shown.list.texts.isEmpty else {

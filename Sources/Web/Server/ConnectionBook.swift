@@ -169,7 +169,8 @@ final class ConnectionBook: @unchecked Sendable {
     }
 }
 
-/// Whose turn it is on a connection, and for how long its client was waited for.
+/// Tracks whether a connection waits for the server or the client, and how long it has waited for
+/// the client.
 struct ClientTurn {
     enum Event {
         case headWasRead

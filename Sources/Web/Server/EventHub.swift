@@ -8,7 +8,7 @@ import ServiceLifecycle
 import Settings
 import Storage
 
-/// Whose limits an event stream counts to.
+/// The session and the address range against whose limits an event stream counts.
 struct StreamOwner: Sendable {
     /// The id of the session.
     let session: String

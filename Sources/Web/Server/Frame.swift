@@ -5,8 +5,8 @@ import Outbox
 import Posts
 import Settings
 
-/// What stands around every page of a mirror: whose it is, the nine pages, the verdict, what was
-/// done, and the time.
+/// The frame around every page of a mirror: its owner, the links to the nine pages, the verdict,
+/// the result of the last operation, and the time.
 struct Frame {
     let context: PageContext
 

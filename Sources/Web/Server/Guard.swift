@@ -6,8 +6,8 @@ import Mirroring
 import NIOCore
 import Settings
 
-/// What stands before every answer: who may ask, from where, and what browsers may do with the
-/// answer.
+/// Middleware that checks the session, host and origin of each request and sets the browser policy
+/// of each answer.
 struct Guard: RouterMiddleware {
     typealias Context = WebContext
 

@@ -126,15 +126,15 @@ extension WebSettings.Listening {
     }
 }
 
-/// What a request brings along.
+/// The context of a request: its connection, session and form.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The IP address of the other end of the connection.
     let peer: String
     let channel: any Channel
-    /// Nil for what needs no session.
+    /// The session; `nil` if the request needs none.
     var session: WebSession?
-    /// Whose request of the public page it is; nil for everything else.
+    /// The visitor of the public page; `nil` for all other requests.
     var visitor: WebSession?
     /// The fields of a POST.
     var form = WebFields.none

@@ -96,7 +96,7 @@ extension WebSite {
             stamp: stamps?.digest(of: mirror.name))
     }
 
-    /// What an answer depends on besides the reply.
+    /// The inputs of an answer other than the handler's reply.
     private struct Visit {
         let session: WebSession
         /// The token of its forms.

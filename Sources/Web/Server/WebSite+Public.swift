@@ -55,7 +55,7 @@ extension WebSite {
             return account
         }
 
-        /// What is stored about the owner of the proven account; nil without a proof.
+        /// Returns the stored data about the owner of the proven account; `nil` without a proof.
         ///
         /// The times are in UTC: those of the human's clock would tell where they live.
         func report() async throws -> PersonReport? {

@@ -10,7 +10,7 @@ import Posts
 import Settings
 import Storage
 
-/// What all requests share, and the routes that belong to no mirror.
+/// The state that all requests share, and the routes that belong to no mirror.
 final class WebSite: Sendable {
     let installation: Installation
     let settings: WebSettings
@@ -68,7 +68,7 @@ final class WebSite: Sendable {
     var logger: Logger { installation.logger }
     var now: Date { installation.clock.now }
 
-    /// What stands on every page of a demo; nil for no demo.
+    /// Returns the demo's state for the band of every page; `nil` if no demo is shown.
     ///
     /// - Parameter tellsMore: Whether it tells what a mirror does, too.
     func band(tellsMore: Bool = false) -> PageContext? {
@@ -229,7 +229,10 @@ final class WebSite: Sendable {
         return answer.response(token: session.csrf)
     }
 
-    /// What pages depend on besides the database, the clock and the settings, but for the token.
+    /// Returns the cache key of a page: its theme and URI.
+    ///
+    /// Apart from these, a page depends only on the database, the clock, the settings and the
+    /// token.
     static func pageKey(_ request: Request) -> String {
         "\(theme(of: request)?.rawValue ?? "") \(request.uri.string)"
     }

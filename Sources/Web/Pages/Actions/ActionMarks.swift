@@ -84,7 +84,7 @@ struct ActionMarks: Sendable {
     }
 }
 
-/// What lists of many rows share: short times, cut texts, and the weight of a page.
+/// Helpers that long lists share: short times, cut texts, and the size limit of their markup.
 enum ListWords {
     /// Bytes of a name that a row shows; the person's own page shows all.
     private static let nameSize = 120

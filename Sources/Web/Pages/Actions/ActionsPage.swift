@@ -13,7 +13,8 @@ extension PageTemplate {
     static let steps = PageTemplate("steps")
 }
 
-/// What the bot did and what it left alone, and one action with its reasons.
+/// The list of actions that the bot took or left alone, and the page of one action with its
+/// reasons.
 enum ActionsPage: MirrorPage {
     static let section = PageSection.actions
     static let templates = [PageTemplate.actions, .action, .steps]
@@ -241,7 +242,7 @@ enum ActionsPage: MirrorPage {
     }
 }
 
-/// What a person looks for among actions.
+/// The search criteria for actions.
 struct ActionQuery: Sendable {
     private(set) var kind: ActionKind?
     private(set) var ending = Ending.all
@@ -264,7 +265,7 @@ struct ActionQuery: Sendable {
             }
         }
 
-        /// What waits is on other pages.
+        /// The states that the ending covers; waiting actions are on other pages.
         var states: [ActionState] {
             switch self {
             case .all: [.sending, .done, .skipped, .expired, .failed, .undone]

@@ -61,7 +61,7 @@ struct OpenedAction: Sendable {
 
     private var text: String? { report.text.map { ListWords.cut($0, Self.textSize) } }
 
-    /// What is said below the text, and as further parts.
+    /// The note and the further parts, which are shown below the text.
     private var rest: [String] {
         [report.note].compactMap(\.self)
             + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }

@@ -1,9 +1,9 @@
 import Control
 import Outbox
 
-/// What taking back means, costs and takes, in sentences.
+/// Sentences about the effect, cost and duration of an undo.
 enum UndoWords {
-    /// What becomes of the actions.
+    /// Returns the effect of an undo on the actions.
     static func lead(_ outlook: UndoOutlook, server: String) -> String {
         var parts: [String] = []
         let deleted = outlook.posts + outlook.replies
@@ -30,7 +30,7 @@ enum UndoWords {
         return deleted > 0 ? sentence + " What was sent counts as used." : sentence
     }
 
-    /// What a person should know before.
+    /// Returns the notes that a person should read before an undo.
     static func notes(_ outlook: UndoOutlook) -> [String] {
         var notes: [String] = []
         if outlook.impossible > 0 {
@@ -65,7 +65,7 @@ enum UndoWords {
             + (limit.used == 1 ? "is used" : "are used")
     }
 
-    /// What became of the wishes, in one sentence.
+    /// Returns the outcome of undo requests, in one sentence.
     static func said(_ wishes: UndoWishes, isAtWork: Bool) -> String {
         func count(_ answers: UndoAnswer...) -> Int {
             wishes.answers.values.count { answers.contains($0) }

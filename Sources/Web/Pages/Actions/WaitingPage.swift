@@ -9,7 +9,8 @@ extension PageTemplate {
     static let waiting = PageTemplate("waiting")
 }
 
-/// What waits for a person, the most urgent first, and the copies about which the mirror asks.
+/// The page of the items that wait for a person, the most urgent first, and of the copies that the
+/// mirror asks about.
 enum WaitingPage: MirrorPage {
     static let section = PageSection.waiting
     static let templates = [PageTemplate.waiting]
@@ -100,7 +101,7 @@ enum WaitingPage: MirrorPage {
         return .page(PageContent(.waiting, title: title, in: section, context))
     }
 
-    /// What becomes of what a person says of the favorites on the page; nil where there are none.
+    /// Returns whether decisions on the listed favorites are learned; `nil` if none are listed.
     private static func lesson(_ rows: [SuggestionList.Suggestion], _ request: MirrorRequest)
         -> String?
     {

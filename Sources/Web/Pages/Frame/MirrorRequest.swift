@@ -21,7 +21,7 @@ package struct MirrorRequest: Sendable {
     /// After a refusal a page finds here what was typed.
     package let form: WebFields
     package let access: Access
-    /// What reports of this process keep.
+    /// The report values that this process caches.
     package let kept: KeptReports
     /// Why the POST that led here did nothing; nil for a GET.
     ///
@@ -123,7 +123,8 @@ package struct MirrorRequest: Sendable {
         return request
     }
 
-    /// What was typed into a field, if the page is shown again after a refusal; else `usual`.
+    /// Returns the text typed into a field if the page is shown again after a refusal; else
+    /// `usual`.
     package func typed(_ field: String, or usual: String? = nil) -> String? {
         refusal == nil ? usual : form[field] ?? usual
     }
@@ -156,7 +157,7 @@ extension ChangeRefusal {
     }
 }
 
-/// What a request may do, and what its forms need.
+/// The permissions of a request, and the values that its forms need.
 package struct Access: Sendable {
     /// The light or dark colors that a person chose; nil for the system's.
     package enum Theme: String, CaseIterable, Sendable { case light, dark }

@@ -41,7 +41,7 @@ package struct PageContent: Sendable {
     }
 }
 
-/// What was done, and how it is taken back.
+/// The result of an operation, in one sentence, with an optional undo button.
 package struct Said: Sendable {
     /// A button that posts to an operation's route.
     package struct Button: Sendable {
@@ -77,9 +77,9 @@ package struct Confirmation: Sendable {
         package var symbol: String?
         /// As "Favorite for ".
         package var what: String
-        /// Whom it is about, as its name.
+        /// The name of the person concerned.
         package var whom: String?
-        /// What somebody wrote, with its BCP 47 language tag.
+        /// A text that somebody wrote, with its BCP 47 language tag.
         package var text: String?
         package var language: String?
 
@@ -97,7 +97,7 @@ package struct Confirmation: Sendable {
         }
     }
 
-    /// What a person types to say yes; the operation compares it.
+    /// A text that a person types to confirm; the operation compares it.
     package struct Typed: Sendable {
         package let field: String
         /// As "Type the account to say yes: tom@social.example".
@@ -114,7 +114,7 @@ package struct Confirmation: Sendable {
         package let field: String
         package let label: String
         package var usual: String?
-        /// What may be typed, as "18:30, 2026-11-24 or 6h".
+        /// Examples of valid input, as "18:30, 2026-11-24 or 6h".
         package var hint: String?
 
         package init(_ field: String, _ label: String, usual: String? = nil, hint: String? = nil) {
@@ -130,7 +130,7 @@ package struct Confirmation: Sendable {
     package let question: String
     package var lead: String?
     package var things: [Thing] = []
-    /// What a person should know: what cannot be undone, how long it takes, what it costs.
+    /// Notes on what cannot be undone, how long it takes, and what it costs.
     package var notes: [String] = []
     /// The path below `/m/NAME` of the operation's own route.
     package let action: String

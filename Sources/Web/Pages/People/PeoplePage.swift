@@ -10,7 +10,7 @@ extension PageTemplate {
     static let person = PageTemplate("person")
 }
 
-/// Who is answered and who is left alone, and what is known of one person.
+/// The list of people who are answered or left alone, and the page about one person.
 enum PeoplePage: MirrorPage {
     static let section = PageSection.people
     static let templates = [PageTemplate.people, .person]

@@ -3,16 +3,16 @@ import Control
 import Foundation
 import Posts
 
-/// What was said of people, in words.
+/// The wording of people's names and of the decisions about them.
 enum PersonWords {
-    /// What a person is called where they live, with `@`; the account where no handle is known.
+    /// Returns a person's handle on their network, with `@`; the account if no handle is known.
     static func name(_ line: PeopleList.Line) -> String {
         if line.isForgotten { return "somebody, kept as the digest \(line.account)" }
         return line.handle.map { "@\($0)" } ?? AccountID(reference: line.account, localHost: nil)?
             .shown ?? line.account
     }
 
-    /// What was said, with the shape and class of the state.
+    /// Returns the stance in words, with the class and the symbol of its state.
     static func said(
         stance: String?, reason: String?, onDenied: String?, isForgotten: Bool
     ) -> (text: String, mark: String, symbol: String?) {

@@ -8,15 +8,14 @@ extension PageTemplate {
     static let everybody = PageTemplate("public")
 }
 
-/// What everybody is shown of a mirror, and what somebody is shown of themselves who has proven an
-/// account.
+/// The public page of a mirror, with the stored data about a visitor who has proven an account.
 struct PublicPage {
     let report: PublicReport
     /// The visitor's latest proof.
     let proof: ProofTable.Proof?
     /// Whether the proven account is the human's.
     let isHuman: Bool
-    /// What is stored about the owner of the proven account.
+    /// The stored data about the owner of the proven account.
     let person: PersonReport?
     let now: Date
     /// `/public/NAME`.

@@ -304,8 +304,8 @@ package enum TodayPage: MirrorPage {
 
     // MARK: Operations on slots
 
-    /// What stands in the place of the page after a refusal: the slot with what was typed, or the
-    /// day if it is gone.
+    /// Returns the page after a refusal: the slot with the typed values, or the day if the slot is
+    /// gone.
     @Sendable private static func refused(_ request: MirrorRequest) async throws -> WebReply {
         let reply = try await oneSlot(request)
         if case .missing = reply { return try await page(request) }
