@@ -23,6 +23,8 @@ struct CrawledPage {
 
     private static let tag = try? NSRegularExpression(
         pattern: #"<(/?)([a-z][a-z0-9]*)((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*/?>"#)
+    private static let terminalWord = try? NSRegularExpression(
+        pattern: #"mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b"#)
     private static let attribute = try? NSRegularExpression(pattern: #"([^\s"=>]+)(?:="([^"]*)")?"#)
 
     /// A form that is being read.
@@ -85,10 +87,10 @@ struct CrawledPage {
         let said = html.replacingOccurrences(
             of: "(?s)<(bdi|code|script|style|title)\\b[^>]*>.*?</\\1>|<[^>]*>", with: " ",
             options: .regularExpression)
-        return said.matches(of: /mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b/)
-            .map {
-                String($0.output)
-            }
+        let range = NSRange(location: 0, length: (said as NSString).length)
+        return (terminalWord?.matches(in: said, range: range) ?? []).map { found in
+            (said as NSString).substring(with: found.range)
+        }
     }
 
     private mutating func note(_ address: String) {
