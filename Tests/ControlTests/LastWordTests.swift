@@ -65,8 +65,8 @@ import Testing
                 .deny, for: Self.friend, reason: "operator", at: mirror.clock.now)
         case .denyServer:
             try await mirror.people.link(Self.friend, .mastodon("ann@a.far.example", localHost: ""))
-            _ = try await PeopleChanges(mirror: mirror).deny(
-                try #require(ServerName(reference: "*@far.example")), now: mirror.clock.now)
+            _ = try await Desk(mirror, zone: PaperMirror.zone).perform(
+                DenyPeople(account: "*@far.example"))
         case .forgetPerson: _ = try await mirror.forget(Self.friend, now: mirror.clock.now)
         case .skip: _ = try await changes.skip("#1", now: mirror.clock.now)
         case .never: _ = try await changes.never("thought", now: mirror.clock.now)

@@ -36,7 +36,8 @@ import Testing
     @Test func neverAnswersWhoIsOnADeniedServer() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         let server = try #require(ServerName.covering(Self.aoi).first)
-        _ = try await PeopleChanges(mirror: fixture.mirror).deny(server, now: fixture.clock.now)
+        let desk = Desk(fixture.mirror, zone: Sample.zone)
+        _ = try await desk.perform(DenyPeople(account: server.reference))
         try await fixture.live(until: 13.5)
         let ledger = await fixture.sandbox.ledger
         let decided = try await fixture.actions(.reply).filter {
