@@ -170,6 +170,7 @@ package struct TextEvaluator: Sendable {
         persons: Int = 0
     ) {
         judge = TextJudge(
+            // Without a dictionary texts are judged without their words.
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
         mode = configuration.fitness
         self.samples = samples

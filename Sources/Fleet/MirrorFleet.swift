@@ -227,6 +227,7 @@ package final class MirrorFleet: Service {
     private func checkAbility() async throws {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             await ability.check(isIdle: claims.held.isEmpty)
+            // Only cancellation and a shutdown end the sleep early.
             try? await cancelWhenGracefulShutdown { [clock] in
                 try await ContinuousClock().sleep(
                     for: .seconds(WorkerAbility.interval / clock.rate))
@@ -259,6 +260,7 @@ package final class MirrorFleet: Service {
                 logger.warning("The service manager could not be told that the worker is ready")
             }
             isManagerTold = true
+            // Only cancellation and a shutdown end the sleep early.
             try? await cancelWhenGracefulShutdown { [timing] in
                 try await ContinuousClock().sleep(for: timing.interval)
             }

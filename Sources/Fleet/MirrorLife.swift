@@ -149,6 +149,7 @@ package actor MirrorLife {
         let cause = Worker.cause(of: error)
         logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(words(cause))"])
         await faults.fails(WorkFault.end, cause)
+        // Without a stamp the next look starts the mirror anew.
         known = try? await worker?.mirror.stamp()
         phase = .waiting
         begin(Self.waitName) { try await $0.waitForPerson() }
@@ -261,6 +262,7 @@ package actor MirrorLife {
     /// The next look at a start that is tried again later; other settings or logins are tried at
     /// once.
     private func timeToWait(until next: Date) async throws -> Date {
+        // A stamp that cannot be read is compared at the next look.
         if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) {
             throw MirrorChanged()
         }

@@ -356,10 +356,12 @@ package final class Rounds: @unchecked Sendable {
     private func wait(until deadline: Date?, turn: Int? = nil, orAnEnd: Bool = false) async {
         let nap = Task<Void, Never> { [clock] in
             guard let deadline else {
+                // Only cancellation ends the sleep.
                 try? await ContinuousClock().sleep(for: Self.always)
                 return
             }
             if let turn {
+                // Only cancellation ends the sleep.
                 try? await clock.sleep(until: deadline, turn: turn)
             } else {
                 try? await clock.sleep(until: deadline)

@@ -86,6 +86,7 @@ package final class ServiceManager: Sendable {
 /// Gives signs of life until a graceful shutdown, which it tells of.
 extension ServiceManager: Service {
     package func run() async throws {
+        // Only cancellation and a shutdown end the signs.
         try? await cancelWhenGracefulShutdown { try await self.giveSigns() }
         if Task.isShuttingDownGracefully { tell(.stopping) }
     }

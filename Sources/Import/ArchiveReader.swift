@@ -147,6 +147,7 @@ package struct ArchiveReader: Sendable {
         if let neighbour {
             let path = URL(fileURLWithPath: request.path).deletingLastPathComponent()
                 .appendingPathComponent(neighbour)
+            // A file that is not there tells nothing.
             if case .file? = try? FileReader.kind(of: path.path) {
                 files.insert((neighbour, path.path), at: 0)
             }

@@ -38,6 +38,7 @@ package struct EventTableReader: Sendable {
     package static func tables(at path: String) throws -> [String] {
         guard case .folder = try FileReader.kind(of: path) else { return [path] }
         let folder = URL(fileURLWithPath: path)
+        // Every failure means a folder that cannot be opened.
         guard let entries = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             throw ImportError(.unreadable, path: path, "the folder cannot be opened")
         }

@@ -232,6 +232,7 @@ enum FileContents: Equatable {
     /// Whether an object goes over several lines, or is the only line and holds lists of objects
     /// instead of a post.
     private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
+        // A first line that is no JSON may begin an object of several lines.
         let whole = try? JSON(Array(lines[0]))
         guard let whole else { return beginnings.count > 1 && beginnings[1] != Byte.openBrace }
         guard lines.count == 1, whole["text"] == nil else { return false }
@@ -245,6 +246,7 @@ enum FileContents: Equatable {
             limits: ImportLimits())
         var item: [UInt8]?
         func take(_ element: SplitElement) throws {
+            // An item that is too long tells nothing of its kind.
             item = try? element.content.get()
             throw FirstItem()
         }
@@ -255,6 +257,7 @@ enum FileContents: Equatable {
         } catch {
             return nil
         }
+        // An item that is no JSON is of no known kind.
         let first = item.flatMap { try? JSON($0) }
         guard let list = splitter.list else {
             guard let first else { return nil }

@@ -101,6 +101,7 @@ struct FolderSource: MemberSource {
         var folders = [resolved]
         for _ in 0..<wrappings {
             folders = folders.flatMap { folder in
+                // A folder that cannot be read holds no archive.
                 ((try? entries(of: folder, path: path)) ?? []).map { "\(folder)/\($0)" }.filter(
                     isFolder)
             }
@@ -112,6 +113,7 @@ struct FolderSource: MemberSource {
     }
 
     private static func isArchive(_ path: String) -> Bool {
+        // A file that is not there makes no archive.
         isFolder(path + "/data")
             || ["outbox.json", XTable.name].contains {
                 (try? FileReader.kind(of: "\(path)/\($0)")) != nil
@@ -119,6 +121,7 @@ struct FolderSource: MemberSource {
     }
 
     private static func isFolder(_ path: String) -> Bool {
+        // A path that leads nowhere is no folder.
         if case .folder? = try? FileReader.kind(of: path) { true } else { false }
     }
 

@@ -39,11 +39,13 @@ struct JSON {
     ///   it.
     /// - Throws: ``ItemFault`` for what is no JSON.
     init(_ bytes: [UInt8]) throws(ItemFault) {
+        // Validation fails only for bytes that are no UTF-8.
         guard (try? UTF8Span(validating: bytes.span)) != nil else {
             throw ItemFault("not valid UTF-8")
         }
         let nodes = bytes.withUnsafeBufferPointer { bytes -> [Node]? in
             var scanner = JSONScanner(bytes)
+            // The scanner fails only for text that is no JSON.
             return (try? scanner.scan()) == nil ? nil : scanner.nodes
         }
         guard let nodes else { throw ItemFault("not valid JSON") }

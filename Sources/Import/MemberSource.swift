@@ -207,6 +207,7 @@ final class ObjectSink: MemberSink {
     }
 
     func finish() {
+        // Such a file only helps: a broken one is no problem.
         guard bytes.count <= limit, let start = bytes.firstIndex(of: Byte.openBrace),
             let end = bytes.lastIndex(of: Byte.closeBrace), start < end,
             let object = try? JSON(Array(bytes[start...end]))

@@ -254,6 +254,7 @@ private final class XArchiveRun {
             return
         }
         summary.favorites += 1
+        // An id that tells no time leaves the favorite without one.
         let time = try? XPostConverter.time(id: id, written: nil)
         try body(
             .favorite(

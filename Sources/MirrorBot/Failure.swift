@@ -90,6 +90,7 @@ struct Failure {
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may
     /// still run.
     static func leave(_ code: Int32) -> Never {
+        // The process ends, whatever becomes of its output.
         try? Console.process.output.flush()
         fflush(nil)
         _exit(code)

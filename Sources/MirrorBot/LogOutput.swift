@@ -129,6 +129,7 @@ struct LineLogHandler: LogHandler {
     private static func jsonString(_ value: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
+        // Every text can be encoded.
         return (try? encoder.encode(value)).map {
             JSONOutput.escaped(String(decoding: $0, as: UTF8.self))
         } ?? "\"\""

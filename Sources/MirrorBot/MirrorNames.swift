@@ -15,6 +15,7 @@ enum MirrorNames {
         let (values, _) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
+        // Settings that cannot be used name no database.
         guard
             let configuration = try? MirrorConfiguration(
                 values, environment: environment, readsAccounts: false)

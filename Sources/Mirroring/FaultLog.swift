@@ -80,6 +80,7 @@ package actor FaultLog {
         await load()
         note(nil, of: part)
         guard stored?[part] != nil else { return }
+        // A row that stays is deleted at the next success.
         let isGone = try? await storage.note(
             "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
         if isGone != nil { stored?[part] = nil }
@@ -106,6 +107,7 @@ package actor FaultLog {
 
     /// Reads what earlier processes noted, once.
     private func load() async {
+        // A database that does not answer is asked again at the next note.
         guard stored == nil,
             let rows = try? await FaultTable(storage: storage, mirror: mirror).rows().faults,
             stored == nil

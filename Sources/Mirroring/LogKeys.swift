@@ -45,6 +45,7 @@ extension People {
         if let name = target.name { return "@\(name)" }
         let id = target.author
         if id.network.traits.namesAreIdentities { return "@\(id.value)" }
+        // A store that does not answer knows no handle.
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
     }

@@ -82,6 +82,7 @@ package struct MirrorRestore: Sendable {
     ///
     /// - Returns: Whether all of the people and of what is forgotten was read.
     package func salvage() async -> Bool {
+        // Without the shapes of the tables nothing is read.
         guard let shapes = try? await TableShape.ofMirrors(in: storage) else { return false }
         var failed: Set<String> = []
         for shape in shapes where shape.duty.restore == .added && shape.name != "credentials" {

@@ -158,6 +158,7 @@ extension Installation {
     package func storeRequests() async {
         let tallies = requests.all.sorted { $0.key < $1.key }
         for part in tallies.portions(of: Self.mirrorsAtOnce) {
+            // A store that does not take the counts loses them.
             try? await RequestTable.add(part.map { ($0.key, $0.value.take()) }, in: storage)
         }
     }

@@ -35,6 +35,7 @@ package struct PictureReader: Sendable {
     ) {
         self.client = client
         self.contact = contact
+        // An address that cannot be used names no server.
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 

@@ -88,6 +88,7 @@ extension [Action.Part] {
 extension Action {
     /// The uploads as stored; nil for none.
     static func stored(_ uploads: [Upload]) -> String? {
+        // Every upload can be encoded.
         guard !uploads.isEmpty, let json = try? JSONEncoder().encode(uploads) else { return nil }
         return String(decoding: json, as: UTF8.self)
     }
@@ -167,6 +168,7 @@ private struct ActionFields {
     /// The later parts of a thread must not be lost silently.
     private func rest() throws -> [Action.Part] {
         guard let stored = try row.optionalText("rest") else { return [] }
+        // The error names the column and not the decoder's problem.
         guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8))
         else {
             throw misfit("rest is no list of texts")
@@ -213,6 +215,7 @@ private struct ActionFields {
     }
 
     private func misfit(_ why: String) -> OutboxError {
+        // A row without a kind is called an action.
         let kind = (try? row.text("kind")).flatMap(ActionKind.init(rawValue:))?.rawValue
         return .unfitting(id, as: kind ?? "action", why)
     }

@@ -154,6 +154,7 @@ package final class PostgresConnection {
         cursors += 1
         let cursor = "mirror_bot_cursor_\(cursors)"
         _ = try execute("DECLARE \(cursor) NO SCROLL CURSOR FOR \(text)", parameters)
+        // A cursor that stays open ends with the transaction.
         defer { if failure == nil { _ = try? execute("CLOSE \(cursor)") } }
         while true {
             let portion = try execute("FETCH 1000 FROM \(cursor)")
@@ -541,6 +542,7 @@ extension PostgresConnection {
             // The server gives up what it has, unless the connection is gone.
             if !isOutOfStep {
                 try endCopying("no more rows")
+                // The server answers with the error that it was just told.
                 _ = try? lastResult()
             }
             throw error

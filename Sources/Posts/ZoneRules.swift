@@ -59,6 +59,7 @@ package final class ZoneRules: @unchecked Sendable {
     ///   - builtIn: The version of the built-in rules.
     package init(folder: String?, builtIn: String = ZoneRules.builtInVersion) {
         self.folder = folder
+        // Without its table a folder has no version and no other names.
         let table =
             folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) }
             ?? ""

@@ -87,6 +87,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         }
         var value = shown(setting, values, isWrong: problem != nil)
         var origin = values.origin(setting)
+        // Without a home folder there is no default.
         if setting.name == Setting.home.name, origin == .unset,
             let home = try? ProcessSettings.home(values, environment)
         {

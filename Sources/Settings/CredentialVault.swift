@@ -90,6 +90,7 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
         guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
+        // A text of another shape does not open either.
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8))
                 .login

@@ -30,6 +30,7 @@ package struct SettingPlaces: Equatable, Sendable {
             list, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        // A line that cannot be written is a hint less.
         try? FileFault.write(Array("\(folder)\t\(mirror)\n".utf8), to: descriptor, at: list)
     }
 
@@ -45,6 +46,7 @@ package struct SettingPlaces: Equatable, Sendable {
 
     /// The mirrors of the folders in the list.
     private func known(in list: String) -> [String: String] {
+        // A list that cannot be read, or trusted, gives no hints.
         guard
             let data = try? FileTrust.contents(
                 of: list, atMost: Self.maximumBytes, .writtenByOthers)

@@ -122,6 +122,7 @@ package struct SettingValues: Sendable {
             )
         }
         var (values, wrong) = read()
+        // Without a home folder there is no second `.env`.
         let home = try? ProcessSettings.home(values, environment)
         if let home {
             let there = DotEnvPlace(folder: home, name: home + "/.env", origin: .homeDotEnv)

@@ -171,6 +171,7 @@ package enum FileTrust {
                     "is a link that another user made (number \(status.st_uid)); remove it, or name the place itself"
             )
         }
+        // A link that cannot be read leads nowhere.
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
         guard let target, !isTooFar else {
             throw Problem(path: path, text: "is a link that leads nowhere")

@@ -63,6 +63,7 @@ extension StorageLocation {
     /// Which database it is, for a person who has several: with the server's host and the
     /// database's name, and no password.
     package var place: String {
+        // A URL that cannot be read tells no place.
         guard case .postgres(let url, _) = self,
             let configuration = try? PostgresConfiguration(url: url)
         else {

@@ -56,6 +56,7 @@ struct RequestURL {
 
     /// Where a redirect from one URL leads; nil where it leaves the scheme, host and port.
     static func redirected(from text: String, to location: String) -> String? {
+        // Only a lack of memory makes no handle.
         guard (1...16_384).contains(location.utf8.count), let handle = try? URLHandle(),
             handle.parse(text)
         else {
@@ -65,6 +66,7 @@ struct RequestURL {
         // libcurl resolves what is relative against what the handle holds.
         guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL)
         else { return nil }
+        // An address that may not be called leads nowhere.
         return (try? RequestURL(next)).map { _ in next }
     }
 

@@ -1,4 +1,4 @@
-"""Checks ten rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks eleven rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -12,6 +12,8 @@
 8. A line has 100 columns; one that is longer has a literal, and would not be without it.
 9. A tuple is assigned to a tuple only where the same names stand on both sides, as in a swap.
 10. A conditional expression holds no other one in its branches, other than in a closure there.
+11. A `try?` says what its failures mean: in a comment on its line, in the three lines above it or above the `if` whose
+    chain it stands in, or in the documentation of its function or property, which names `nil`, none or the failure.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -363,6 +365,66 @@ def nested_conditionals() -> list[str]:
     return places
 
 
+FAILURE = re.compile(
+    r"\bnil`? (?:if|where|for|from|once)\b|\bnone (?:if|where|from)\b|\bcannot be\b|\bunreadable\b|\bis ignored\b|\bloses\b", re.I
+)
+OWNER = re.compile(r"\s*(?:@?[\w()]+ )*(?:func|var|let|subscript|init)\b")
+
+
+def indent(line: str) -> int:
+    """How far a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+def chain_start(lines: list[str], place: int) -> int:
+    """The line of the `if` that begins the chain in which a line continues; that line itself if it continues none."""
+    margin = indent(lines[place])
+    while lines[place].lstrip().startswith("} else if "):
+        place -= 1
+        while indent(lines[place]) != margin or not lines[place].lstrip().startswith(("if ", "} else if ")):
+            place -= 1
+    return place
+
+
+def documentation(lines: list[str], place: int) -> str:
+    """What documents the innermost documented declaration around a line, without its parameters."""
+    margin = indent(lines[place]) + 1
+    for above in range(place, 0, -1):
+        line = lines[above]
+        # The end of a declaration that has several lines stands where its beginning does.
+        if not line.strip() or indent(line) >= margin or line.lstrip()[0] in "){}":
+            continue
+        margin = indent(line)
+        start = above
+        while start > 0 and re.match(r"\s*(?:///|@\w+(?:\(.*\))?$)", lines[start - 1]):
+            start -= 1
+        if start < above and OWNER.match(line):
+            text = " ".join(part.strip().removeprefix("///").strip() for part in lines[start:above])
+            return re.sub(r"- Parameters?\b.*?(?=- (?:Returns|Throws)|$)", "", text)
+    return ""
+
+
+def unexplained_failures() -> list[str]:
+    """The places where `try?` makes nothing of an error and nothing says why."""
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        text = file.read_text()
+        if "try?" not in text:
+            continue
+        lines = text.split("\n")
+        for place, line in enumerate(without_literals(text).split("\n")):
+            if not re.search(r"\btry\?", line):
+                continue
+            start = chain_start(lines, place)
+            comments = lines[max(0, start - 3) : start + 1] + lines[max(0, place - 3) : place + 1]
+            if any(re.search(r"(?<![:/])//(?!/| MARK)", comment) for comment in comments):
+                continue
+            if not FAILURE.search(documentation(lines, place)):
+                path = file.relative_to(ROOT).as_posix()
+                places.append(f"{path}:{place + 1}: try? hides errors; say in a comment what a failure means")
+    return places
+
+
 def main() -> int:
     found = knots()
     lines = [f"{target}/{file}" for target, parts in found.items() for part in parts for file in part]
@@ -374,6 +436,7 @@ def main() -> int:
     problems += bare_updates()
     problems += foreign_zones()
     problems += long_lines() + tuple_assignments() + nested_conditionals()
+    problems += unexplained_failures()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)

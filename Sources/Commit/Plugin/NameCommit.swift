@@ -28,6 +28,7 @@ import PackagePlugin
     private func records(of root: URL) -> [URL] {
         let entry = root.appending(path: ".git")
         // In a further worktree, `.git` is a file that names the folder.
+        // A `.git` that cannot be read as a text is the folder itself.
         let pointer = try? String(contentsOf: entry, encoding: .utf8)
         let folder = pointer?.split(separator: "\n").first.flatMap { line in
             line.hasPrefix("gitdir: ")

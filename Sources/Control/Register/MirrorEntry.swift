@@ -261,6 +261,7 @@ private enum EntryValue: Codable {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw EntryProblem(nil, "is not valid UTF-8")
         }
+        // Decoding fails only for text that is no JSON.
         guard let value = try? JSONDecoder().decode(EntryValue.self, from: data) else {
             throw EntryProblem(nil, "is not valid JSON")
         }
@@ -270,6 +271,7 @@ private enum EntryValue: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // A value of another type.
         if let text = try? container.decode(String.self) {
             self = .text(text)
         } else if let object = try? container.decode([String: EntryValue].self) {

@@ -109,6 +109,7 @@ package struct MirrorRegister: Sendable {
         guard problems.isEmpty else { return report }
         for batch in EntryLines(lines) {
             let entries = batch.compactMap { line, content -> (line: Int, entry: MirrorEntry)? in
+                // No line has a problem here.
                 (try? content.get()).map { (line: line, entry: $0) }
             }
             let written = try await write(entries, isDryRun: isDryRun)

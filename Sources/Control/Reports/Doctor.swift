@@ -51,6 +51,7 @@ package struct Doctor: Sendable {
     /// - Returns: What was found, also where the database does not take it: then a finding says so.
     package func examine(now: Date) async -> [Finding] {
         let findings = await findings(now: now)
+        // A database that takes no changes is one of the findings.
         try? await mirror.keep(findings, now: now)
         return findings
     }
@@ -352,6 +353,7 @@ package struct Doctor: Sendable {
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
+            // A profile that cannot be read tells nothing of its links.
             guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork,
                 let rows = try? await profiled.profile().fields,
                 let row = rows.first(where: { $0.name == ProfileProposal.fieldName })

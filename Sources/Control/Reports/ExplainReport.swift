@@ -347,6 +347,7 @@ package struct ExplainReporter: Sendable {
         let past = try await mirror.archive.replies(to: person)
         let handle = try await mirror.handles(of: [person])[person]
         guard !past.isEmpty, let handle else { return [] }
+        // Without an account a reply is taken to name the person.
         let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
         let rules = TextRules(
             configuration, limits: .usual(of: configuration.botNetwork),

@@ -44,6 +44,7 @@ extension HumanMirror {
         async throws
         -> [LimitState]
     {
+        // A server that cannot be used tells no limits.
         let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
         let deletions = capabilities?.deletionPace
         let withdrawals = capabilities?.unfavoritePace

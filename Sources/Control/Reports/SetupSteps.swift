@@ -179,6 +179,7 @@ extension HumanMirror {
     /// - Parameter error: What the command ran into.
     /// - Returns: `error` itself if it is about something else, or none of the steps is open.
     package func firstMissing(_ error: ConfigurationError) async -> ConfigurationError {
+        // A checklist that cannot be read adds nothing to the error.
         guard let part = error.part, let steps = try? await setupSteps(),
             let step = steps.first(where: { !$0.isDone && part.steps.contains($0.kind) })
         else { return error }

@@ -152,6 +152,7 @@ extension HumanMirror {
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {
         let said = actions.filter { $0.wording != nil }
+        // Without an account nothing costs anything.
         guard !said.isEmpty, let bot = try? await network(of: .bot) else { return [:] }
         var prices: [String: Double] = [:]
         for action in said {

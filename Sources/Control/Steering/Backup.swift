@@ -25,6 +25,7 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func backUp(to path: String) async throws -> Backup {
         try await storage.backup(to: path)
+        // A size that cannot be read is told as 0 bytes.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return Backup(
             file: path, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
@@ -115,6 +116,7 @@ enum ScheduledBackup {
 
     /// The entries of a folder that are named so, whatever they are.
     static func names(in folder: String) -> [String] {
+        // A folder that cannot be read shows no backups.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return entries.filter {
             $0.wholeMatch(of: /mirror-bot-[0-9]{8}T[0-9]{6}Z(-[2-9])?\.sqlite/) != nil

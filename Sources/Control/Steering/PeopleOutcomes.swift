@@ -135,6 +135,7 @@ package enum StanceChange: PersonOutcome {
     }
 
     package init(from decoder: any Decoder) throws {
+        // A change of another type is one of a person.
         if let change = try? ServerChange(from: decoder) {
             self = .server(change)
         } else {

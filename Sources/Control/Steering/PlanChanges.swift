@@ -497,6 +497,7 @@ package struct PlanChanges: Sendable {
         let posts = try await mirror.archive.posts(named: word)
         if !posts.isEmpty {
             // A short number may be the name of both.
+            // A word that names no slot means the post.
             guard isSlot,
                 let slot = try? await mirror.action(named: word, in: zone, now: now).action
             else {

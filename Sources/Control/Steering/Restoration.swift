@@ -186,6 +186,7 @@ package struct Restoration: Sendable {
             _ = try await AccountSpelling.migrate($0)
         }
         var isSalvaged = false
+        // A damaged database that cannot even be opened tells nothing.
         if kept != nil, let engine = try? await Storage.open(fresh, beside: path) {
             isSalvaged =
                 (try? await engine.closing { await MirrorRestore(into: $0, now: now).salvage() })

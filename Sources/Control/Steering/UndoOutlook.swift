@@ -85,6 +85,7 @@ extension Undoing {
     private func outlook(
         _ counts: [ActionKind: Int], withheld: Int, impossible: Int, seen: Seen, now: Date
     ) async throws -> UndoOutlook {
+        // Without an account there are no limits and no prices.
         let network = try? await mirror.network(of: .bot)
         let used = try await store.limitUses(
             since: now,

@@ -110,6 +110,7 @@ package final class NoticeSender: Sendable {
         switch configuration.format {
         case .json:
             request.headers["Content-Type"] = "application/json"
+            // A notice holds no value that JSON cannot express.
             request.body = (try? notice.json()) ?? []
         case .ntfy:
             request.headers["Content-Type"] = "text/plain; charset=utf-8"

@@ -268,6 +268,7 @@ package struct RedisCountStore: CountStore {
     /// Removes temporary keys now rather than when they expire; there is nothing to do if that
     /// fails.
     private func remove(_ temporary: CountKeys) async {
+        // Temporary keys that stay expire by themselves.
         _ = try? await client.pipeline([
             RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) })
         ])

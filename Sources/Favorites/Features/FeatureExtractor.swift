@@ -206,6 +206,7 @@ package struct FeatureExtractor: Sendable {
                 position += 1
             }
         }
+        // A text that MeCab cannot cut has no words.
         try? tokenizer.forEachWord(in: rest) { word, wordClass in
             // MeCab leaves out spaces and nothing else.
             skipSpaces()

@@ -35,6 +35,7 @@ package struct WordCounter: Sendable {
     }
 
     private func forEachListedWord(of text: UnsafeBufferPointer<UInt8>, _ body: (String) -> Void) {
+        // A text that MeCab cannot cut has no words.
         try? tokenizer.forEachWord(in: text) { word, wordClass in
             switch wordClass {
             case .noun, .adverb, .interjection, .adnominal: body(word.text)

@@ -126,6 +126,7 @@ private struct SignalledWork: Service {
 
     /// Ends the process as the signal would have without us.
     private static func end(by number: Int32) {
+        // The signal ends the process, whatever becomes of its output.
         try? Console.process.output.flush()
         fflush(nil)
         signal(number, SIG_DFL)

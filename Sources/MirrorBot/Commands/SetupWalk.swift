@@ -71,6 +71,7 @@ struct SetupWalk {
         do {
             try await walk()
         } catch let end as InputEnded {
+            // A position that cannot be read names no next step.
             let next = try? await position().steps.first { !$0.isDone }
             let place = next.map { "; \($0.next)" } ?? ""
             throw CommandError(
@@ -583,6 +584,7 @@ private enum Place {
 
     /// - Throws: ``CommandError`` with the code for usage for what is neither a network nor a file.
     init(_ text: String) throws {
+        // A text that names no network may name a file.
         if let network = try? NetworkArgument.network(text) {
             self = .network(network)
         } else if FileManager.default.fileExists(atPath: Console.current.path(text)) {

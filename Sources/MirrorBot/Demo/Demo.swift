@@ -71,6 +71,7 @@ struct Demo {
             + (network == .usual ? "" : "/\(network.rawValue)")
         // A folder without settings is of no use, and would be in the way of the next try.
         var isKept = keep == nil
+        // A folder that cannot be removed stays; the first error is told.
         defer { if !isKept { try? FileManager.default.removeItem(atPath: home) } }
         say("learning posting times and texts from \(from ?? "the sample archive") …")
         let sample = try from == nil ? sample(in: folder.path) : nil
@@ -310,6 +311,7 @@ struct Demo {
                     .init(
                         posts: received.posted, replies: received.replies,
                         favorites: received.favorites))
+                // Only cancellation ends the sleep.
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }

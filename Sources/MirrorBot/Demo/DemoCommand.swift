@@ -122,6 +122,7 @@ struct DemoCommand: AsyncParsableCommand {
             }
             guard keep != nil || web else { return }
             // The answer is read while the network stays open.
+            // The page stays open although the output cannot be written.
             try? console.output.flush()
             guard let keep else {
                 return StandardError.write(

@@ -32,5 +32,6 @@ struct TemporaryFolder {
         }
     }
 
+    // A folder that cannot be removed is left to the system.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

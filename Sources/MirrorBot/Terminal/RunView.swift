@@ -17,6 +17,7 @@ enum RunView {
         else { return }
         let flags = mirror.configuration.flagWords
         for line in lines(report, now: now, flags: flags, terminal: terminal) { print(line) }
+        // A start never fails because its lines cannot be written.
         try? Console.current.output.flush()
     }
 

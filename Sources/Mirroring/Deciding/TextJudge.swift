@@ -173,6 +173,7 @@ extension HumanMirror {
         TextJudge(
             rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)),
             zone: zone,
+            // Without a dictionary texts are judged without their words.
             tokenizer: try? installation.tokenizer())
     }
 

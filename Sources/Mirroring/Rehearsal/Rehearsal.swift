@@ -64,6 +64,7 @@ package struct Rehearsal: Sendable {
             }
             return value
         }
+        // A text that is no date is an error of the variable.
         let origin = try value(.origin) { try? Date($0, strategy: .iso8601) }
         let started = try value(.started) { Int64($0).map { Date(milliseconds: $0) } }
         let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
@@ -187,6 +188,7 @@ package struct ClockSetting: Sendable {
 
     /// A few bytes that whoever writes them keeps in memory: no wait worth a thread of its own.
     var seconds: TimeInterval {
+        // Without a file nobody has set the clock.
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let seconds = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)),
             seconds.isFinite

@@ -178,6 +178,7 @@ struct ArchiveBatches: Sendable {
         return try await executor.run {
             var handling: Handling?
             // Whatever ends the reading, nothing is handled any more after it.
+            // An error of the last batch is thrown below, or comes after another one.
             defer { _ = try? handling?.wait() }
             var batch: [ArchiveItem] = []
             var pictureBytes = 0

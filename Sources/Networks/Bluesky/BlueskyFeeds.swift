@@ -508,11 +508,13 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
         let reference: RecordReference?
 
         init(from decoder: any Decoder) throws {
+            // An item of another shape may still name its record.
             value = try? Element(from: decoder)
             guard value == nil else {
                 reference = nil
                 return
             }
+            // An item without a record has no reference.
             let wire = try? WireObject(from: decoder)
             reference =
                 wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))

@@ -164,6 +164,7 @@ struct BlueskyViews: Decodable, Sendable {
 
         init(from decoder: any Decoder) throws {
             uri = try WireObject(from: decoder).required(String.self, "uri")
+            // A post of another shape is there, but unreadable.
             view = try? BlueskyPostView(from: decoder)
         }
     }

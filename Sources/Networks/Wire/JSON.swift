@@ -139,6 +139,7 @@ struct WireObject: Decodable {
         // errors are slow.
         guard isPresent(name) else { return nil }
         let key = Name(stringValue: name)
+        // A value of another type.
         if let text = try? fields.decode(String.self, forKey: key) { return text }
         if let number = try? fields.decode(Int64.self, forKey: key) { return String(number) }
         if let number = try? fields.decode(UInt64.self, forKey: key) { return String(number) }
@@ -151,6 +152,7 @@ struct WireObject: Decodable {
     /// `true`, 1, `"true"` or `"1"`; or their opposites.
     func flag(_ name: String) -> Bool? {
         guard isPresent(name) else { return nil }
+        // A value of another type may still mean a flag.
         if let flag = try? fields.decode(Bool.self, forKey: Name(stringValue: name)) { return flag }
         switch text(name) {
         case "1", "true": return true
@@ -164,6 +166,7 @@ struct WireObject: Decodable {
 
     /// A value of any type.
     func value<Value: Decodable>(_ type: Value.Type, _ name: String) -> Value? {
+        // A value of another type is none.
         isPresent(name) ? try? required(type, name) : nil
     }
 
@@ -176,6 +179,7 @@ struct WireObject: Decodable {
 
     /// An object in the object.
     func object(_ name: String) -> WireObject? {
+        // A value of another type is no object.
         (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map {
             WireObject($0)
         }
@@ -195,6 +199,7 @@ struct WireObject: Decodable {
 
     /// Whether there is something at all that is not null.
     func isPresent(_ name: String) -> Bool {
+        // Asking for null fails only for a missing field.
         contains(name) && (try? fields.decodeNil(forKey: Name(stringValue: name))) == false
     }
 
@@ -225,6 +230,7 @@ struct LenientElement<Value: Decodable>: Decodable {
     let id: String?
 
     init(from decoder: any Decoder) throws {
+        // An element of another shape may still tell its id.
         value = try? Value(from: decoder)
         id = (try? WireObject(from: decoder))?.identifier("id")
     }
@@ -247,6 +253,7 @@ enum JSONValue: Codable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // A value of another type.
         if container.decodeNil() {
             self = .null
         } else if let flag = try? container.decode(Bool.self) {

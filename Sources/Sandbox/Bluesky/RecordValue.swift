@@ -61,6 +61,7 @@ extension RecordValue: Decodable {
                 .init(codingPath: [], debugDescription: "nested too deeply"))
         }
         let container = try decoder.singleValueContainer()
+        // A value of another type.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Bool.self) {

@@ -28,6 +28,7 @@ struct SandboxExchange {
             result = .failure(error)
         }
         if let write = outcome.write {
+            // An answer that could not be sent is not whole.
             await network.close(write, isWhole: (try? result.get()) ?? false)
         }
         _ = try result.get()

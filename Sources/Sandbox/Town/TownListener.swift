@@ -45,6 +45,7 @@ actor TownListener {
                 return TownListener(reserved: reserved, channels: channels)
             } catch {
                 failure = error
+                // A channel that is closed already needs no closing.
                 for channel in channels { try? await channel.close().get() }
             }
         }
@@ -55,6 +56,7 @@ actor TownListener {
 
     /// Refuses new connections and ends those there are.
     func stop(_ connections: TownConnections) async {
+        // A channel that is closed already needs no closing.
         for channel in channels { try? await channel.close().get() }
         channels = []
         for channel in connections.all { try? await channel.close().get() }

@@ -160,6 +160,7 @@ struct XWire: SandboxWire {
 /// The writes that requests ask for, before they are checked.
 extension XWire {
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
+        // A request that fits no endpoint writes nothing.
         guard let (endpoint, _) = try? XEndpoint.of(request) else { return nil }
         switch endpoint {
         case .publish:

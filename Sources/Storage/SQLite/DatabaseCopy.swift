@@ -34,6 +34,7 @@ package enum DatabaseCopy {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        // Closing a file that was only read loses nothing.
         defer { try? file.close() }
         do {
             // Nothing is read at the end of a file.

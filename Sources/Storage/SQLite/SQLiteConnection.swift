@@ -70,6 +70,7 @@ final class SQLiteConnection: StorageConnection {
     /// Undoes what was not committed, unless SQLite has done that itself.
     func rollBack() {
         guard database.isInTransaction else { return }
+        // The error that led here says more than one of the rollback.
         try? control("ROLLBACK")
     }
 

@@ -140,6 +140,7 @@ final class SQLiteEngine: StorageEngine {
         for reader in readers { await reader.close() }
         // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks
         // it. Whoever uses the file still is not waited for: the last to close does this.
+        // A file that was replaced is left as it is.
         let isSame = file.map { (try? $0.check("close")) != nil } ?? false
         await writer.close(
             with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
@@ -279,6 +280,7 @@ private final class SQLiteClient: @unchecked Sendable {
                 state.isClosed = true
                 return state.opened.take()
             }
+            // A log that cannot be emptied is read at the next opening.
             if let statements { try? database?.execute(statements) }
             // Without a statement that is ready, the connection is closed when this is the last
             // that holds it.

@@ -131,6 +131,7 @@ struct SQLiteFile: Sendable {
     /// Removes drafts older than a day, left by processes that were killed.
     static func removeOldDrafts(in folder: String, named start: String) {
         let folder = folder.isEmpty ? "." : folder
+        // Drafts in a folder that cannot be read stay.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             let draft = "\(folder)/\(name)"
             var status = stat()

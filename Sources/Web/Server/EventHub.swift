@@ -178,6 +178,7 @@ actor EventHub {
                 for stream in streams.values { stream.continuation.yield(Self.passed) }
             }
             wasFast = isFast
+            // Only cancellation ends the sleep.
             guard (try? await Task.sleep(for: interval)) != nil else { return }
         }
     }

@@ -135,6 +135,7 @@ final class WebSite: Sendable {
         {
             return true
         }
+        // A host that is no address is unknown.
         return (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 
