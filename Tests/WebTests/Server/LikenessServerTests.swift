@@ -107,7 +107,7 @@ import Testing
                     ("author", ""),
                 ])
             #expect(answer.status == 503)
-            #expect(answer.body.contains("mirror-bot doctor"))
+            #expect(answer.body.contains("Health has the reason"))
             #expect(!answer.body.contains("Gooseberry") && !answer.body.contains("127.0.0.1:1"))
             #expect(!stand.log.all.contains("Gooseberry"))
         }
