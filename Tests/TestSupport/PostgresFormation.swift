@@ -139,7 +139,13 @@ package actor PostgresFormation {
     ///
     /// - Throws: ``TestSupportError`` if the standby does not take over.
     package func crashPrimary() async throws {
+        try await waitForStandby()
         let primary = try await requireWritable()
+        // While the standby counts as unhealthy, as on a busy machine, the primary waits for nobody:
+        // what is committed then is lost with it, whatever the code under test does.
+        try await wait("for the standby to confirm commits") {
+            try await self.isSynchronous(primary)
+        }
         await keeper(of: primary).crash()
         try await wait("for the standby to take over") {
             try await self.writableNode().map { $0.name != primary.name } ?? false
@@ -172,6 +178,17 @@ package actor PostgresFormation {
     /// Ends everything.
     package func stop() async {
         for keeper in keepers + [monitor] { await keeper.stop() }
+    }
+
+    /// Whether each commit on a server waits for the other one.
+    private func isSynchronous(_ node: Node) async throws -> Bool {
+        let answer = try await psql(
+            """
+            SELECT current_setting('synchronous_standby_names') <> '' AND EXISTS (
+                SELECT FROM pg_stat_replication
+                WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum'))
+            """, port: node.port, user: "postgres", database: "postgres")
+        return answer.trimmingCharacters(in: .whitespacesAndNewlines) == "t"
     }
 
     private func requireWritable() async throws -> Node {
