@@ -98,6 +98,13 @@ package final class RedisCluster: Sendable {
 
     /// The master that has a slot, as another of its servers sees it.
     package func master(of slot: Int, asking server: Int = 0) async throws -> RedisServer {
+        guard let master = try await knownMaster(of: slot, asking: server) else {
+            throw TestSupportError("nobody has slot \(slot) of the cluster")
+        }
+        return master
+    }
+
+    private func knownMaster(of slot: Int, asking server: Int) async throws -> RedisServer? {
         let lines = try await servers[server].run("CLUSTER", "NODES").split(separator: "\n")
         for words in lines.map({ $0.split(separator: " ") })
         where words.count > 8 && words[2].contains("master") {
@@ -108,7 +115,22 @@ package final class RedisCluster: Sendable {
             let port = words[1].drop { $0 != ":" }.dropFirst().prefix(while: \.isNumber)
             if hasIt, let server = servers.first(where: { "\($0.port)" == port }) { return server }
         }
-        throw TestSupportError("nobody has slot \(slot) of the cluster: \(lines)")
+        return nil
+    }
+
+    /// Takes a slot from its master, and returns when no server names one.
+    ///
+    /// A message that was under way may tell a server of the master once more.
+    package func abandon(_ slot: Int) async throws {
+        try await Self.wait("to abandon slot \(slot)") { [self] in
+            var isFree = true
+            for number in servers.indices
+            where try await knownMaster(of: slot, asking: number) != nil {
+                try await servers[number].run("CLUSTER", "DELSLOTS", "\(slot)")
+                isFree = false
+            }
+            return isFree
+        }
     }
 
     /// How often a server, or any of them, answered with an error whose first word this is.
