@@ -18,13 +18,9 @@ struct CrawledPage {
     private(set) var links: [String] = []
     /// The buttons that can be pressed with what ``typed(_:_:)`` gives.
     private(set) var presses: [Press] = []
-    /// What is written for the terminal, where no mark says that it is: commands, options and ids.
-    let terminalWords: [String]
 
     private static let tag = try? NSRegularExpression(
         pattern: #"<(/?)([a-z][a-z0-9]*)((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*/?>"#)
-    private static let terminalWord = try? NSRegularExpression(
-        pattern: #"mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b"#)
     private static let attribute = try? NSRegularExpression(pattern: #"([^\s"=>]+)(?:="([^"]*)")?"#)
 
     /// A form that is being read.
@@ -40,7 +36,6 @@ struct CrawledPage {
     }
 
     init(_ html: String) {
-        terminalWords = Self.terminalWords(in: html)
         let text = html as NSString
         var form: Form?
         let tags =
@@ -79,17 +74,6 @@ struct CrawledPage {
                 form?.buttons.append((attributes["formaction"], field, label))
             default: continue
             }
-        }
-    }
-
-    /// Reads what the page itself says: not what people wrote, and not what stands as code.
-    private static func terminalWords(in html: String) -> [String] {
-        let said = html.replacingOccurrences(
-            of: "(?s)<(bdi|code|script|style|title)\\b[^>]*>.*?</\\1>|<[^>]*>", with: " ",
-            options: .regularExpression)
-        let range = NSRange(location: 0, length: (said as NSString).length)
-        return (terminalWord?.matches(in: said, range: range) ?? []).map { found in
-            (said as NSString).substring(with: found.range)
         }
     }
 
