@@ -11,7 +11,7 @@ import Testing
     {
         let file = directory.path("answer.gz")
         try Data(bytes).write(to: URL(fileURLWithPath: file))
-        try await ChildProcess.run([try ServerProcess.locate("gzip"), "-d", file])
+        try await ChildProcess.run([try ServerProcess.locate("gzip"), "-df", file])
         return Array(try Data(contentsOf: URL(fileURLWithPath: directory.path("answer"))))
     }
 
