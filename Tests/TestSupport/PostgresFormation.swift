@@ -141,8 +141,8 @@ package actor PostgresFormation {
     package func crashPrimary() async throws {
         try await waitForStandby()
         let primary = try await requireWritable()
-        // While the standby counts as unhealthy, as on a busy machine, the primary waits for nobody:
-        // what is committed then is lost with it, whatever the code under test does.
+        // While the standby counts as unhealthy, as on a busy machine, the primary waits for
+        // nobody: what is committed then is lost with it, whatever the code under test does.
         try await wait("for the standby to confirm commits") {
             try await self.isSynchronous(primary)
         }
