@@ -22,6 +22,7 @@ Usage: python3 Tests/Structure/check.py [--list]; --list prints the circles of t
 Exit codes: 0 all is well, 1 a rule is broken.
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -53,13 +54,6 @@ OPENING = re.compile(
 )
 # The end of a line whose expression the next one continues.
 CONTINUATION = re.compile(r"\s*[?:.&|+*/<>=-]")
-
-
-def code(text: str) -> str:
-    """The text without comments and without what stands in literals."""
-    text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r'"""(?:.|\n)*?"""', lambda literal: '""' + "\n" * literal.group(0).count("\n"), text)
-    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
 
 
 def network_names() -> list[str]:
@@ -288,7 +282,8 @@ def tuple_assignments() -> list[str]:
     return places
 
 
-def without_literals(text: str) -> str:
+@functools.cache
+def code(text: str) -> str:
     """The text without comments and literals, where `//` in a literal begins no comment, and what a literal embeds goes
     with it."""
     kept = []
@@ -343,7 +338,7 @@ def nested_conditionals() -> list[str]:
     closure is a function of its own."""
     places = []
     for file in swift_files():
-        text = without_literals(file.read_text())
+        text = code(file.read_text())
         for match in re.finditer(r"\s\?(?=\s)", text):
             opened: list[str] = []
             place = match.end()
@@ -412,7 +407,7 @@ def unexplained_failures() -> list[str]:
         if "try?" not in text:
             continue
         lines = text.split("\n")
-        for place, line in enumerate(without_literals(text).split("\n")):
+        for place, line in enumerate(code(text).split("\n")):
             if not re.search(r"\btry\?", line):
                 continue
             start = chain_start(lines, place)
