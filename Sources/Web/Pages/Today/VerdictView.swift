@@ -101,8 +101,9 @@ struct VerdictView {
         if state == .unset {
             lines.append(
                 "A command leads through them, in a terminal in the folder of this mirror.")
+        } else {
+            lines.append(worker(status, leading, request))
         }
-        if state != .unset { lines.append(worker(status, leading, request)) }
         return lines
     }
 
