@@ -84,23 +84,26 @@ final class SecretLife: Sendable {
     ///   - skew: By how many seconds its clock is ahead.
     ///   - fault: What it does to itself, as `REHEARSAL_FAULT` says it.
     ///   - clockFile: The file that sets its clock.
+    ///   - leaseSeconds: After how long without a sign of life another worker takes its mirror.
     /// - Returns: All its variables but those of the stage.
-    func settings(skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil)
-        -> [String: String]
-    {
+    func settings(
+        skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil,
+        leaseSeconds: Double = 1
+    ) -> [String: String] {
         let rehearsal = Rehearsal.Settings(
             origin: SecretPast.origin + skew, started: started, factor: Self.factor,
-            leaseSeconds: 1, fault: fault,
-            clockFile: clockFile)
+            leaseSeconds: leaseSeconds, fault: fault, clockFile: clockFile)
         return variables.merging(rehearsal.variables) { $1 }
     }
 
     /// Starts a worker.
     func start(
-        skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil
+        skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil,
+        leaseSeconds: Double = 1
     ) throws -> SecretWatch {
-        SecretWatch(
-            try stage.start(["run"], settings(skew: skew, fault: fault, clockFile: clockFile)))
+        let settings = settings(
+            skew: skew, fault: fault, clockFile: clockFile, leaseSeconds: leaseSeconds)
+        return SecretWatch(try stage.start(["run"], settings))
     }
 
     /// Starts a worker and waits until it has done something.

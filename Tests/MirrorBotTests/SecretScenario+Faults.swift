@@ -37,11 +37,15 @@ extension SecretScenario {
             SecretScenario("\(network.rawValue): a worker that wakes after its lease was taken") {
                 stage in
                 let life = try await SecretLife(on: network, in: stage)
-                let first = try life.start(fault: "stop@delivery.sending-stored#2")
+                // Long enough that a busy machine does not make the first one look gone.
+                let lease = 10.0
+                let first = try life.start(
+                    fault: "stop@delivery.sending-stored#2", leaseSeconds: lease)
                 try await first.line("Worker started")
                 // Its clock is minutes ahead.
-                let second = try life.start(skew: 300)
+                let second = try life.start(skew: 300, leaseSeconds: lease)
                 try await second.line("Another worker holds this mirror, waiting")
+                try await first.until("a stop while it sends") { first.program.isStopped }
                 try await hasTakenOver(second, from: first)
                 try await life.hasDelivered(second)
                 #expect(first.program.isStopped)
