@@ -515,6 +515,19 @@ package struct HumanMirror: Sendable {
         return try await measuredNetwork(for: account)
     }
 
+    /// Returns the network of a role's account; `nil` also if its login or its server is unusable.
+    ///
+    /// - Throws: The store's error.
+    package func usableNetwork(of role: AccountRole) async throws -> (any SocialNetwork)? {
+        do {
+            return try await network(of: role)
+        } catch is ConfigurationError {
+            return nil
+        } catch is NetworkError {
+            return nil
+        }
+    }
+
     /// Returns the network of a role's account, or throws an error that says how to log in.
     ///
     /// - Throws: As ``requiredAccount(_:)`` and ``measuredNetwork(for:sessions:)``.

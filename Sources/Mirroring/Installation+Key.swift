@@ -32,11 +32,10 @@ extension Installation {
                 let role = try row.text("role")
                 last = (mirror, role)
                 guard let role = AccountRole(rawValue: role) else { continue }
+                let sealed = try row.text("sealed")
                 // One that cannot be opened is a mirror's own trouble, unless it is the trouble of
                 // all.
-                if (try? vault.of(mirror).opened(try row.text("sealed"), of: role)) != nil {
-                    return
-                }
+                if (try? vault.of(mirror).opened(sealed, of: role)) != nil { return }
             }
         }
         guard last != nil else { return }

@@ -101,9 +101,19 @@ package final class ZoneRules: @unchecked Sendable {
         return lock.withLock {
             if let file = known[name] { return file }
             let file = read(name) ?? names[name].flatMap(read)
-            known[name] = .some(file)
+            // One that is there and cannot be read now, as when too many files are open, is tried
+            // again.
+            if file != nil || !isThere(name) { known[name] = .some(file) }
             return file
         }
+    }
+
+    /// Whether a name is that of a file.
+    private func isThere(_ name: String) -> Bool {
+        var isFolder: ObjCBool = false
+        let path = (folder ?? "") + "/" + (names[name] ?? name)
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && !isFolder.boolValue
     }
 
     private func read(_ name: String) -> ZoneFile? {

@@ -38,8 +38,7 @@ package struct TableShape: Sendable {
     ///   use, `.other` for a table that ``TableDuty`` does not know.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
-        // Every row has the name of its table.
-        let tables = Dictionary(grouping: rows) { (try? $0.text("home")) ?? "" }
+        let tables = try Dictionary(grouping: rows) { try $0.text("home") }
         return try tables.sorted { $0.key < $1.key }.compactMap { name, rows in
             let columns = try rows.map { try Column(name: $0.text("name"), type: type($0)) }
             let key = try zip(columns, rows).map { ($0, try $1.int("place")) }.filter { $0.1 > 0 }

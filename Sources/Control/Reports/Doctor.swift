@@ -353,11 +353,17 @@ package struct Doctor: Sendable {
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
-            // A profile that cannot be read tells nothing of its links.
-            guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork,
-                let rows = try? await profiled.profile().fields,
-                let row = rows.first(where: { $0.name == ProfileProposal.fieldName })
+            guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork
             else { return [] }
+            let rows: [AccountProfile.Field]
+            do {
+                rows = try await profiled.profile().fields
+            } catch {
+                return [.warn("link", "the bot's profile could not be read: \(error)")]
+            }
+            guard let row = rows.first(where: { $0.name == ProfileProposal.fieldName }) else {
+                return []
+            }
             return [
                 row.verified != nil
                     ? .ok("link", "the bot's server has seen that the human's page links back")

@@ -348,10 +348,10 @@ package struct ExplainReporter: Sendable {
         let handle = try await mirror.handles(of: [person])[person]
         guard !past.isEmpty, let handle else { return [] }
         // Without an account a reply is taken to name the person.
-        let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
+        let bot = try await mirror.usableNetwork(of: .bot)
         let rules = TextRules(
             configuration, limits: .usual(of: configuration.botNetwork),
-            repliesNameThePerson: needsMention ?? true)
+            repliesNameThePerson: bot?.capabilities.replyNeedsMention ?? true)
         var counts: [Refusal.Reason: Int] = [:]
         for case .failure(let refusal) in past.map({ rules.replyText(for: $0, to: handle) }) {
             counts[refusal.reason, default: 0] += 1

@@ -116,7 +116,7 @@ extension SuggestionList {
         var obstacle: String?
         // Without an account nothing is known of what it may do, and nothing is sent.
         if actions.contains(where: { $0.kind == .favorite }),
-            let network = try? await mirror.network(of: .bot)
+            let network = try await mirror.usableNetwork(of: .bot)
         {
             canFavorite = network.capabilities.canFavorite
             obstacle = mirror.obstacleToFavorites(on: network)
@@ -152,8 +152,7 @@ extension HumanMirror {
     /// - Throws: The store's error.
     func prices(of actions: [Action]) async throws -> [String: Double] {
         let said = actions.filter { $0.wording != nil }
-        // Without an account nothing costs anything.
-        guard !said.isEmpty, let bot = try? await network(of: .bot) else { return [:] }
+        guard !said.isEmpty, let bot = try await usableNetwork(of: .bot) else { return [:] }
         var prices: [String: Double] = [:]
         for action in said {
             guard let wording = action.wording else { continue }

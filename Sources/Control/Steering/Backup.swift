@@ -49,7 +49,13 @@ extension HumanMirror {
             preconditionFailure("a server has no file")
         }
         try makeFolder(folder)
-        let names = ScheduledBackup.names(in: folder)
+        let names: [String]
+        do {
+            names = try ScheduledBackup.names(in: folder)
+        } catch {
+            throw ScheduledBackupError(
+                made: nil, "could not read the folder \(folder): \(error.localizedDescription)")
+        }
         DatabaseCopy.removeLeftovers(in: folder, named: ScheduledBackup.start)
         var backup = try await backUp(
             to: "\(folder)/\(ScheduledBackup.name(at: now, besides: Set(names)))")
@@ -115,10 +121,10 @@ enum ScheduledBackup {
     }
 
     /// The entries of a folder that are named so, whatever they are.
-    static func names(in folder: String) -> [String] {
-        // A folder that cannot be read shows no backups.
-        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return entries.filter {
+    ///
+    /// - Throws: An error for a folder that cannot be read.
+    static func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter {
             $0.wholeMatch(of: /mirror-bot-[0-9]{8}T[0-9]{6}Z(-[2-9])?\.sqlite/) != nil
         }
     }

@@ -497,16 +497,8 @@ package struct PlanChanges: Sendable {
         let posts = try await mirror.archive.posts(named: word)
         if !posts.isEmpty {
             // A short number may be the name of both.
-            // A word that names no slot means the post.
-            guard isSlot,
-                let slot = try? await mirror.action(named: word, in: zone, now: now).action
-            else {
-                return try only(posts, word)
-            }
-            throw ChangeRefusal(
-                .ambiguous,
-                "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
-            )
+            if isSlot { try await requireNoSlot(word, now: now) }
+            return try only(posts, word)
         }
         let found: Action
         do {
@@ -521,6 +513,20 @@ package struct PlanChanges: Sendable {
             throw ChangeRefusal(.unusable, "slot \(found.subject) has no text of an archived post")
         }
         return post
+    }
+
+    /// Requires that a word which names a post names no slot too.
+    private func requireNoSlot(_ word: String, now: Date) async throws {
+        let slot: Action
+        do {
+            slot = try await mirror.action(named: word, in: zone, now: now).action
+        } catch is ActionNameError {
+            return
+        }
+        throw ChangeRefusal(
+            .ambiguous,
+            "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
+        )
     }
 
     /// The archived post that a person means.

@@ -182,8 +182,7 @@ package struct PublishForecast: Codable, Equatable, Sendable {
         post = try await TextList.Text(of: mirror, named: word, zone: zone)
         says = [wording.text] + wording.rest.map(\.text)
         pictures = wording.pictures.count
-        // Without an account nothing costs anything.
-        let bot = try? await mirror.network(of: .bot)
+        let bot = try await mirror.usableNetwork(of: .bot)
         cost = bot?.price(ofPublishing: says, pictures: pictures, isReply: false)?.dollars
     }
 }

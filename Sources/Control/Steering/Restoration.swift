@@ -186,11 +186,14 @@ package struct Restoration: Sendable {
             _ = try await AccountSpelling.migrate($0)
         }
         var isSalvaged = false
-        // A damaged database that cannot even be opened tells nothing.
-        if kept != nil, let engine = try? await Storage.open(fresh, beside: path) {
-            isSalvaged =
-                (try? await engine.closing { await MirrorRestore(into: $0, now: now).salvage() })
-                ?? false
+        if kept != nil {
+            do {
+                isSalvaged = try await Storage.open(fresh, beside: path).closing {
+                    await MirrorRestore(into: $0, now: now).salvage()
+                }
+            } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
+                // A damaged database that cannot even be opened tells nothing.
+            }
         }
         let receipts = try await Storage.open(fresh, beside: draft).closing { engine in
             try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)

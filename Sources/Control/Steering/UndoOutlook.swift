@@ -86,7 +86,7 @@ extension Undoing {
         _ counts: [ActionKind: Int], withheld: Int, impossible: Int, seen: Seen, now: Date
     ) async throws -> UndoOutlook {
         // Without an account there are no limits and no prices.
-        let network = try? await mirror.network(of: .bot)
+        let network = try await mirror.usableNetwork(of: .bot)
         let used = try await store.limitUses(
             since: now,
             deletedSince: network.map { now - $0.capabilities.deletionPace.period } ?? now,

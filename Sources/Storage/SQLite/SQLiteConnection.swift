@@ -68,10 +68,14 @@ final class SQLiteConnection: StorageConnection {
     }
 
     /// Undoes what was not committed, unless SQLite has done that itself.
-    func rollBack() {
-        guard database.isInTransaction else { return }
+    ///
+    /// - Returns: Whether the connection can be used further; one that stays in its transaction
+    ///   would refuse every later one.
+    func rollBack() -> Bool {
+        guard database.isInTransaction else { return true }
         // The error that led here says more than one of the rollback.
         try? control("ROLLBACK")
+        return !database.isInTransaction
     }
 
     func query(_ sql: SQL) throws -> [SQLRow] {

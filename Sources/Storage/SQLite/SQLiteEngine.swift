@@ -259,10 +259,18 @@ private final class SQLiteClient: @unchecked Sendable {
                 if begin != nil { try connection.control("COMMIT") }
                 return value
             } catch {
-                connection.rollBack()
+                if !connection.rollBack() { discard() }
                 throw error
             }
         }
+    }
+
+    /// Lets go of the connection; the next unit of work opens another one.
+    ///
+    /// Call on the thread.
+    private func discard() {
+        cache.removeAll()
+        lock.withLock { state.opened = nil }
     }
 
     /// Copies everything into another connection's database.
