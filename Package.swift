@@ -423,7 +423,7 @@ let package = Package(
             "WebTests",
             [
                 "Archive", "Control", "Favorites", "MirrorBot", "Mirroring", "Networks", "Outbox",
-                "Posts", "Schedule",
+                "Posts", "Sandbox", "Schedule",
                 "Settings", "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

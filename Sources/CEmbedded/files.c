@@ -118,6 +118,9 @@ static const unsigned char web_templates_public_mustache[] = {
 static const unsigned char web_templates_settings_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/settings.mustache"
 };
+static const unsigned char web_templates_setup_mustache[] = {
+#embed "../../Sources/Web/Resources/templates/setup.mustache"
+};
 static const unsigned char web_templates_slot_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/slot.mustache"
 };
@@ -339,6 +342,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/templates/problem.mustache", web_templates_problem_mustache),
     FILE("Web/templates/public.mustache", web_templates_public_mustache),
     FILE("Web/templates/settings.mustache", web_templates_settings_mustache),
+    FILE("Web/templates/setup.mustache", web_templates_setup_mustache),
     FILE("Web/templates/slot.mustache", web_templates_slot_mustache),
     FILE("Web/templates/steps.mustache", web_templates_steps_mustache),
     FILE("Web/templates/symbols.mustache", web_templates_symbols_mustache),

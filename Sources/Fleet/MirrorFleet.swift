@@ -23,6 +23,14 @@ package final class MirrorFleet: Service {
         case all
         /// These.
         case named([String])
+
+        /// Whether it takes up a mirror.
+        package func has(_ mirror: String) -> Bool {
+            switch self {
+            case .all: true
+            case .named(let names): names.contains(mirror)
+            }
+        }
     }
 
     /// Seconds between two tidyings of the process: its counts of requests are stored, and its

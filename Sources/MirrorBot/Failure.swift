@@ -105,6 +105,7 @@ struct Failure {
         case let error as CommandError: error.status
         case is InputEnded: .usage
         case let error as ChangeRefusal: status(of: error)
+        case let error as LoginRefusal: status(of: error)
         case is ActionNameError: .usage
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)
@@ -136,6 +137,14 @@ struct Failure {
         case .changed, .busy: .tryLater
         case .notAllowed: .configuration
         default: .badData
+        }
+    }
+
+    private func status(of error: LoginRefusal) -> ExitStatus {
+        switch error {
+        case .lacks: .refused
+        case .isOther, .isBound: .configuration
+        case .isHeld: .tryLater
         }
     }
 

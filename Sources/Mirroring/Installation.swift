@@ -164,12 +164,14 @@ package final class Installation: Sendable {
     ///
     /// - Parameters:
     ///   - name: The mirror's name.
+    ///   - mayBeNew: Whether there may be no such mirror yet.
     ///   - rehearsal: Differences from normal operation, unless the environment sets them.
     /// - Returns: The opened mirror.
-    /// - Throws: `ConfigurationError` if there is no such mirror, or for a stored setting that
-    ///   cannot be used; the store's error.
-    package func mirror(named name: String, rehearsal: Rehearsal = .off) async throws -> HumanMirror
-    {
+    /// - Throws: `ConfigurationError` for another name than a mirror can have, or if there is no
+    ///   such mirror, or for a stored setting that cannot be used; the store's error.
+    package func mirror(
+        named name: String, mayBeNew: Bool = false, rehearsal: Rehearsal = .off
+    ) async throws -> HumanMirror {
         guard MirrorSettings.isName(name) else {
             throw ConfigurationError(
                 Setting.mirror.name,
@@ -177,13 +179,16 @@ package final class Installation: Sendable {
                 part: .mirror)
         }
         return try await HumanMirror(
-            try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
+            try settings(of: name), in: self, mayBeNew: mayBeNew, rehearsal: rehearsal)
     }
 
     /// The logins of a mirror, with the key of the process.
     package func vault(of mirror: String) -> CredentialVault {
         CredentialVault(of: mirror, process, storage: storage, logger: logger(of: mirror))
     }
+
+    /// The name of the mirror that the settings of the process name.
+    package var namedMirror: String { given.mirror }
 
     /// Whether a mirror is the one that the settings of the process name, so that their accounts
     /// are its accounts.

@@ -64,55 +64,65 @@ def look(browser, task):
     the nine pages for axe-core in both themes, Japanese labels and all pictures.
     """
     visitor = Visitor(browser, task["origin"], task["state"], task.get("folder"))
-    axe = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+    axe = rules()
     page = visitor.page()
     if password := task.get("password"):
         page.goto("/login")
         page.fill("input[name=password]", password)
         page.click("button.main")
     for number, (path, status) in enumerate(task["paths"]):
-        answer = page.goto(path)
-        if answer.status != status:
-            visitor.violation(page, f"status {answer.status}, not {status}")
-        for problem in markup.problems(answer.text()):
-            visitor.violation(page, f"markup: {problem}")
-        for theme in THEMES:
-            for width in WIDTHS:
-                show(page, width, theme)
-                measure(visitor, page, f"{width} px, {theme}")
-        # The nine pages come first.
-        has_variants = task["isDeep"] and number < 9
-        # The other pages of a state differ in one line.
-        if task["isDeep"] or number == 0 or path.endswith("/health"):
-            pictures(visitor, page, path, has_variants)
-        page.evaluate(OPEN)
-        for width in WIDTHS:
-            show(page, width)
-            measure(visitor, page, f"{width} px, all open")
-        views = [(320, "dark"), (1280, "light")]
-        for width, theme in views if has_variants else views[number % 2:][:1]:
-            show(page, width, theme)
-            check_rules(visitor, page, axe, f"{width} px, {theme}, all open")
-        page.evaluate(SPACING)
-        for width in (320, 1280):
-            show(page, width)
-            measure(visitor, page, f"{width} px, wide spacing")
-        page.evaluate("() => { document.adoptedStyleSheets = [] }")
-        variants = [("japanese", True), ("longer", False)] if has_variants else [("longer", False)]
-        for index, (variant, is_japanese) in enumerate(variants):
-            if index:
-                page.goto(path)
-                page.evaluate(OPEN)
-            page.evaluate(WORDS, is_japanese)
-            for width in (320, 1280):
-                show(page, width)
-                measure(visitor, page, f"{width} px, {variant} labels")
-            if has_variants:
-                show(page, 360)
-                visitor.picture(page, f"{name_of(task['state'], path)}-360-{variant}")
+        look_at(visitor, page, axe, path, status, number, task["isDeep"])
     for problem in markup.faint_tokens(page.request.get("/style.css").text()):
         visitor.violation(page, f"style: {problem}")
     visitor.close()
+
+
+def rules():
+    """The script of axe-core."""
+    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+
+
+def look_at(visitor, page, axe, path, status=200, number=0, is_deep=False):
+    """Looks at one path, the number of a state's."""
+    answer = page.goto(path)
+    if answer.status != status:
+        visitor.violation(page, f"status {answer.status}, not {status}")
+    for problem in markup.problems(answer.text()):
+        visitor.violation(page, f"markup: {problem}")
+    for theme in THEMES:
+        for width in WIDTHS:
+            show(page, width, theme)
+            measure(visitor, page, f"{width} px, {theme}")
+    # The nine pages come first.
+    has_variants = is_deep and number < 9
+    # The other pages of a state differ in one line.
+    if is_deep or number == 0 or path.endswith("/health"):
+        pictures(visitor, page, path, has_variants)
+    page.evaluate(OPEN)
+    for width in WIDTHS:
+        show(page, width)
+        measure(visitor, page, f"{width} px, all open")
+    views = [(320, "dark"), (1280, "light")]
+    for width, theme in views if has_variants else views[number % 2:][:1]:
+        show(page, width, theme)
+        check_rules(visitor, page, axe, f"{width} px, {theme}, all open")
+    page.evaluate(SPACING)
+    for width in (320, 1280):
+        show(page, width)
+        measure(visitor, page, f"{width} px, wide spacing")
+    page.evaluate("() => { document.adoptedStyleSheets = [] }")
+    variants = [("japanese", True), ("longer", False)] if has_variants else [("longer", False)]
+    for index, (variant, is_japanese) in enumerate(variants):
+        if index:
+            page.goto(path)
+            page.evaluate(OPEN)
+        page.evaluate(WORDS, is_japanese)
+        for width in (320, 1280):
+            show(page, width)
+            measure(visitor, page, f"{width} px, {variant} labels")
+        if has_variants:
+            show(page, 360)
+            visitor.picture(page, f"{name_of(visitor.state, path)}-360-{variant}")
 
 
 def measure(visitor, page, what):

@@ -34,6 +34,7 @@ KNOTS = pathlib.Path(__file__).with_name("knots.txt")
 # Where a network may be named: what is written for one network, and what reads one format.
 NETWORK_FILE = re.compile(r"Settings/\w+Descriptor\.swift$")
 NETWORK_FOLDERS = [
+    "Control/Login",
     "Formats",
     "Import",
     "MirrorBot/Login",

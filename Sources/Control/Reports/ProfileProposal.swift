@@ -30,6 +30,13 @@ package struct ProfileProposal: Codable, Sendable {
     /// Parts that do not fit or cannot be done, a sentence each.
     package var notes: [String] = []
 
+    /// The digest of what is proposed, for a person who agrees to it.
+    package var seen: Seen {
+        let fields = (present?.fields ?? []) + (proposed?.fields ?? [])
+        return Seen(
+            of: [present?.bio, proposed?.bio, line] + fields.flatMap { [$0.name, $0.value] })
+    }
+
     /// How our line of the bio begins.
     package static let start = "Automated mirror of @"
     /// How it begins once the mirror has retired.

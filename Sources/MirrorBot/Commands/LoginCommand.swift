@@ -95,12 +95,15 @@ struct LoginCommand: AsyncParsableCommand {
         let login = try await conversation(mirror)
         let outcome: LoggedIn
         do {
-            outcome = try await keep(login, for: mirror)
+            let opened = try await mirror.opened(login)
+            try await agree(to: opened.replacement, mirror)
+            outcome = try await mirror.keep(opened, isKept: !print)
         } catch {
             // Nobody has the token that the network has issued.
-            await login.withdraw()
+            if let problem = await login.withdraw() { StandardError.tell("warning: \(problem)") }
             throw error
         }
+        for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
         try tell(outcome)
         if !output.json {
             for line in outcome.rules { StandardError.write(Printable.line(line) + "\n") }
@@ -108,112 +111,34 @@ struct LoginCommand: AsyncParsableCommand {
         if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
     }
 
-    /// Verifies whose account a login opens, and stores it, unless it is only printed.
-    private func keep(_ login: LoginOutcome, for mirror: HumanMirror) async throws -> LoggedIn {
-        let account = login.account
-        let opened =
-            if let known = login.verified { known } else {
-                try await VerifiedLogin(account, for: mirror)
-            }
-        let network = opened.network
-        let verified = opened.account
-        if role == .bot { try network.requireAudiences() }
-        if let replaced = try await replaced(by: verified, mirror) {
-            guard try await mirror.rebind([replaced], openedBy: account, now: mirror.clock.now)
-            else {
-                throw CommandError(
-                    .tryLater,
-                    "could not change the account of mirror \(mirror.name): a worker holds it; stop it first"
-                )
-            }
-        } else {
-            try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
-        }
-        let rules = await rules(of: network, verified, mirror)
-        let outcome = LoggedIn(
-            verified, openedBy: account, mirror: mirror.name, isKept: !print,
-            warnings: login.warnings + warnings(verified, network, account, mirror.configuration)
-                + rules.warnings,
-            rules: rules.lines)
-        for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
-        if outcome.isKept {
-            try await mirror.vault.store(
-                StoredLogin(account), session: try await opened.session.load(), for: role,
-                at: mirror.clock.now)
-        }
-        return outcome
-    }
-
-    /// Returns the rules of the bot's server about bots; a server that does not tell them is no
-    /// obstacle to the login.
-    private func rules(
-        of network: any SocialNetwork, _ verified: Account, _ mirror: HumanMirror
-    ) async -> (lines: [String], warnings: [String]) {
-        guard role == .bot else { return ([], []) }
-        do {
-            let report = try await mirror.showServerRules(
-                of: network, account: verified.id, now: mirror.clock.now)
-            return (report.lines, [])
-        } catch {
-            return (
-                [],
-                [
-                    "the rules of \(network.host) for bots are not known here: \(error); read them there"
-                ]
-            )
-        }
-    }
-
-    /// The account that gives way to the one of this login, after the person agreed; nil if none
-    /// has to.
+    /// Asks whether an account gives way to the one of this login.
     ///
-    /// - Throws: ``CommandError`` for an account of which something was learned, or as which
-    ///   something was sent, unless the person wants that, and for a person who does not agree.
-    private func replaced(by found: Account, _ mirror: HumanMirror) async throws -> Rebinding? {
-        let other = role == .human ? AccountRole.bot : .human
-        if try await mirror.isAccount(found, of: other) {
-            let login = command("login \(found.id.network.rawValue) --as \(other.rawValue)", mirror)
-            throw CommandError(
-                .configuration,
-                "this login belongs to the \(other.rawValue)'s own account, @\(BoundAccount(found).name()); the "
-                    + "\(role.rawValue) needs another. If it is the \(other.rawValue)'s login that is wrong: \(login)"
-            )
-        }
-        guard let rebinding = try await mirror.rebinding(of: role, to: found),
-            let bound = rebinding.bound
-        else {
-            return nil
-        }
-        let isElsewhere = bound.id.network != found.id.network
-        let before = "@" + bound.name(withNetwork: isElsewhere)
-        let after = "@" + BoundAccount(found).name(withNetwork: isElsewhere)
+    /// - Throws: `LoginRefusal` for an account of which something was learned, or as which
+    ///   something was sent, unless the person wants that; ``CommandError`` for a person who does
+    ///   not agree.
+    private func agree(to replacement: OpenedLogin.Replacement?, _ mirror: HumanMirror) async throws
+    {
+        guard let replacement else { return }
+        let before = replacement.before
+        let after = replacement.after
         let question =
             "Take \(Printable.line(after)) as the \(role.rawValue) in the place of \(Printable.line(before))?"
-        guard try await mirror.table.isBound(role) else {
+        guard replacement.isBound else {
             StandardError.tell("Nothing was learned of \(before) yet, and nothing was sent.")
             if try !yes && !Question.confirm("\(question) [Y/n] ", default: true) {
                 throw CommandError(
                     .usage, "the \(role.rawValue) is \(before) as before; nothing was changed")
             }
-            return rebinding
+            return
         }
         guard rebind else {
-            let again = command(
-                "login \(found.id.network.rawValue) --as \(role.rawValue) --rebind", mirror)
-            throw CommandError(
-                .configuration,
-                "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom "
-                    + "it has sent. A mirror of its own for \(after): --mirror NAME. To go on with \(after) here: \(again)"
-            )
+            throw LoginRefusal.isBound(
+                role: role, before: before, after: after,
+                again: mirror.loginCommand(
+                    replacement.rebinding.found.id.network, as: role, "--rebind"))
         }
-        for line in RebindCommand.lines(rebinding) { StandardError.write(line + "\n") }
+        for line in RebindCommand.lines(replacement.rebinding) { StandardError.write(line + "\n") }
         try Confirmation.require("\(question) [y/N] ", unless: yes)
-        return rebinding
-    }
-
-    /// A command as a person types it for this mirror.
-    private func command(_ words: String, _ mirror: HumanMirror) -> String {
-        (["mirror-bot", words] + mirror.configuration.flagWords).joined(separator: " ")
     }
 
     private func tell(_ outcome: LoggedIn) throws {
@@ -229,7 +154,7 @@ struct LoginCommand: AsyncParsableCommand {
     /// The flag `print` hides the function of that name.
     private func show(_ line: String) { Console.current.output.writeLine(line) }
 
-    private func conversation(_ mirror: HumanMirror) async throws -> LoginOutcome {
+    private func conversation(_ mirror: HumanMirror) async throws -> GrantedLogin {
         let typed = try apiBaseURL.map { address in
             try Question.checked(address) {
                 try ServerURL.normalized($0, setting: "--api-base-url")
@@ -241,30 +166,6 @@ struct LoginCommand: AsyncParsableCommand {
             pastesToken: token,
             token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret), mirror: mirror)
         return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
-    }
-
-    private func warnings(
-        _ verified: Account, _ network: any SocialNetwork, _ account: AccountConfiguration,
-        _ configuration: MirrorSettings
-    ) -> [String] {
-        var warnings = print ? [] : configuration.obstacles(toLoginOf: role, on: account.network)
-        if print, account.credentials.expiresAt != nil {
-            warnings.append(
-                "this token expires, and only a login that is kept can be renewed: log in without --print, where "
-                    + "SECRET_KEY and DATABASE_URL are those of the worker")
-        }
-        if role == .human, (network as? XNetwork)?.canWrite == true {
-            warnings.append(
-                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
-            )
-        }
-        // Where the interface has no such mark, another warning says so.
-        if role == .bot, !verified.isBot, network.name.traits.tellsBots {
-            warnings.append(
-                "the account does not say that it is automated; the first run marks it, where the network lets it"
-            )
-        }
-        return warnings
     }
 }
 

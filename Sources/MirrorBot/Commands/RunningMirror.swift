@@ -24,8 +24,18 @@ struct RunningMirror: Service {
         do {
             try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
                 await RunView.greet(mirror)
-                try await WebOptions.beside(page, mirror.installation) {
-                    try await Worker(mirror: mirror, manager: manager).run()
+                let begun = BegunMirrors()
+                try await WebOptions.beside(
+                    page, mirror.installation, onBegin: { $0 == mirror.name && begun.begin($0) }
+                ) {
+                    // A person sets it up on the page, and says when it begins.
+                    if page != nil, try await !mirror.setupPosition().isReady {
+                        mirror.logger.notice("Mirror not set up yet, the page leads through it")
+                        guard await begun.waitsFor(mirror.name) else { return }
+                    }
+                    try await Worker(
+                        mirror: try await mirror.withCurrentSettings(), manager: manager
+                    ).run()
                 }
             }
         } catch is StoppedBeforeItBegan {
@@ -55,7 +65,9 @@ struct RunningFleet: Service {
         if let page { _ = try page.settings(try await options.configuration().process) }
         do {
             try await options.withInstallation(opening: Self.open) { installation in
-                try await WebOptions.beside(page, installation) {
+                try await WebOptions.beside(
+                    page, installation, onBegin: { [selection] in selection.has($0) }
+                ) {
                     try await MirrorFleet(
                         installation, selection, rehearsal: try installation.rehearsal(),
                         manager: manager

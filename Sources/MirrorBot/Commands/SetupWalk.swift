@@ -1,10 +1,7 @@
-import Archive
 import ArgumentParser
 import Control
-import Favorites
 import Foundation
 import Import
-import MeCab
 import Mirroring
 import Networks
 import Posts
@@ -15,25 +12,6 @@ import Settings
 /// The open steps are read from the database before each step, and each is done by the command that
 /// a person would type for it. A walk that was interrupted therefore continues where it was.
 struct SetupWalk {
-    /// The stored state on which the next step depends.
-    private struct Position {
-        var steps: [SetupStep]
-        /// The network that is proposed for an account that is not there yet.
-        var networks: [AccountRole: NetworkName]
-        var hasHuman: Bool
-        /// The name of the human's account while another login may still replace it; else `nil`.
-        var replaceableHuman: String?
-        var policy: NetworkDescriptor.Policy?
-        /// The setting that limits what reading the human's account costs; nil if reading is free.
-        var budget: String?
-        /// Nil while the time zone is unknown.
-        var tomorrow: LocalDay?
-
-        func isOpen(_ kind: SetupStep.Kind) -> Bool {
-            steps.contains { $0.kind == kind && !$0.isDone }
-        }
-    }
-
     private enum Outcome {
         case done
         /// Nobody answered, or the person leaves the step for later.
@@ -42,8 +20,6 @@ struct SetupWalk {
 
     /// Steps that work without a question, so that a failure is not followed by one.
     private static let withoutQuestion: Set<SetupStep.Kind> = [.posts, .favorites, .profile]
-    /// Steps without which a worker cannot start, or would not know what to post.
-    private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
 
     private let given: SetupCommand
     /// The options that every command of the walk gets, without the time zone, which is an answer
@@ -113,7 +89,9 @@ struct SetupWalk {
     /// Does a step; what a person can mend is told, and the step stays open.
     ///
     /// - Returns: Whether it was done without an error, and not left for later.
-    private mutating func attempt(_ step: SetupStep, _ position: Position) async throws -> Bool {
+    private mutating func attempt(_ step: SetupStep, _ position: SetupPosition) async throws
+        -> Bool
+    {
         do {
             switch try await perform(step.kind, position) {
             case .left:
@@ -161,14 +139,10 @@ struct SetupWalk {
 
     /// Whether an answer or a second try may help.
     private static func isMendable(_ error: any Error) -> Bool {
-        error is CommandError || error is ConfigurationError || error is NetworkError
-            || error is ImportError
-            || error is ArchiveError || error is FavoritesError || error is MeCabError
-            || error is ValidationError
-            || error is ChangeRefusal
+        error is CommandError || error is ValidationError || SetupPosition.isMendable(error)
     }
 
-    private mutating func perform(_ kind: SetupStep.Kind, _ position: Position) async throws
+    private mutating func perform(_ kind: SetupStep.Kind, _ position: SetupPosition) async throws
         -> Outcome
     {
         let isFirst = tried.insert(kind).inserted
@@ -188,7 +162,7 @@ struct SetupWalk {
 
     // MARK: Accounts
 
-    private mutating func connectHuman(_ position: Position, _ isFirst: Bool) async throws
+    private mutating func connectHuman(_ position: SetupPosition, _ isFirst: Bool) async throws
         -> Outcome
     {
         if isFirst, given.human == nil, let path = given.archive { return try await read(path) }
@@ -237,7 +211,7 @@ struct SetupWalk {
         return try await set(Setting.humanConsent.name, ground.rawValue)
     }
 
-    private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+    private func connectBot(_ position: SetupPosition, _ isFirst: Bool) async throws -> Outcome {
         if isFirst, let network = given.network(of: .bot) {
             return try await logIn(.bot, on: network, isFirst)
         }
@@ -263,7 +237,7 @@ struct SetupWalk {
         return try await connectBot(try await self.position(), false)
     }
 
-    private func proposal(_ role: AccountRole, _ position: Position) -> String {
+    private func proposal(_ role: AccountRole, _ position: SetupPosition) -> String {
         (given.network(of: role) ?? position.networks[role] ?? .usual).rawValue
     }
 
@@ -282,7 +256,7 @@ struct SetupWalk {
         return .done
     }
 
-    private func acknowledge(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+    private func acknowledge(_ position: SetupPosition, _ isFirst: Bool) async throws -> Outcome {
         guard let policy = position.policy else { return .left }
         if !(isFirst && given.acknowledgePolicy) {
             guard isAsking else { return .left }
@@ -298,7 +272,8 @@ struct SetupWalk {
 
     // MARK: Learning
 
-    private mutating func learnPosts(_ position: Position, _ isFirst: Bool) async throws -> Outcome
+    private mutating func learnPosts(_ position: SetupPosition, _ isFirst: Bool) async throws
+        -> Outcome
     {
         if isFirst, let path = given.archive { return try await read(path) }
         guard position.hasHuman else {
@@ -339,7 +314,7 @@ struct SetupWalk {
         return .done
     }
 
-    private mutating func learnFavorites(_ position: Position, _ isFirst: Bool) async throws
+    private mutating func learnFavorites(_ position: SetupPosition, _ isFirst: Bool) async throws
         -> Outcome
     {
         if isFirst, given.favorites == false {
@@ -368,7 +343,7 @@ struct SetupWalk {
         return .done
     }
 
-    private func agreesToPay(_ position: Position) throws -> Bool {
+    private func agreesToPay(_ position: SetupPosition) throws -> Bool {
         guard let budget = position.budget, !given.yes else { return true }
         let what =
             "Reading the human's account costs money, at most half of the month's \(budget) in all."
@@ -402,7 +377,7 @@ struct SetupWalk {
             setting, try Question.answer("Time zone [\(zone.name)]: ", default: zone.name) { $0 })
     }
 
-    private func writeProfile(_ position: Position) async throws -> Outcome {
+    private func writeProfile(_ position: SetupPosition) async throws -> Outcome {
         guard !position.isOpen(.bot) else { return .left }
         if given.profile == false {
             try await options.withMirror { try await $0.settleProfile() }
@@ -428,10 +403,9 @@ struct SetupWalk {
 
     // MARK: The end
 
-    private func end(_ position: Position) async throws {
-        let open = position.steps.filter { !$0.isDone && $0.kind != .start }
-        let isReady = !open.contains { Self.vital.contains($0.kind) }
-        guard isReady, isAsking || open.isEmpty else {
+    private func end(_ position: SetupPosition) async throws {
+        let open = position.open
+        guard position.isReady, isAsking || open.isEmpty else {
             for line in NextStep.lines(position.steps, terminal: .output) { print(line) }
             throw CommandError(
                 .configuration,
@@ -510,7 +484,7 @@ struct SetupWalk {
     }
 
     /// Shows what the bot would post tomorrow.
-    private func preview(_ position: Position) async throws {
+    private func preview(_ position: SetupPosition) async throws {
         guard let tomorrow = position.tomorrow else { return }
         tell("\nThis is what the bot would post tomorrow:")
         do {
@@ -541,32 +515,13 @@ struct SetupWalk {
         (["mirror-bot", words] + options.mirrorWords).joined(separator: " ")
     }
 
-    private func position() async throws -> Position {
+    private func position() async throws -> SetupPosition {
         let named = Dictionary(
             uniqueKeysWithValues: AccountRole.allCases.compactMap { role in
                 given.network(of: role).map { (role, $0) }
             }
         )
-        return try await options.withWhatIsThere { mirror in
-            let accounts = try await FoundAccounts(in: mirror)
-            let human = accounts.accounts[.human]?.network
-            let bot = mirror.configuration.networkSetting(of: .bot) == nil ? human : nil
-            let zone = try await mirror.knownTimeZone()
-            let record = try await mirror.table.record()
-            let isBound = try await mirror.table.isBound(.human)
-            let known =
-                isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
-            return Position(
-                steps: try await mirror.setupSteps(on: named),
-                networks: [
-                    .human: mirror.configuration.network(of: .human),
-                    .bot: bot ?? mirror.configuration.network(of: .bot),
-                ],
-                hasHuman: human != nil, replaceableHuman: human == nil ? nil : known,
-                policy: accounts.accounts[.bot]?.network.descriptor.policy,
-                budget: human?.descriptor.prices?.budget,
-                tomorrow: zone.map { LocalTime(mirror.clock.now, in: $0).day.advanced(by: 1) })
-        }
+        return try await options.withWhatIsThere { try await $0.setupPosition(on: named) }
     }
 
     private func tellHeading(of step: SetupStep, among steps: [SetupStep]) {

@@ -63,25 +63,14 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
 
     private func train() async throws {
         try await options.withMirror(making: .mirror) { mirror in
-            let clock = mirror.clock
             let progress = ProgressView()
-            let zone = try await mirror.settleTimeZone(now: clock.now) ?? .gmt
-            let trainer = SchedulerTrainer(mirror: mirror, zone: zone, report: progress.show)
-            let summary: TrainingSummary
-            if let from {
-                let host = try await mirror.account(.human)?.host
-                summary = try await trainer.train(
-                    fromArchive: Console.current.path(from), localHost: host,
-                    includesCommunities: communities,
-                    again: again)
-            } else {
-                summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
-                    try await trainer.train(from: human, again: again)
-                }
-            }
+            let outcome = try await mirror.trainScheduler(
+                from: from.map {
+                    .archive(path: Console.current.path($0), includesCommunities: communities)
+                } ?? .account,
+                again: again, report: progress.show)
             progress.finish()
-            try await mirror.table.add(now: clock.now)
-            try tell(try await mirror.outcome(ofScheduler: summary))
+            try tell(outcome)
             await NextStep.print(for: mirror)
         }
     }
@@ -144,29 +133,12 @@ struct TrainClassifierCommand: AsyncParsableCommand {
 
     private func train() async throws {
         try await options.withMirror(making: .mirror) { mirror in
-            let clock = mirror.clock
             let progress = ProgressView()
-            let favorites = try mirror.favorites()
-            let trainer = ClassifierTrainer(
-                mirror: mirror, favorites: favorites, report: progress.show)
-            let summary: TrainingSummary
-            if let from {
-                summary = try await trainer.train(
-                    fromArchive: Console.current.path(from),
-                    localHost: try await mirror.account(.human)?.host,
-                    limit: limit, again: again)
-            } else {
-                summary = try await TrainingAccount.withHuman(of: mirror) { human, own in
-                    try await trainer.train(
-                        from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize,
-                        again: again)
-                }
-            }
+            let outcome = try await mirror.trainClassifier(
+                from: from.map { .archive(path: Console.current.path($0)) } ?? .account,
+                limit: limit, again: again, report: progress.show)
             progress.finish()
-            try await mirror.table.add(now: clock.now)
-            // What was learned after it moved is not there.
-            try await mirror.table.requireHere()
-            try tell(try await mirror.outcome(ofClassifier: summary, favorites))
+            try tell(outcome)
             await NextStep.print(for: mirror)
         }
     }
@@ -262,20 +234,6 @@ enum Confirmation {
         guard Console.current.input.isInteractive else { return false }
         StandardError.write(question)
         return ["y", "yes"].contains(Console.current.input.readLine()?.lowercased())
-    }
-}
-
-/// The human's account for a training.
-enum TrainingAccount {
-    /// Verifies the human's account, binds it to the mirror and runs `body` with it.
-    static func withHuman<Value>(
-        of mirror: HumanMirror, _ body: (any SocialNetwork, Set<AccountID>) async throws -> Value
-    ) async throws -> Value {
-        let human = try await mirror.requiredNetwork(of: .human)
-        let account = try await human.verifyAccount()
-        try await mirror.bind(human: account, bot: nil, now: mirror.clock.now)
-        let bot = try await mirror.table.record().bot
-        return try await body(human, Set([account.id, bot].compactMap(\.self)))
     }
 }
 

@@ -1,10 +1,13 @@
 import ArgumentParser
 import Commit
 import Control
+import Fleet
 import Foundation
+import Logging
 import Mirroring
 import ServiceLifecycle
 import Settings
+import Synchronization
 import Web
 
 /// `mirror-bot web`.
@@ -14,7 +17,8 @@ struct WebCommand: AsyncParsableCommand {
         abstract: "Show and steer the mirrors in a browser.",
         discussion: """
             Serves the page of all mirrors of the database until SIGTERM, SIGINT or SIGHUP; run --web does it \
-            beside the worker. It listens on 127.0.0.1:8080, where only this machine reaches it. On any other \
+            beside the worker. The page leads through the set-up of a mirror, and one that begins there works for as \
+            long as this command runs. It listens on 127.0.0.1:8080, where only this machine reaches it. On any other \
             address it starts only with WEB_PASSWORD, or with WEB_USER_HEADER behind a reverse proxy that logs \
             people in; docs/web.md tells how.
             """)
@@ -56,11 +60,16 @@ struct WebOptions: ParsableArguments {
 
     /// The page of the mirrors of an open installation.
     ///
+    /// - Parameter onBegin: Lets a worker begin with a mirror, and returns whether one does; nil
+    ///   for a process that runs none.
     /// - Throws: As ``settings(_:)``.
-    func server(_ installation: Installation) throws -> WebServer {
+    func server(
+        _ installation: Installation, onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil
+    ) throws -> WebServer {
         try WebServer(
             installation, try settings(installation.process), isReadOnly: readOnly,
-            build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name))
+            build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name),
+            onBegin: onBegin)
     }
 }
 
@@ -73,8 +82,14 @@ struct RunningWeb: Service {
         // Refused before anything is opened.
         _ = try page.settings(try await options.configuration().process)
         do {
-            try await options.withInstallation(opening: RunningFleet.open) { installation in
-                try await page.server(installation).run()
+            // What only shows makes nothing.
+            let missing: MirrorOptions.MissingDatabase = page.readOnly ? .refused : .made
+            try await options.withInstallation(missing, opening: RunningFleet.open) {
+                installation in
+                let begun = BegunMirrors()
+                try await WebOptions.beside(page, installation, onBegin: begun.begin) {
+                    await begun.work(in: installation)
+                }
             }
         } catch is StoppedBeforeItBegan {
             RunningFleet.noteStop()
@@ -88,14 +103,19 @@ extension WebOptions {
     /// A process that is told to stop waits for the work, which puts things away, longer than for
     /// the page.
     ///
-    /// - Parameter page: Nil for no page: then nothing of it is made.
+    /// - Parameters:
+    ///   - page: Nil for no page: then nothing of it is made.
+    ///   - installation: What the page shows.
+    ///   - onBegin: As that of ``server(_:onBegin:)``.
+    ///   - work: The work.
     /// - Throws: What either throws.
     static func beside(
         _ page: WebOptions?, _ installation: Installation,
+        onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil,
         _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
         guard let page else { return try await work() }
-        let server = try page.server(installation)
+        let server = try page.server(installation, onBegin: onBegin)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await server.run()
@@ -108,5 +128,46 @@ extension WebOptions {
             while let isWork = try await group.next(), !isWork {}
             group.cancelAll()
         }
+    }
+}
+
+/// The mirrors that a person lets begin on the page.
+final class BegunMirrors: Sendable {
+    private let running = Mutex<Set<String>>([])
+    private let begun: AsyncStream<String>
+    private let beginning: AsyncStream<String>.Continuation
+
+    init() { (begun, beginning) = AsyncStream.makeStream(of: String.self) }
+
+    /// Lets a worker begin with a mirror, unless one of this process has.
+    func begin(_ mirror: String) -> Bool {
+        if running.withLock({ $0.insert(mirror).inserted }) { beginning.yield(mirror) }
+        return true
+    }
+
+    /// Works for each mirror that begins, until the process is told to stop.
+    func work(in installation: Installation) async {
+        await withDiscardingTaskGroup { group in
+            for await mirror in begun.cancelOnGracefulShutdown() {
+                group.addTask {
+                    do {
+                        try await MirrorFleet(
+                            installation, .named([mirror]),
+                            rehearsal: try installation.rehearsal(), manager: nil
+                        ).run()
+                    } catch {
+                        installation.logger.error(
+                            "Mirror not begun", metadata: ["error": "\(error)"])
+                    }
+                    _ = self.running.withLock { $0.remove(mirror) }
+                }
+            }
+        }
+    }
+
+    /// Waits until a mirror begins; false if the process is told to stop before.
+    func waitsFor(_ mirror: String) async -> Bool {
+        for await begun in begun.cancelOnGracefulShutdown() where begun == mirror { return true }
+        return false
     }
 }

@@ -13,22 +13,13 @@ struct BlueskyConversation {
     let given: Secret?
     let mirror: HumanMirror
 
-    /// Where an account's owner makes app passwords.
-    private static let passwordPage = "https://bsky.app/settings/app-passwords"
-
-    func outcome() async throws -> LoginOutcome {
+    func outcome() async throws -> GrantedLogin {
+        let grants = BlueskyGrants(for: role, at: apiBaseURL, of: mirror)
         var handle = try askedHandle(given: handle)
         var password = try password(given: given)
         while true {
-            let login = AccountConfiguration(
-                role: role,
-                credentials: .bluesky(
-                    identifier: handle, appPassword: password.isEmpty ? nil : password),
-                apiBaseURL: apiBaseURL, origin: .login)
             do {
-                let verified = try await VerifiedLogin(login, for: mirror)
-                return LoginOutcome(
-                    account: login, verified: verified, warnings: warnings(password))
+                return try await grants.granted(handle, password: password)
             } catch let error as NetworkError {
                 switch try RefusedAnswer.told(error) {
                 case .place: handle = try askedHandle(given: nil, refused: handle)
@@ -53,20 +44,13 @@ struct BlueskyConversation {
         return try Question.answer(given: given, "\(start) (name.bsky.social): ", normalized)
     }
 
-    private func warnings(_ password: Secret) -> [String] {
-        guard role == .human, !password.isEmpty else { return [] }
-        return [
-            "an app password can write, for Bluesky has none that only reads; without one the human's posts "
-                + "and likes are read all the same, only the home timeline is not"
-        ]
-    }
-
     private func password(given: Secret?) throws -> Secret {
         if let given { return given }
         guard role == .bot else {
             return try Question.optionalSecret("App password (Enter for none, which is enough): ")
         }
-        LoginPage(address: Self.passwordPage, role: role).show("make an app password, and copy it")
+        LoginPage(address: BlueskyGrants.passwordPage, role: role).show(
+            "make an app password, and copy it")
         return try Question.secret("App password: ")
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Mirroring
 import Networks
 import Posts
@@ -18,75 +19,23 @@ struct LoginRequest {
     let mirror: HumanMirror
 }
 
-/// The account that a login opens, as its network answered.
-struct VerifiedLogin {
-    let account: Account
-    let network: any SocialNetwork
-    /// The session that was opened for it.
-    let session: TriedSession
-
-    /// Asks the network whose account a login opens.
-    ///
-    /// - Throws: `NetworkError`; the store's error.
-    init(_ login: AccountConfiguration, for mirror: HumanMirror) async throws {
-        session = TriedSession()
-        network = try await mirror.measuredNetwork(for: login, sessions: session)
-        account = try await network.verifyAccount()
-    }
-}
-
-/// Which answer of a login a network refused.
-enum RefusedAnswer {
-    /// The server or the handle: there is nothing to log in to.
-    case place
-    /// The code, the token or the password.
-    case secret
-
+extension RefusedAnswer {
     /// Tells a person why a network refused an answer, so that the question can be asked again.
     ///
     /// - Returns: The answer to ask for again.
-    /// - Throws: `error` itself where nobody can answer, and where no answer would help, as while a
-    ///   network limits requests.
+    /// - Throws: `error` itself where nobody can answer, and where no answer would help.
     static func told(_ error: NetworkError) throws -> RefusedAnswer {
-        guard Console.current.input.isInteractive else { throw error }
-        let answer: RefusedAnswer
-        switch error.code {
-        case .rateLimited, .creditsDepleted, .capReached, .overBudget, .accountDisabled,
-            .missingScope:
+        guard Console.current.input.isInteractive, let answer = RefusedAnswer(error) else {
             throw error
-        case .unauthorized, .rejected, .forbidden: answer = .secret
-        default: answer = .place
         }
         StandardError.write("error: \(Printable.lines("\(error)"))\n")
         return answer
     }
 }
 
-/// The account that a login conversation yields.
-struct LoginOutcome {
-    let account: AccountConfiguration
-    /// The network's answer about the account; `nil` where the conversation did not ask.
-    var verified: VerifiedLogin?
-    /// Warnings for the person, one sentence each.
-    var warnings: [String]
-    /// Gives back what the network issued for this login; nil where it issued nothing.
-    var revoke: (@Sendable () async throws -> Void)?
-
-    /// Gives back what the network issued, for a login that will not be kept.
-    func withdraw() async {
-        do {
-            try await revoke?()
-        } catch {
-            StandardError.tell(
-                "warning: the token of this login could not be revoked; revoke it in the account's "
-                    + "settings")
-        }
-    }
-}
-
 /// How accounts are logged in to, by network.
 enum LoginConversations {
-    typealias Conversation = @Sendable (LoginRequest) async throws -> LoginOutcome
+    typealias Conversation = @Sendable (LoginRequest) async throws -> GrantedLogin
 
     /// Those of networks with steps of their own.
     static let own: [NetworkName: Conversation] = [
@@ -128,10 +77,9 @@ enum LoginConversations {
                 ? try Question.secret(prompt)
                 : Secret(try Question.answer(prompt) { try field.form($0, "the answer") })
         }
-        return LoginOutcome(
-            account: AccountConfiguration(
+        return GrantedLogin(
+            AccountConfiguration(
                 role: asked.role, credentials: AccountCredentials(network: asked.network, values),
-                apiBaseURL: asked.apiBaseURL, origin: .login),
-            warnings: [])
+                apiBaseURL: asked.apiBaseURL, origin: .login))
     }
 }

@@ -41,7 +41,7 @@ final class ProgressView: @unchecked Sendable {
     /// Name, bar and figures in at most so many cells; where there are few, the total gives way to
     /// the bar.
     static func line(_ progress: TrainingProgress, columns: Int) -> String {
-        let name = name(of: progress.step)
+        let name = progress.step.words
         guard let total = progress.total, total > 0 else {
             return Printable.line("\(name) \(progress.done)", columns: columns)
         }
@@ -64,20 +64,11 @@ final class ProgressView: @unchecked Sendable {
         // fill the log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
-        stream.show("\(Self.name(of: progress.step)): \(progress.done)\n")
+        stream.show("\(progress.step.words): \(progress.done)\n")
     }
 
     private func finishBar() {
         if isBarShown { stream.show("\n") }
         isBarShown = false
-    }
-
-    private static func name(of step: TrainingProgress.Step) -> String {
-        switch step {
-        case .posts: "reading posts"
-        case .favorites: "reading favorites"
-        case .home: "reading the home timeline"
-        case .archive: "reading the archive"
-        }
     }
 }

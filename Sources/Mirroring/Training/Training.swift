@@ -25,6 +25,16 @@ package struct TrainingProgress: Equatable, Sendable {
             }
         }
 
+        /// The step as a person is told it, as "reading posts".
+        package var words: String {
+            switch self {
+            case .posts: "reading posts"
+            case .favorites: "reading favorites"
+            case .home: "reading the home timeline"
+            case .archive: "reading the archive"
+            }
+        }
+
         /// The plural noun for the counted items.
         var things: String {
             switch self {

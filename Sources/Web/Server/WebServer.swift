@@ -21,6 +21,7 @@ package struct WebServer: Service {
     private let isReadOnly: Bool
     private let build: MetricsReport.Build
     private let demo: (@Sendable () -> DemoMoment)?
+    private let setup: SetupWork
     private let onListening: @Sendable (Int) async -> Void
     private let connections: ConnectionBook
 
@@ -30,27 +31,33 @@ package struct WebServer: Service {
     ///   - isReadOnly: Whether nothing can be changed.
     ///   - build: The program.
     ///   - demo: Tells where the demo stands that is shown; nil for no demo.
+    ///   - onBegin: Lets a worker begin with a mirror, and returns whether one does; nil for a
+    ///     process that runs none.
     ///   - onListening: Told the port once connections are accepted.
     /// - Throws: `ConfigurationError` for a page that would be open to other machines.
     package init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,
         demo: (@Sendable () -> DemoMoment)? = nil,
+        onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
         try self.init(
             installation, settings, isReadOnly: isReadOnly, build: build, demo: demo,
+            setup: SetupWork(begin: onBegin),
             connections: ConnectionBook(share: { Caller.share(ofConnection: $0, settings) }),
             onListening: onListening)
     }
 
-    /// - Parameter connections: Admits connections, and closes those whose clients are waited for
-    ///   too long.
-    /// - Throws: As ``init(_:_:isReadOnly:build:demo:onListening:)``.
+    /// - Parameters:
+    ///   - setup: Holds the parts of set-ups that live in this process.
+    ///   - connections: Admits connections, and closes those whose clients are waited for too long.
+    /// - Throws: As ``init(_:_:isReadOnly:build:demo:onBegin:onListening:)``.
     init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,
-        demo: (@Sendable () -> DemoMoment)?, connections: ConnectionBook,
+        demo: (@Sendable () -> DemoMoment)?, setup: SetupWork = SetupWork(),
+        connections: ConnectionBook,
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws {
         try settings.requireSafe()
@@ -59,6 +66,7 @@ package struct WebServer: Service {
         self.isReadOnly = isReadOnly
         self.build = build
         self.demo = demo
+        self.setup = setup
         self.connections = connections
         self.onListening = onListening
     }
@@ -69,7 +77,7 @@ package struct WebServer: Service {
     package func run() async throws {
         let site = try await WebSite(
             installation, settings, isReadOnly: isReadOnly, build: build, demo: demo,
-            connections: connections)
+            setup: setup, connections: connections)
         let application = Application(
             router: site.router(),
             server: HTTPServerBuilder { [connections] responder in
@@ -100,7 +108,11 @@ package struct WebServer: Service {
         }
         do {
             try await application.run()
-        } catch let error as IOError {
+            // What it reads stays as it was stored.
+            await setup.end()
+        } catch {
+            await setup.end()
+            guard let error = error as? IOError else { throw error }
             let isTaken = error.errnoCode == EADDRINUSE
             throw Unavailable(
                 address: "\(settings.listening)",

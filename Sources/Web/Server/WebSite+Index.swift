@@ -28,7 +28,7 @@ extension WebSite {
         let access = try await access(token: token, request)
         let context: PageContext
         if names.isEmpty {
-            context = ["isEmpty": true]
+            context = ["isEmpty": true, "newName": .text(installation.namedMirror)]
         } else {
             var search = MirrorsStatus.Query(words: query.typed("q"))
             search.size = Self.listed
@@ -43,7 +43,8 @@ extension WebSite {
         var frame: PageContext = [
             "style": .text(WebAsset.style.address), "script": .text(WebAsset.script.address),
             "theme": .text(access.theme?.rawValue), "isReadOnly": .flag(access.isReadOnly),
-            "canLogOut": .flag(access.hasLogin),
+            "canLogOut": .flag(access.hasLogin), "canSetUp": .flag(!access.isReadOnly),
+            "newName": .none,
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">"),
             "asOf": .markup(words.time(now, words.clockWithSeconds(now))),
             "again": .text(request.uri.string),
@@ -51,6 +52,14 @@ extension WebSite {
         ]
         frame.merge(context) { _, new in new }
         return .page(CachedPage(TemplateLibrary.standard.render(.index, frame), tokenAt: token))
+    }
+
+    /// Makes the mirror that a person wants to set up, and leads to its first step.
+    func makeMirror(_ context: WebContext) async throws -> Response {
+        let name = context.form.typed("name") ?? installation.namedMirror
+        let mirror = try await installation.mirror(named: name, mayBeNew: true)
+        try await mirror.table.add(now: mirror.clock.now)
+        return Self.seeOther(MirrorRequest.base(of: name) + SetupPage.path)
     }
 
     /// The filter for mirrors of which something waits.

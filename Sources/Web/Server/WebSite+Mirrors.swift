@@ -86,7 +86,8 @@ extension WebSite {
             mirror: mirror, record: record, zone: zone, now: now,
             path: Self.rest(of: request.uri.path),
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
-            access: try await access(token: visit.token, request), kept: kept)
+            access: try await access(token: visit.token, request), kept: kept,
+            setup: setup)
         // Read before the page: what changes meanwhile is told twice rather than never.
         let stamps =
             visit.isGet

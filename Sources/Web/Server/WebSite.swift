@@ -25,6 +25,7 @@ final class WebSite: Sendable {
     let events: EventHub
     let connections: ConnectionBook
     let kept = KeptReports()
+    let setup: SetupWork
     private let pages = PageCache()
     /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored
     /// text has it.
@@ -35,13 +36,15 @@ final class WebSite: Sendable {
     init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,
-        demo: (@Sendable () -> DemoMoment)? = nil, connections: ConnectionBook = ConnectionBook()
+        demo: (@Sendable () -> DemoMoment)? = nil, setup: SetupWork = SetupWork(),
+        connections: ConnectionBook = ConnectionBook()
     ) async throws {
         self.installation = installation
         self.settings = settings
         self.isReadOnly = isReadOnly
         self.build = build
         self.demo = demo
+        self.setup = setup
         self.connections = connections
         endedSessions = EndedSessions(storage: installation.storage)
         if let password = settings.password {
@@ -111,6 +114,7 @@ final class WebSite: Sendable {
             router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }
         }
         router.get("/") { request, context in try await self.index(request, context) }
+        router.post("/setup") { _, context in try await self.makeMirror(context) }
         router.get("/login") { request, context in try await self.login(request, context) }
         router.post("/login") { request, context in try await self.logIn(request, context) }
         router.post("/logout") { _, context in try await self.logOut(context) }
@@ -201,11 +205,18 @@ final class WebSite: Sendable {
 
     static func isSecure(_ request: Request) -> Bool { scheme(of: request) == "https" }
 
+    /// Whether others on the way to the browser can read what is typed into a page.
+    private static func isUnencrypted(_ request: Request) -> Bool {
+        let host = Guard.hostName(request.head.authority ?? "")
+        return !isSecure(request) && !WebSettings.Listening.isLoopback(host)
+    }
+
     func access(token: String, _ request: Request) async throws -> Access {
         Access(
             csrf: token, isReadOnly: isReadOnly, theme: Self.theme(of: request),
             hasLogin: gate != nil,
-            hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1)
+            hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1,
+            isUnencrypted: Self.isUnencrypted(request))
     }
 
     // MARK: Pages
@@ -288,15 +299,13 @@ final class WebSite: Sendable {
     func loginPage(
         next: String, _ request: Request, status: HTTPResponse.Status, wrong: String? = nil
     ) -> Response {
-        let host = request.head.authority ?? ""
-        let isOpen =
-            !Self.isSecure(request) && !WebSettings.Listening.isLoopback(Guard.hostName(host))
         let content = TemplateLibrary.standard.render(
             .login,
             [
-                "host": .text(host), "next": .text(Self.ownPath(next)), "wrong": .text(wrong),
+                "host": .text(request.head.authority ?? ""), "next": .text(Self.ownPath(next)),
+                "wrong": .text(wrong),
                 "hasPassword": .flag(gate != nil), "header": .text(settings.userHeader),
-                "isUnencrypted": .flag(isOpen && gate != nil),
+                "isUnencrypted": .flag(Self.isUnencrypted(request) && gate != nil),
             ])
         return alone(content, title: "Log in", status: status, theme: Self.theme(of: request))
     }

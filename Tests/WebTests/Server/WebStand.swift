@@ -39,10 +39,12 @@ final class WebStand: Sendable {
     ///   - demo: Tells where a demo stands; nil for no demo.
     ///   - limits: Limits of the connections.
     ///   - onClock: Called at each reading of the page's clock, on the thread that reads it.
+    ///   - onBegin: Lets a worker begin with a mirror; nil for a page without workers.
     static func start(
         _ mirrors: [String] = [usual], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: ((Int) -> String)? = nil,
-        limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil
+        limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil,
+        onBegin: (@Sendable (String) -> Bool)? = nil
     ) async throws -> WebStand {
         // As the program does: a browser that is gone must not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -68,7 +70,8 @@ final class WebStand: Sendable {
             configuration, clock: onClock.map { ToldClock(clock: clock, onClock: $0) } ?? clock,
             logger: Logger(label: "test") { _ in log.handler })
         return try await WebStand(
-            installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo, limits: limits)
+            installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo, limits: limits,
+            onBegin: onBegin)
     }
 
     /// The mirror of most tests.
@@ -132,14 +135,16 @@ final class WebStand: Sendable {
     private init(
         _ installation: Installation, _ clock: VirtualClock, _ log: LogLines,
         _ folder: TemporaryDirectory,
-        isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?, limits: ConnectionLimits
+        isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?, limits: ConnectionLimits,
+        onBegin: (@Sendable (String) -> Bool)?
     ) async throws {
         let uptime = ManualUptime()
         // Each address but the usual one of this machine counts as one of another machine.
         let connections = ConnectionBook(
             limits, share: { $0 == "127.0.0.1" ? nil : NetworkRange($0) }, uptime: { uptime.now })
         let (task, port) = try await Self.serve(
-            installation, isReadOnly: isReadOnly, demo: demo, connections: connections)
+            installation, isReadOnly: isReadOnly, demo: demo, setup: SetupWork(begin: onBegin),
+            connections: connections)
         self.installation = installation
         self.clock = clock
         self.log = log
@@ -152,12 +157,12 @@ final class WebStand: Sendable {
 
     private static func serve(
         _ installation: Installation, isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?,
-        connections: ConnectionBook
+        setup: SetupWork = SetupWork(), connections: ConnectionBook
     ) async throws -> (task: Task<Void, any Error>, port: Int) {
         let (ports, told) = AsyncStream.makeStream(of: Int.self)
         let server = try WebServer(
             installation, installation.process.web, isReadOnly: isReadOnly,
-            build: MetricsReport.Build(version: "9.8.7", commit: "abc"), demo: demo,
+            build: MetricsReport.Build(version: "9.8.7", commit: "abc"), demo: demo, setup: setup,
             connections: connections
         ) { told.yield($0) }
         let task = Task {
@@ -222,12 +227,12 @@ final class WebStand: Sendable {
         _ mirrors: [String] = [usual], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: ((Int) -> String)? = nil,
         limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil,
+        onBegin: (@Sendable (String) -> Bool)? = nil,
         _ body: (WebStand) async throws -> Void
     ) async throws {
         let stand = try await start(
             mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text,
-            limits: limits,
-            onClock: onClock)
+            limits: limits, onClock: onClock, onBegin: onBegin)
         do {
             try await body(stand)
         } catch {

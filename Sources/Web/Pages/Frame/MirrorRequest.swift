@@ -23,6 +23,8 @@ package struct MirrorRequest: Sendable {
     package let access: Access
     /// The report values that this process caches.
     package let kept: KeptReports
+    /// The parts of set-ups that this process holds.
+    package let setup: SetupWork
     /// Why the POST that led here did nothing; nil for a GET.
     ///
     /// The frame shows it, and sets the status.
@@ -31,7 +33,7 @@ package struct MirrorRequest: Sendable {
     init(
         mirror: HumanMirror, record: MirrorRecord, zone: TimeZone?, now: Date, path: String,
         parameters: [String: String], query: WebFields, form: WebFields, access: Access,
-        kept: KeptReports = KeptReports()
+        kept: KeptReports = KeptReports(), setup: SetupWork = SetupWork()
     ) {
         self.mirror = mirror
         self.record = record
@@ -43,6 +45,7 @@ package struct MirrorRequest: Sendable {
         self.form = form
         self.access = access
         self.kept = kept
+        self.setup = setup
     }
 
     /// `/m/NAME`.
@@ -171,4 +174,6 @@ package struct Access: Sendable {
     package let hasLogin: Bool
     /// Whether the server has more than one mirror.
     package let hasIndex: Bool
+    /// Whether others on the way can read what is typed.
+    package let isUnencrypted: Bool
 }

@@ -20,7 +20,9 @@ struct VerdictView {
         context = [
             "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
             "lines": .texts(Self.lines(state, status, leading, pause, request)),
-            "command": .text(Self.command(state, status, leading)),
+            "command": .text(Self.command(state, status, leading, request)),
+            "setup": state == .unset && !request.access.isReadOnly
+                ? .text(SetupPage.address(of: nil, request)) : .none,
             "remedy": .text(Self.remedy(leading)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
             "isHeld": .flag(isHeld),
@@ -28,16 +30,20 @@ struct VerdictView {
             "pauseAction": .text(request.base + "/pause"),
             "resumeAction": .text(request.base + "/resume"),
             "pauseUntil": .text(request.base + "/confirm/pause"),
-            "isPaused": .flag(pause != nil), "steps": .list((status.setup ?? []).map(Self.step)),
+            "isPaused": .flag(pause != nil),
+            "steps": .list(
+                (status.setup ?? []).map { Self.step($0, isReadOnly: request.access.isReadOnly) }),
             "hasSteps": .flag(state == .unset),
         ]
     }
 
     private static func command(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?,
+        _ request: MirrorRequest
     ) -> String? {
         switch state {
         case .paused: nil
+        case .unset where !request.access.isReadOnly: nil
         case .unset: status.setupCommand ?? leading?.remedy?.command ?? "mirror-bot setup"
         case .healthy, .hindered, .failing: leading?.remedy?.command
         }
@@ -100,7 +106,9 @@ struct VerdictView {
         }
         if state == .unset {
             lines.append(
-                "A command leads through them, in a terminal in the folder of this mirror.")
+                request.access.isReadOnly
+                    ? "A command leads through them, in a terminal in the folder of this mirror."
+                    : "This page leads through the others.")
         } else {
             lines.append(worker(status, leading, request))
         }
@@ -140,11 +148,11 @@ struct VerdictView {
         }
     }
 
-    private static func step(_ step: SetupStep) -> PageContext {
+    private static func step(_ step: SetupStep, isReadOnly: Bool) -> PageContext {
         [
             "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone),
-            "detail": .text(step.detail),
-            "command": .text(step.isDone ? nil : step.command),
+            "detail": .text(isReadOnly ? step.detail : nil),
+            "command": .text(step.isDone || !isReadOnly ? nil : step.command),
             "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
         ]
     }

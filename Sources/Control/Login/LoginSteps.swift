@@ -1,0 +1,198 @@
+package import Mirroring
+package import Networks
+package import Posts
+package import Settings
+
+/// What a person types to log in on a network, for a page that asks for all of it at once.
+package struct LoginForm: Sendable {
+    /// A question.
+    package struct Field: Sendable {
+        /// Its name in ``LoginSteps/begin(_:)``.
+        package let name: String
+        /// As "Server of the bot's account".
+        package let label: String
+        /// An example, or how to come by it.
+        package let hint: String?
+        package let isSecret: Bool
+        package let isOptional: Bool
+    }
+
+    package let fields: [Field]
+    /// The page on which the account's owner makes what is asked for; nil for none.
+    package let page: String?
+}
+
+/// What comes after the answers of a login.
+package enum LoginProgress: Sendable {
+    /// The person opens a page of the network, and copies what it shows.
+    case asksForCode(PendingLogin)
+    case granted(GrantedLogin)
+}
+
+/// A login that waits for what a page of the network shows.
+package enum PendingLogin: Sendable {
+    case mastodon(MastodonGrants.Pending)
+    case x(XGrants.Pending)
+
+    /// The address that the person opens; holds nothing secret.
+    package var page: String {
+        switch self {
+        case .mastodon(let pending): pending.page
+        case .x(let pending): pending.page
+        }
+    }
+
+    /// What the page shows, as "code".
+    package var codeName: String {
+        switch self {
+        case .mastodon: "code"
+        case .x: "PIN"
+        }
+    }
+}
+
+/// A login as a page drives it: answers, then perhaps a code, then the grant.
+package struct LoginSteps: Sendable {
+    private let role: AccountRole
+    private let network: NetworkName
+    private let mirror: HumanMirror
+
+    /// - Parameters:
+    ///   - role: Whose account it is.
+    ///   - network: Where the account is.
+    ///   - mirror: The mirror that makes the requests.
+    package init(for role: AccountRole, on network: NetworkName, of mirror: HumanMirror) {
+        self.role = role
+        self.network = network
+        self.mirror = mirror
+    }
+
+    private var apiBaseURL: String? { mirror.configuration.apiBaseURL(of: role) }
+
+    /// The questions.
+    ///
+    /// - Throws: The store's error.
+    package func form() async throws -> LoginForm {
+        let whose = "the \(role.rawValue)'s account"
+        switch network {
+        case .mastodon:
+            return LoginForm(
+                fields: [
+                    LoginForm.Field(
+                        name: AccountField.server.name, label: "Server of \(whose)",
+                        hint: "such as mastodon.social", isSecret: false, isOptional: false)
+                ], page: nil)
+        case .x:
+            let hasApp = try await XGrants(for: role, at: apiBaseURL, of: mirror).otherApp() != nil
+            let hint = hasApp ? "empty for the app of the other account" : nil
+            return LoginForm(
+                fields: [
+                    LoginForm.Field(
+                        name: AccountField.consumerKey.name, label: "API key of your app",
+                        hint: hint, isSecret: true, isOptional: hasApp),
+                    LoginForm.Field(
+                        name: AccountField.consumerSecret.name, label: "API key secret",
+                        hint: nil, isSecret: true, isOptional: hasApp),
+                ], page: nil)
+        case .bluesky:
+            let isOptional = role == .human
+            return LoginForm(
+                fields: [
+                    LoginForm.Field(
+                        name: AccountField.handle.name, label: "Handle of \(whose)",
+                        hint: "such as name.bsky.social", isSecret: false, isOptional: false),
+                    LoginForm.Field(
+                        name: AccountField.appPassword.name, label: "App password",
+                        hint: isOptional
+                            ? "none is enough: posts and likes are public"
+                            : "not the password of the account",
+                        isSecret: true, isOptional: isOptional),
+                ], page: role == .bot ? BlueskyGrants.passwordPage : nil)
+        default:
+            return LoginForm(
+                fields: network.descriptor.required(by: role).map { field in
+                    LoginForm.Field(
+                        name: field.name, label: field.summary("the \(role.rawValue)'s", role),
+                        hint: nil, isSecret: field.isSecret, isOptional: false)
+                }, page: nil)
+        }
+    }
+
+    /// Gives the answers to the network.
+    ///
+    /// - Parameter answers: By the names of the form's fields; what is missing is empty.
+    /// - Throws: `ConfigurationError` for an answer that is not of its form, or a missing key;
+    ///   `NetworkError`; the store's error.
+    package func begin(_ answers: [String: String]) async throws -> LoginProgress {
+        func answer(_ field: AccountField) -> String { answers[field.name] ?? "" }
+        // A login that cannot be kept would be asked for in vain.
+        try mirror.vault.requireKey()
+        switch network {
+        case .mastodon:
+            let server = try ServerURL.normalized(
+                Self.address(answer(.server)), setting: "the server")
+            return .asksForCode(
+                .mastodon(
+                    try await MastodonGrants(for: role, at: apiBaseURL, of: mirror).begun(
+                        at: server)))
+        case .x:
+            let grants = XGrants(for: role, at: apiBaseURL, of: mirror)
+            var app = (key: answer(.consumerKey), secret: Secret(answer(.consumerSecret)))
+            if app.key.isEmpty, let other = try await grants.otherApp() { app = other }
+            guard !app.key.isEmpty, !app.secret.isEmpty else {
+                throw ConfigurationError("the app", "needs its API key and the secret of that key")
+            }
+            return .asksForCode(.x(try await grants.begun(key: app.key, secret: app.secret)))
+        case .bluesky:
+            let handle = try BlueskyIdentifier.normalized(answer(.handle), setting: "the handle")
+            let password = answer(.appPassword)
+            guard role == .human || !password.isEmpty else {
+                throw ConfigurationError("the app password", "is empty")
+            }
+            let grants = BlueskyGrants(for: role, at: apiBaseURL, of: mirror)
+            return .granted(try await grants.granted(handle, password: Secret(password)))
+        default:
+            var values: [AccountField: Secret?] = [:]
+            for field in network.descriptor.required(by: role) {
+                values[field] = Secret(
+                    try field.form(answer(field), field.summary("the \(role.rawValue)'s", role)))
+            }
+            return .granted(
+                GrantedLogin(
+                    AccountConfiguration(
+                        role: role, credentials: AccountCredentials(network: network, values),
+                        apiBaseURL: apiBaseURL, origin: .login)))
+        }
+    }
+
+    /// Gives what the network's page showed.
+    ///
+    /// - Throws: `NetworkError`; ``LoginRefusal`` for a token that could do nothing; the store's
+    ///   error.
+    package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {
+        switch pending {
+        case .mastodon(let pending):
+            try await MastodonGrants(for: role, at: apiBaseURL, of: mirror)
+                .granted(pending, code: code)
+        case .x(let pending):
+            try await XGrants(for: role, at: apiBaseURL, of: mirror).granted(pending, pin: code)
+        }
+    }
+
+    /// A login that can be tried again after a code that was refused: the same one where its page
+    /// shows another code, else a new one.
+    ///
+    /// - Throws: `NetworkError`.
+    package func renewed(_ pending: PendingLogin) async throws -> PendingLogin {
+        switch pending {
+        case .mastodon: pending
+        case .x(let pending):
+            .x(try await XGrants(for: role, at: apiBaseURL, of: mirror).begun(again: pending))
+        }
+    }
+
+    /// An address with its scheme, which a person leaves out.
+    private static func address(_ typed: String) -> String {
+        typed.contains("://") ? typed : "https://" + typed
+    }
+}

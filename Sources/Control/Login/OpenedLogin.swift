@@ -1,0 +1,199 @@
+import Foundation
+package import Mirroring
+import Networks
+package import Posts
+package import Settings
+
+/// A login whose account is known, before anything of it is kept.
+package struct OpenedLogin: Sendable {
+    /// The account that gives way to the one of the login.
+    package struct Replacement: Sendable {
+        package let rebinding: Rebinding
+        /// The account's name, with `@`.
+        package let before: String
+        /// The name of the account that takes its place, with `@`.
+        package let after: String
+        /// Whether something was learned of it, or sent as it.
+        package let isBound: Bool
+    }
+
+    package let granted: GrantedLogin
+    /// Nil if no account gives way.
+    package let replacement: Replacement?
+    fileprivate let verified: VerifiedLogin
+
+    package var role: AccountRole { granted.account.role }
+    package var network: NetworkName { granted.account.network }
+}
+
+/// Why a login is not kept.
+package enum LoginRefusal: Error, Equatable, Sendable {
+    /// The bot's token lacks scopes without which it could do nothing.
+    case lacks([String], advice: String)
+    /// The login opens the account of the other role.
+    case isOther(AccountRole, name: String, login: String)
+    /// Something was learned of the account that would give way, or sent as it.
+    case isBound(role: AccountRole, before: String, after: String, again: String)
+    /// A worker holds the mirror, so that its account cannot be changed.
+    case isHeld(mirror: String)
+}
+
+extension LoginRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .lacks(let scopes, let advice):
+            "the bot's token lacks \(scopes.joined(separator: ", ")); nothing was changed; \(advice)"
+        case .isOther(let other, let name, let login):
+            "this login belongs to the \(other.rawValue)'s own account, \(name); the "
+                + "\(other.other.rawValue) needs another. If it is the \(other.rawValue)'s login that is wrong: \(login)"
+        case .isBound(_, let before, let after, let again):
+            "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom "
+                + "it has sent. A mirror of its own for \(after): --mirror NAME. To go on with \(after) here: \(again)"
+        case .isHeld(let mirror):
+            "could not change the account of mirror \(mirror): a worker holds it; stop it first"
+        }
+    }
+
+    /// The same for a page, which shows no command.
+    package var pageText: String {
+        switch self {
+        case .lacks(let scopes, _):
+            "the bot's token lacks \(scopes.joined(separator: ", ")); log in again and allow everything that is listed"
+        case .isOther(let other, let name, _):
+            "that login belongs to the \(other.rawValue)'s own account, \(name); the \(other.other.rawValue) needs another"
+        case .isBound(_, let before, let after, _):
+            "that login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom it "
+                + "has sent"
+        case .isHeld:
+            "a worker holds this mirror, so its account cannot be changed; stop it first"
+        }
+    }
+}
+
+extension AccountRole {
+    /// The role that this one is not.
+    package var other: AccountRole { self == .human ? .bot : .human }
+}
+
+extension HumanMirror {
+    /// Asks whose account a login opens, and whose place it would take.
+    ///
+    /// - Returns: The login, which ``keep(_:isKept:)`` keeps.
+    /// - Throws: ``LoginRefusal`` for the account of the other role; `NetworkError`; the store's
+    ///   error.
+    package func opened(_ login: GrantedLogin) async throws -> OpenedLogin {
+        let verified =
+            if let known = login.verified { known } else {
+                try await VerifiedLogin(login.account, for: self)
+            }
+        if login.account.role == .bot { try verified.network.requireAudiences() }
+        return OpenedLogin(
+            granted: login, replacement: try await replacement(login.account, verified.account),
+            verified: verified)
+    }
+
+    private func replacement(_ login: AccountConfiguration, _ found: Account) async throws
+        -> OpenedLogin.Replacement?
+    {
+        let role = login.role
+        if try await isAccount(found, of: role.other) {
+            throw LoginRefusal.isOther(
+                role.other, name: "@" + BoundAccount(found).name(),
+                login: loginCommand(found.id.network, as: role.other))
+        }
+        guard let rebinding = try await rebinding(of: role, to: found), let bound = rebinding.bound
+        else { return nil }
+        let isElsewhere = bound.id.network != found.id.network
+        return OpenedLogin.Replacement(
+            rebinding: rebinding, before: "@" + bound.name(withNetwork: isElsewhere),
+            after: "@" + BoundAccount(found).name(withNetwork: isElsewhere),
+            isBound: try await table.isBound(role))
+    }
+
+    /// Binds the mirror to the account of a login, and stores the login.
+    ///
+    /// An account that gives way has to be agreed to before.
+    ///
+    /// - Parameters:
+    ///   - opened: The login.
+    ///   - isKept: Whether the login is stored; otherwise the outcome holds its variables.
+    /// - Returns: The account, with warnings and the rules of the bot's server.
+    /// - Throws: ``LoginRefusal`` if a worker holds the mirror; the store's error.
+    package func keep(_ opened: OpenedLogin, isKept: Bool = true) async throws -> LoggedIn {
+        let account = opened.granted.account
+        let verified = opened.verified
+        let now = clock.now
+        if let replacement = opened.replacement {
+            guard try await rebind([replacement.rebinding], openedBy: account, now: now) else {
+                throw LoginRefusal.isHeld(mirror: name)
+            }
+        } else {
+            try await bind(verified.account, openedBy: account, now: now)
+        }
+        let rules = await rules(of: verified, as: account.role, now: now)
+        let outcome = LoggedIn(
+            verified.account, openedBy: account, mirror: name, isKept: isKept,
+            warnings: opened.granted.warnings + warnings(verified, account, isKept: isKept)
+                + rules.warnings,
+            rules: rules.lines)
+        if isKept {
+            try await vault.store(
+                StoredLogin(account), session: try await verified.session.load(),
+                for: account.role, at: clock.now)
+        }
+        return outcome
+    }
+
+    /// The command that logs an account in again, as a person types it for this mirror.
+    package func loginCommand(_ network: NetworkName, as role: AccountRole, _ flags: String...)
+        -> String
+    {
+        (["mirror-bot login \(network.rawValue) --as \(role.rawValue)"] + flags
+            + configuration.flagWords).joined(separator: " ")
+    }
+
+    /// Returns the rules of the bot's server about bots; a server that does not tell them is no
+    /// obstacle to the login.
+    private func rules(of verified: VerifiedLogin, as role: AccountRole, now: Date) async -> (
+        lines: [String], warnings: [String]
+    ) {
+        guard role == .bot else { return ([], []) }
+        do {
+            let report = try await showServerRules(
+                of: verified.network, account: verified.account.id, now: now)
+            return (report.lines, [])
+        } catch {
+            return (
+                [],
+                [
+                    "the rules of \(verified.network.host) for bots are not known here: \(error); read them there"
+                ]
+            )
+        }
+    }
+
+    private func warnings(
+        _ verified: VerifiedLogin, _ account: AccountConfiguration, isKept: Bool
+    ) -> [String] {
+        let role = account.role
+        var warnings =
+            isKept ? configuration.obstacles(toLoginOf: role, on: account.network) : []
+        if !isKept, account.credentials.expiresAt != nil {
+            warnings.append(
+                "this token expires, and only a login that is kept can be renewed: log in without --print, where "
+                    + "SECRET_KEY and DATABASE_URL are those of the worker")
+        }
+        if role == .human, (verified.network as? XNetwork)?.canWrite == true {
+            warnings.append(
+                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
+            )
+        }
+        // Where the interface has no such mark, another warning says so.
+        if role == .bot, !verified.account.isBot, verified.network.name.traits.tellsBots {
+            warnings.append(
+                "the account does not say that it is automated; the first run marks it, where the network lets it"
+            )
+        }
+        return warnings
+    }
+}

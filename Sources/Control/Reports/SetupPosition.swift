@@ -1,0 +1,70 @@
+import Archive
+import Favorites
+import Import
+import MeCab
+package import Mirroring
+import Networks
+package import Posts
+package import Settings
+
+/// The stored state on which the next step of a setup depends.
+package struct SetupPosition: Sendable {
+    /// Empty once the mirror has worked.
+    package let steps: [SetupStep]
+    /// The network that is proposed for an account that is not there yet.
+    package let networks: [AccountRole: NetworkName]
+    package let hasHuman: Bool
+    /// The name of the human's account while another login may still replace it; else `nil`.
+    package let replaceableHuman: String?
+    package let policy: NetworkDescriptor.Policy?
+    /// The setting that limits what reading the human's account costs; nil if reading is free.
+    package let budget: String?
+    /// Nil while the time zone is unknown.
+    package let tomorrow: LocalDay?
+
+    /// Steps without which a worker cannot start, or would not know what to post.
+    private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
+
+    /// The steps that are not done, without the start.
+    package var open: [SetupStep] { steps.filter { !$0.isDone && $0.kind != .start } }
+
+    /// Whether a worker can start.
+    package var isReady: Bool { !open.contains { Self.vital.contains($0.kind) } }
+
+    package func isOpen(_ kind: SetupStep.Kind) -> Bool { open.contains { $0.kind == kind } }
+
+    /// Whether another answer, or a second try, may help a step that ended with an error.
+    package static func isMendable(_ error: any Error) -> Bool {
+        error is ConfigurationError || error is NetworkError || error is ImportError
+            || error is ArchiveError || error is FavoritesError || error is MeCabError
+            || error is ChangeRefusal || error is LoginRefusal
+    }
+}
+
+extension HumanMirror {
+    /// Where the setup stands; asks no network.
+    ///
+    /// - Parameter named: The networks that a person named for accounts that are not there yet.
+    /// - Throws: The store's error.
+    package func setupPosition(on named: [AccountRole: NetworkName] = [:]) async throws
+        -> SetupPosition
+    {
+        let accounts = try await FoundAccounts(in: self)
+        let human = accounts.accounts[.human]?.network
+        let bot = configuration.networkSetting(of: .bot) == nil ? human : nil
+        let zone = try await knownTimeZone()
+        let record = try await table.record()
+        let isBound = try await table.isBound(.human)
+        let known = isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
+        return SetupPosition(
+            steps: try await setupSteps(on: named),
+            networks: [
+                .human: configuration.network(of: .human),
+                .bot: bot ?? configuration.network(of: .bot),
+            ],
+            hasHuman: human != nil, replaceableHuman: human == nil ? nil : known,
+            policy: accounts.accounts[.bot]?.network.descriptor.policy,
+            budget: human?.descriptor.prices?.budget,
+            tomorrow: zone.map { LocalTime(clock.now, in: $0).day.advanced(by: 1) })
+    }
+}

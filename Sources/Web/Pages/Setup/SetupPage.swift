@@ -1,0 +1,339 @@
+import Control
+import Foundation
+import Mirroring
+import Networks
+import Posts
+import Settings
+
+extension PageTemplate {
+    fileprivate static let setup = PageTemplate("setup")
+}
+
+/// The page that leads from nothing to the first post: one step at a time, the same ones as
+/// `mirror-bot setup`.
+enum SetupPage: MirrorPage {
+    static let section = PageSection.today
+    static let templates: [PageTemplate] = [.setup]
+    static let liveParts = ["setup-learning"]
+    /// Behind `/m/NAME`.
+    static let path = "/setup"
+
+    static let routes: [MirrorRoute] = [
+        .get(path, page), .post("/setup/login", logIn), .post("/setup/code", giveCode),
+        .post("/setup/account", decideOnAccount), .post("/setup/set", set),
+        .post("/setup/learn", learn), .post("/setup/profile", decideOnProfile),
+        .post("/setup/begin", begin),
+    ]
+
+    // MARK: The page
+
+    @Sendable private static func page(_ request: MirrorRequest) async throws -> WebReply {
+        let position = try await request.mirror.setupPosition()
+        let named = step(request)
+        let current =
+            named ?? position.open.first?.kind ?? (position.steps.isEmpty ? nil : .start)
+        var context: PageContext = [
+            "base": .text(request.base), "isOver": .flag(position.steps.isEmpty),
+            "title": .text(position.steps.isEmpty ? "It is set up" : "Set up"),
+            "progress": .text(progress(position)),
+            "steps": .list(position.steps.map { line($0, current: current, request) }),
+            "step": .none,
+        ]
+        if let current, !request.access.isReadOnly,
+            let step = position.steps.first(where: { $0.kind == current })
+        {
+            context["step"] = .fields(try await SetupStepView(step, position, request).context())
+        }
+        return .page(PageContent(.setup, title: "Set up", in: section, context))
+    }
+
+    /// The step that the address or the form names.
+    private static func step(_ request: MirrorRequest) -> SetupStep.Kind? {
+        (request.form.typed("step") ?? request.query.typed("step")).flatMap(
+            SetupStep.Kind.init(rawValue:))
+    }
+
+    private static func progress(_ position: SetupPosition) -> String {
+        let done = position.steps.count(where: \.isDone)
+        return position.steps.isEmpty
+            ? "" : "\(done) of \(position.steps.count) steps \(done == 1 ? "is" : "are") done"
+    }
+
+    private static func line(
+        _ step: SetupStep, current: SetupStep.Kind?, _ request: MirrorRequest
+    ) -> PageContext {
+        let isCurrent = step.kind == current
+        return [
+            "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone),
+            "isCurrent": .flag(isCurrent),
+            "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
+            "href": isCurrent || step.isDone && !isRepeatable(step.kind)
+                ? .none : .text(address(of: step.kind, request)),
+        ]
+    }
+
+    /// Whether a step that is done can be done again in another way.
+    private static func isRepeatable(_ kind: SetupStep.Kind) -> Bool {
+        switch kind {
+        case .human, .bot, .consent, .timeZone, .posts, .favorites: true
+        case .policy, .trust, .profile, .start: false
+        }
+    }
+
+    static func address(of kind: SetupStep.Kind?, _ request: MirrorRequest) -> String {
+        request.base + path + WebFields.query([("step", kind?.rawValue)])
+    }
+
+    // MARK: Accounts
+
+    @Sendable private static func logIn(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let role = try role(request)
+            let network = try network(request)
+            let steps = LoginSteps(for: role, on: network, of: request.mirror)
+            let answers = try await answers(of: steps, request)
+            let name = request.mirror.name
+            if let pending = request.setup.pending(
+                role, of: name, on: network, answers, now: request.now)
+            {
+                request.setup.update(.code(pending), of: role, in: name)
+                return .seeOther(address(of: role, request))
+            }
+            switch try await steps.begin(answers) {
+            case .asksForCode(let pending):
+                request.setup.keep(
+                    .code(pending), of: role, in: name, on: network, answers, now: request.now)
+                return .seeOther(address(of: role, request))
+            case .granted(let login):
+                return try await keep(login, request)
+            }
+        }
+    }
+
+    /// What was typed into the fields of a login.
+    ///
+    /// - Throws: `ChangeRefusal` for one that is missing.
+    private static func answers(of steps: LoginSteps, _ request: MirrorRequest) async throws
+        -> [String: String]
+    {
+        var answers: [String: String] = [:]
+        for field in try await steps.form().fields {
+            let typed = request.form.typed(field.name)
+            if typed == nil, !field.isOptional {
+                throw ChangeRefusal(.unusable, "\(field.label): nothing was typed")
+            }
+            answers[field.name] = typed
+        }
+        return answers
+    }
+
+    @Sendable private static func giveCode(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let role = try role(request)
+            let name = request.mirror.name
+            guard let found = request.setup.login(of: role, in: name, now: request.now),
+                case .code(let pending) = found.login
+            else {
+                throw ChangeRefusal(
+                    .changed, "that login waits for nothing any more; begin it again")
+            }
+            guard let code = request.form.typed("code") else {
+                throw ChangeRefusal(.unusable, "copy the \(pending.codeName) from the other page")
+            }
+            let steps = LoginSteps(for: role, on: found.network, of: request.mirror)
+            let login: GrantedLogin
+            do {
+                login = try await steps.finish(pending, code: code)
+            } catch let error as NetworkError where RefusedAnswer(error) != nil {
+                request.setup.update(.code(try await steps.renewed(pending)), of: role, in: name)
+                throw error
+            }
+            request.setup.forgetLogin(of: role, in: name)
+            return try await keep(login, request)
+        }
+    }
+
+    /// Keeps a login, or asks first where another account gives way to it.
+    private static func keep(_ login: GrantedLogin, _ request: MirrorRequest) async throws
+        -> WebReply
+    {
+        let role = login.account.role
+        do {
+            let opened = try await request.mirror.opened(login)
+            guard opened.replacement == nil else {
+                if let replacement = opened.replacement, replacement.isBound {
+                    throw LoginRefusal.isBound(
+                        role: role, before: replacement.before, after: replacement.after, again: "")
+                }
+                request.setup.keep(
+                    .replacement(opened), of: role, in: request.mirror.name, on: opened.network,
+                    now: request.now)
+                return .seeOther(address(of: role, request))
+            }
+            return try await keep(opened, request)
+        } catch {
+            // Nobody has the token that the network has issued.
+            _ = await login.withdraw()
+            throw error
+        }
+    }
+
+    private static func keep(_ opened: OpenedLogin, _ request: MirrorRequest) async throws
+        -> WebReply
+    {
+        let outcome = try await request.mirror.keep(opened)
+        let sentences = ["The \(outcome.role.rawValue) is @\(outcome.handle)"] + outcome.warnings
+        return next(request, saying: sentences.map(Words.capitalized).joined(separator: ". ") + ".")
+    }
+
+    /// The answer to whether an account gives way, or whether a login that waits is forgotten.
+    @Sendable private static func decideOnAccount(_ request: MirrorRequest) async throws -> WebReply
+    {
+        try await attempt(request) {
+            let role = try role(request)
+            let name = request.mirror.name
+            let found = request.setup.login(of: role, in: name, now: request.now)
+            request.setup.forgetLogin(of: role, in: name)
+            guard case .replacement(let opened)? = found?.login else {
+                return .seeOther(address(of: role, request))
+            }
+            guard request.form["do"] == "replace" else {
+                _ = await opened.granted.withdraw()
+                return .seeOther(
+                    address(of: role, request), saying: Said("The account stays as it was."))
+            }
+            do {
+                return try await keep(opened, request)
+            } catch {
+                _ = await opened.granted.withdraw()
+                throw error
+            }
+        }
+    }
+
+    private static func address(of role: AccountRole, _ request: MirrorRequest) -> String {
+        address(of: role == .human ? .human : .bot, request)
+    }
+
+    private static func role(_ request: MirrorRequest) throws -> AccountRole {
+        guard let role = request.form["role"].flatMap(AccountRole.init(rawValue:)) else {
+            throw ChangeRefusal(.unusable, "the form names no account")
+        }
+        return role
+    }
+
+    private static func network(_ request: MirrorRequest) throws -> NetworkName {
+        guard let network = request.form["network"].flatMap(NetworkName.init(rawValue:)) else {
+            throw ChangeRefusal(.unusable, "the form names no network")
+        }
+        return network
+    }
+
+    // MARK: Answers that are settings
+
+    /// The settings that a step may set; each is asked for by a step of its own.
+    private static func settings(_ request: MirrorRequest) -> Set<String> {
+        let policies = NetworkName.known.compactMap { $0.descriptor.policy?.setting }
+        return Set(
+            [
+                Setting.humanConsent, .memorial, .trustArchive, .timeZone, .favoriteMode,
+            ].map(\.name) + policies)
+    }
+
+    @Sendable private static func set(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            var values: [String: String] = [:]
+            for name in settings(request) { values[name] = request.form.typed(name) }
+            guard !values.isEmpty else { throw ChangeRefusal(.unusable, "nothing was chosen") }
+            _ = try await request.desk.perform(PersonRequest(SetValues(values)))
+            return next(request)
+        }
+    }
+
+    // MARK: Learning
+
+    @Sendable private static func learn(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            guard let subject = request.form["what"].flatMap(SetupWork.Subject.init(rawValue:))
+            else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
+            let kind: SetupStep.Kind = subject == .posts ? .posts : .favorites
+            var source = TrainingSource.account
+            if request.form["from"] != nil {
+                guard let path = request.form.typed("from"), path.hasPrefix("/") else {
+                    throw ChangeRefusal(
+                        .unusable, "write the whole path of the archive on this machine, from / on")
+                }
+                source = .archive(path: path)
+            }
+            guard request.setup.train(subject, from: source, for: request.mirror) else {
+                throw ChangeRefusal(.busy, "something is being read already; wait for its end")
+            }
+            return .seeOther(address(of: kind, request))
+        }
+    }
+
+    // MARK: The profile
+
+    @Sendable private static func decideOnProfile(_ request: MirrorRequest) async throws -> WebReply
+    {
+        try await attempt(request) {
+            guard request.form["do"] == "write" else {
+                try await request.mirror.settleProfile()
+                return next(request, saying: "The profile stays as it is.")
+            }
+            let proposal = try await request.mirror.profileProposal()
+            guard try request.seen() == proposal.seen else {
+                throw ChangeRefusal(.changed, "somebody changed the profile meanwhile; look again")
+            }
+            try await request.mirror.dropProfileChanges()
+            if proposal.proposed != nil {
+                guard try await request.mirror.writeProfile(proposal) else {
+                    throw ChangeRefusal(
+                        .changed, "somebody changed the profile meanwhile; look again")
+                }
+            } else {
+                try await request.mirror.settleProfile()
+            }
+            return next(request, saying: "The profile says whose mirror it is.")
+        }
+    }
+
+    // MARK: The start
+
+    @Sendable private static func begin(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let position = try await request.mirror.setupPosition()
+            guard position.isReady else {
+                throw ChangeRefusal(.notAllowed, "a step without which it cannot work is not done")
+            }
+            guard let begin = request.setup.begin, begin(request.mirror.name) else {
+                throw ChangeRefusal(.notAllowed, "no worker of this process works for this mirror")
+            }
+            return .seeOther(
+                request.base,
+                saying: Said("It begins. The plan of today stands here within a minute."))
+        }
+    }
+
+    // MARK: What they share
+
+    /// Goes on with the first open step.
+    private static func next(_ request: MirrorRequest, saying text: String? = nil) -> WebReply {
+        .seeOther(request.base + path, saying: text.map { Said($0) })
+    }
+
+    /// Runs a step; what a person can mend stands above the same step.
+    private static func attempt(
+        _ request: MirrorRequest, _ body: () async throws -> WebReply
+    ) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            do {
+                return try await body()
+            } catch let refusal as LoginRefusal {
+                throw ChangeRefusal(.unusable, refusal.pageText)
+            } catch let error where SetupPosition.isMendable(error) {
+                throw (error as? ChangeRefusal) ?? ChangeRefusal(.unusable, "\(error)")
+            }
+        }
+    }
+}

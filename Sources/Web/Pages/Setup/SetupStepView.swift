@@ -1,0 +1,394 @@
+import Control
+import Foundation
+import Mirroring
+import Networks
+import Posts
+import Settings
+
+/// The present step of a set-up: what is asked, and the forms that answer it.
+struct SetupStepView {
+    /// The network or the way that a person chose behind the tabs of an account.
+    private static let onArchive = "archive"
+    /// How many posts of tomorrow are shown.
+    private static let shown = 12
+
+    private let step: SetupStep
+    private let position: SetupPosition
+    private let request: MirrorRequest
+
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - position: Where the set-up stands.
+    ///   - request: What is asked for, and what was typed.
+    init(_ step: SetupStep, _ position: SetupPosition, _ request: MirrorRequest) {
+        self.step = step
+        self.position = position
+        self.request = request
+    }
+
+    /// The context of the step in the template.
+    ///
+    /// - Throws: The store's error.
+    func context() async throws -> PageContext {
+        var context: PageContext = [
+            "heading": .text(Words.capitalized(step.text)), "lead": .none,
+            "tabs": .list([PageValue]()), "hasTabs": false,
+            "login": .none, "code": .none, "question": .none, "forms": .list([PageValue]()),
+            "learning": .none,
+            "archive": .none, "zone": .none, "profile": .none, "preview": .none, "start": .none,
+            "later": .text(later),
+            "base": .text(request.base), "kind": .text(step.kind.rawValue),
+            "token": .markup(request.hidden()),
+        ]
+        let more: PageContext =
+            switch step.kind {
+            case .human: try await account(.human)
+            case .bot: try await account(.bot)
+            case .consent: consent
+            case .policy: policy
+            case .posts: learning(.posts)
+            case .trust: trust
+            case .timeZone: try await zone()
+            case .favorites: learning(.favorites)
+            case .profile: try await profile()
+            case .start: try await start()
+            }
+        context.merge(more) { $1 }
+        return context
+    }
+
+    /// The address of the next open step, where this one can wait.
+    private var later: String? {
+        guard [.consent, .favorites, .profile].contains(step.kind), !step.isDone else { return nil }
+        let kinds = position.open.map(\.kind)
+        let next = kinds.firstIndex(of: step.kind).map { kinds.dropFirst($0 + 1).first } ?? nil
+        return SetupPage.address(of: next ?? .start, request)
+    }
+
+    // MARK: Accounts
+
+    private func account(_ role: AccountRole) async throws -> PageContext {
+        if let waiting = request.setup.login(
+            of: role, in: request.mirror.name, now: request.now)
+        {
+            switch waiting.login {
+            case .code(let pending): return code(pending, role, waiting.network)
+            case .replacement(let opened): return replacement(opened, role)
+            }
+        }
+        let asked = request.form.typed("network") ?? request.query.typed("on")
+        let isArchive = role == .human && asked == Self.onArchive
+        let network =
+            asked.flatMap(NetworkName.init(rawValue:)) ?? position.networks[role] ?? .usual
+        var tabs = NetworkName.known.map { known in
+            tab(known.displayName, known.rawValue, isCurrent: !isArchive && known == network)
+        }
+        if role == .human {
+            tabs.append(tab("A downloaded archive", Self.onArchive, isCurrent: isArchive))
+        }
+        var context: PageContext = [
+            "lead": .text(
+                role == .human
+                    ? "Where does the human post? Only what they let you read is read, and nothing is written there."
+                    : "The bot is an account of its own, which you have made at its network."),
+            "tabs": .list(tabs), "hasTabs": true,
+        ]
+        if isArchive {
+            context["archive"] = .fields(archive(.posts))
+        } else {
+            context["login"] = .fields(try await login(role, network))
+        }
+        return context
+    }
+
+    private func tab(_ name: String, _ on: String, isCurrent: Bool) -> PageContext {
+        [
+            "name": .text(name), "isCurrent": .flag(isCurrent),
+            "href": .text(
+                request.base + SetupPage.path
+                    + WebFields.query([("step", step.kind.rawValue), ("on", on)])),
+        ]
+    }
+
+    private func login(_ role: AccountRole, _ network: NetworkName) async throws -> PageContext {
+        let form = try await LoginSteps(for: role, on: network, of: request.mirror).form()
+        let isWrong = request.refusal?.isMisuse == true
+        return [
+            "role": .text(role.rawValue), "network": .text(network.rawValue),
+            "page": .text(form.page), "isUnencrypted": .flag(request.access.isUnencrypted),
+            "fields": .list(
+                form.fields.enumerated().map { index, field in
+                    [
+                        "name": .text(field.name), "label": .text(field.label),
+                        "hint": .text(field.hint),
+                        "type": .text(field.isSecret ? "password" : "text"),
+                        // A secret never comes back.
+                        "value": .text(field.isSecret ? "" : request.typed(field.name, or: "")),
+                        "isRequired": .flag(!field.isOptional),
+                        "isWrong": .flag(isWrong && index == 0),
+                    ]
+                }),
+            "verb": .text("Log in the \(role.rawValue)"),
+        ]
+    }
+
+    private func code(_ pending: PendingLogin, _ role: AccountRole, _ network: NetworkName)
+        -> PageContext
+    {
+        let name = pending.codeName
+        return [
+            "lead": .text(
+                "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
+                    + "copy the \(name) that it shows."),
+            "code": .fields([
+                "page": .text(pending.page), "network": .text(network.displayName),
+                "role": .text(role.rawValue), "label": .text("The \(name)"),
+                "isWrong": .flag(request.refusal?.isMisuse == true),
+            ]),
+        ]
+    }
+
+    private func replacement(_ opened: OpenedLogin, _ role: AccountRole) -> PageContext {
+        let before = opened.replacement?.before ?? ""
+        let after = opened.replacement?.after ?? ""
+        return [
+            "lead": .text("Nothing was learned of \(before) yet, and nothing was sent."),
+            "question": .fields([
+                "text": .text("Take \(after) as the \(role.rawValue) in the place of \(before)?"),
+                "role": .text(role.rawValue),
+            ]),
+        ]
+    }
+
+    // MARK: Settings
+
+    private var consent: PageContext {
+        [
+            "lead": .text(
+                "Who agreed that the human is mirrored? Until somebody did, it learns and plans, and sends nothing. A "
+                    + "login of the human's account counts as well."),
+            "forms": .list(
+                HumanConsent.Ground.statements.map { ground in
+                    form(
+                        Words.capitalized(ground.wording ?? ground.rawValue),
+                        [(Setting.humanConsent.name, ground.rawValue)],
+                        also: ground == .heirs ? memorial : nil)
+                }),
+        ]
+    }
+
+    /// The box beside the statement of heirs.
+    private var memorial: PageContext {
+        [
+            "name": .text(Setting.memorial.name), "value": "yes",
+            "text":
+                "It is a memorial: it only posts, answers nobody and favorites nothing, and the bot’s profile says so",
+        ]
+    }
+
+    private var policy: PageContext {
+        guard let policy = position.policy else { return [:] }
+        return [
+            "lead": .text(policy.summary),
+            "forms": .list([form("I know these rules, and agree", [(policy.setting, "yes")])]),
+        ]
+    }
+
+    private var trust: PageContext {
+        let setting = Setting.trustArchive.name
+        return [
+            "lead":
+                "Without the human’s account nobody can tell which posts of the archive were deleted since it was downloaded.",
+            "forms": .list([
+                form("Publish none of them", [(setting, "no")]),
+                form("Publish them all the same", [(setting, "yes")]),
+            ]),
+        ]
+    }
+
+    /// A form of one button, with a box to tick before it or not.
+    private func form(
+        _ verb: String, _ fields: [(String, String)], to action: String = "/setup/set",
+        also box: PageContext? = nil
+    ) -> PageContext {
+        [
+            "verb": .text(verb), "box": .fields(box), "action": .text(request.base + action),
+            "fields": .list(
+                fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+        ]
+    }
+
+    private func zone() async throws -> PageContext {
+        let proposed = try await request.mirror.proposedTimeZone()
+        let known = request.mirror.configuration.timeZone?.identifier ?? proposed?.name
+        return [
+            "lead": .text(
+                "The bot lives by the human's clock."
+                    + (proposed.map { " A guess: \($0.reason)." } ?? "")),
+            "zone": .fields([
+                "name": .text(Setting.timeZone.name),
+                "value": .text(request.typed(Setting.timeZone.name, or: known)),
+                "isWrong": .flag(request.refusal?.isMisuse == true),
+            ]),
+        ]
+    }
+
+    // MARK: Learning
+
+    private func learning(_ subject: SetupWork.Subject) -> PageContext {
+        let training = request.setup.training(of: request.mirror.name)
+        var context: PageContext = [
+            "lead": .text(lead(subject)), "archive": .fields(archive(subject)),
+        ]
+        guard case .running(let progress)? = training?.state else {
+            if let training, training.subject == subject {
+                context["learning"] = .fields(ended(training.state))
+            }
+            context["forms"] = .list(forms(subject))
+            return context
+        }
+        context["archive"] = .none
+        context["learning"] = .fields([
+            "isRunning": true, "sentences": .texts([Self.words(progress)]),
+            "isWrong": false,
+            "done": progress.map { .number($0.done) } ?? .none,
+            "total": progress?.total.map { .number($0) } ?? .none,
+        ])
+        return context
+    }
+
+    private func forms(_ subject: SetupWork.Subject) -> [PageContext] {
+        var forms: [PageContext] = []
+        if position.hasHuman {
+            let verb = subject == .posts ? "Read the posts" : "Read the favorites"
+            forms.append(form(verb, [("what", subject.rawValue)], to: "/setup/learn"))
+        }
+        if subject == .favorites {
+            forms.append(form("The bot favorites nothing", [(Setting.favoriteMode.name, "off")]))
+        }
+        return forms
+    }
+
+    private func lead(_ subject: SetupWork.Subject) -> String {
+        let price = position.budget.map {
+            " Reading the human's account costs money, at most half of the month's \($0) in all."
+        }
+        return switch subject {
+        case .posts:
+            "The bot says what the human once said, when the human says such things."
+                + (price ?? "")
+        case .favorites: "The bot favorites what the human would favorite." + (price ?? "")
+        }
+    }
+
+    private func ended(_ training: SetupWork.Training) -> PageContext {
+        let sentences: [String]
+        var isWrong = false
+        switch training {
+        case .running: sentences = []
+        case .done(let read): sentences = read
+        case .failed(let sentence):
+            sentences = [sentence]
+            isWrong = true
+        }
+        return [
+            "isRunning": false, "sentences": .texts(sentences), "isWrong": .flag(isWrong),
+            "done": .none, "total": .none,
+        ]
+    }
+
+    private static func words(_ progress: TrainingProgress?) -> String {
+        guard let progress else { return "It begins." }
+        if let announcement = progress.announcement { return announcement }
+        let total = progress.total.map { " of at most \(Words.number($0))" } ?? ""
+        return "\(Words.capitalized(progress.step.words)): \(Words.number(progress.done))\(total)."
+    }
+
+    private func archive(_ subject: SetupWork.Subject) -> PageContext {
+        [
+            "what": .text(subject.rawValue),
+            "value": .text(request.typed("from", or: "")),
+            "isWrong": .flag(request.refusal?.isMisuse == true && request.form["from"] != nil),
+            "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),
+        ]
+    }
+
+    // MARK: The profile
+
+    private func profile() async throws -> PageContext {
+        let proposal: ProfileProposal
+        do {
+            proposal = try await request.mirror.profileProposal()
+        } catch let error where SetupPosition.isMendable(error) {
+            return [
+                "lead": .text("The profile could not be read: \(error)."),
+                "profile": .fields(choices(seen: nil, canWrite: false)),
+            ]
+        }
+        let name = "@\(proposal.bot) on \(proposal.network.displayName)"
+        guard let proposed = proposal.proposed else {
+            return [
+                "lead": .text(
+                    proposal.present == nil
+                        ? "\(name): paste this line into its profile: \(proposal.line)"
+                        : "\(name) says whose mirror it is."),
+                "profile": .fields(choices(seen: nil, canWrite: false, notes: proposal.notes)),
+            ]
+        }
+        var fields = choices(seen: proposal.seen, canWrite: true, notes: proposal.notes)
+        fields["present"] = .texts(proposal.present.map(Self.lines) ?? [])
+        fields["proposed"] = .texts(Self.lines(proposed))
+        return [
+            "lead": .text("\(name) would say whose mirror it is, and how to stop it."),
+            "profile": .fields(fields),
+        ]
+    }
+
+    private func choices(seen: Seen?, canWrite: Bool, notes: [String] = []) -> PageContext {
+        [
+            "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
+            "present": .list([PageValue]()), "proposed": .list([PageValue]()),
+            "notes": .texts(notes.map { Words.capitalized($0) + "." }),
+        ]
+    }
+
+    private static func lines(_ text: ProfileProposal.Text) -> [String] {
+        text.bio.split(separator: "\n").map(String.init)
+            + text.fields.map { "\($0.name): \($0.value)" }
+    }
+
+    // MARK: The start
+
+    private func start() async throws -> PageContext {
+        let left = position.open.map { Words.capitalized($0.text) + "." }
+        var context: PageContext = [
+            "start": .fields([
+                "canBegin": .flag(position.isReady && request.setup.begin != nil),
+                "isReady": .flag(position.isReady), "left": .texts(left),
+                "hasLeft": .flag(!left.isEmpty),
+            ])
+        ]
+        guard let zone = request.zone, let tomorrow = position.tomorrow else { return context }
+        let plan = try await DayReporter(mirror: request.mirror, zone: zone).report(
+            on: tomorrow, now: request.now
+        ).plan
+        let words = request.words
+        let slots = plan?.slots ?? []
+        context["preview"] = .fields([
+            "heading": "Tomorrow, as it would be",
+            "count": .text(Words.count(slots.count, "post")),
+            "slots": .list(
+                slots.prefix(Self.shown).map { slot in
+                    [
+                        "at": .markup(words.time(slot.due, words.clock(slot.due))),
+                        "text": .text(
+                            slot.text.map { Words.cut($0, to: 300) }
+                                ?? "Its text is chosen when it leaves."),
+                        "language": .text(slot.language.flatMap(LanguageTag.naming)),
+                    ]
+                }),
+            "isEmpty": .flag(slots.isEmpty),
+        ])
+        return context
+    }
+}

@@ -1,0 +1,210 @@
+import Control
+import Foundation
+import Mirroring
+import Posts
+import Synchronization
+
+/// The parts of set-ups that live in the process of the page: logins that wait for a person, and
+/// trainings that run.
+///
+/// Nothing of them outlives the process; a person begins such a step anew.
+package final class SetupWork: Sendable {
+    /// A login between two pages.
+    enum Login: Sendable {
+        /// A page of the network shows a code.
+        case code(PendingLogin)
+        /// The login opens another account than the last one, and a person has to agree.
+        case replacement(OpenedLogin)
+    }
+
+    /// A training, and what became of it.
+    enum Training: Sendable {
+        case running(TrainingProgress?)
+        /// A sentence for each thing that was read or left out.
+        case done([String])
+        /// The error, in words for a page.
+        case failed(String)
+    }
+
+    /// What is learned.
+    enum Subject: String, Sendable { case posts, favorites }
+
+    private struct LoginKey: Hashable {
+        let mirror: String
+        let role: AccountRole
+    }
+
+    private struct WaitingLogin {
+        let network: NetworkName
+        /// A digest of the answers, which hold secrets.
+        let answers: Seen
+        let since: Date
+        var login: Login
+    }
+
+    private struct State {
+        var logins: [LoginKey: WaitingLogin] = [:]
+        var trainings: [String: (subject: Subject, state: Training)] = [:]
+        var tasks: [String: Task<Void, Never>] = [:]
+    }
+
+    /// Limit of the logins that wait; beyond it the oldest is forgotten.
+    private static let mostLogins = 100
+    /// Seconds after which a code is no longer waited for.
+    private static let patience: TimeInterval = 3_600
+
+    private let state = Mutex(State())
+    /// Lets a worker of this process begin with a mirror, and returns whether one does; nil where
+    /// it runs none.
+    let begin: (@Sendable (_ mirror: String) -> Bool)?
+
+    /// - Parameter begin: Lets a worker of this process begin with a mirror, and returns whether
+    ///   one does.
+    package init(begin: (@Sendable (_ mirror: String) -> Bool)? = nil) { self.begin = begin }
+
+    // MARK: Logins
+
+    /// The login that waits, with its network.
+    func login(of role: AccountRole, in mirror: String, now: Date) -> (
+        network: NetworkName, login: Login
+    )? {
+        state.withLock { state in
+            let key = LoginKey(mirror: mirror, role: role)
+            guard let found = state.logins[key], now < found.since + Self.patience else {
+                state.logins[key] = nil
+                return nil
+            }
+            return (found.network, found.login)
+        }
+    }
+
+    /// The login that waits for the code of the same answers, so that nothing is asked for twice.
+    func pending(
+        _ role: AccountRole, of mirror: String, on network: NetworkName,
+        _ answers: [String: String],
+        now: Date
+    ) -> PendingLogin? {
+        state.withLock { state in
+            guard let found = state.logins[LoginKey(mirror: mirror, role: role)],
+                now < found.since + Self.patience, found.network == network,
+                found.answers == Self.digest(answers), case .code(let pending) = found.login
+            else { return nil }
+            return pending
+        }
+    }
+
+    /// Keeps a login until the person comes back.
+    func keep(
+        _ login: Login, of role: AccountRole, in mirror: String, on network: NetworkName,
+        _ answers: [String: String] = [:], now: Date
+    ) {
+        state.withLock { state in
+            let key = LoginKey(mirror: mirror, role: role)
+            state.logins[key] = WaitingLogin(
+                network: network, answers: Self.digest(answers), since: now, login: login)
+            guard state.logins.count > Self.mostLogins,
+                let oldest = state.logins.min(by: { $0.value.since < $1.value.since })
+            else { return }
+            state.logins[oldest.key] = nil
+        }
+    }
+
+    /// Puts a new state in the place of a login that waits; the answers stay.
+    func update(_ login: Login, of role: AccountRole, in mirror: String) {
+        state.withLock { $0.logins[LoginKey(mirror: mirror, role: role)]?.login = login }
+    }
+
+    func forgetLogin(of role: AccountRole, in mirror: String) {
+        state.withLock { $0.logins[LoginKey(mirror: mirror, role: role)] = nil }
+    }
+
+    private static func digest(_ answers: [String: String]) -> Seen {
+        Seen(of: answers.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    }
+
+    // MARK: Trainings
+
+    /// The last training of a mirror in this process.
+    func training(of mirror: String) -> (subject: Subject, state: Training)? {
+        state.withLock { $0.trainings[mirror] }
+    }
+
+    /// Begins a training beside the pages, unless one of the mirror runs.
+    ///
+    /// - Returns: False if one runs.
+    func train(_ subject: Subject, from source: TrainingSource, for mirror: HumanMirror) -> Bool {
+        let name = mirror.name
+        return state.withLock { state in
+            if case .running = state.trainings[name]?.state { return false }
+            state.trainings[name] = (subject, .running(nil))
+            state.tasks[name] = Task { [weak self] in
+                let report: @Sendable (TrainingProgress) -> Void = { progress in
+                    self?.note(.running(progress), of: name)
+                }
+                let end: Training
+                do {
+                    end = .done(try await Self.sentences(subject, source, mirror, report))
+                } catch {
+                    end = .failed(Self.words(error, of: mirror))
+                }
+                self?.note(end, of: name)
+            }
+            return true
+        }
+    }
+
+    private static func sentences(
+        _ subject: Subject, _ source: TrainingSource, _ mirror: HumanMirror,
+        _ report: @escaping @Sendable (TrainingProgress) -> Void
+    ) async throws -> [String] {
+        switch subject {
+        case .posts:
+            let outcome = try await mirror.trainScheduler(from: source, report: report)
+            return outcome.reading.sentences
+                + ["The archive holds \(Words.count(outcome.archived, "post"))."]
+        case .favorites:
+            let outcome = try await mirror.trainClassifier(from: source, report: report)
+            return outcome.reading.sentences
+                + [outcome.waiting, outcome.countsProblem].compactMap {
+                    $0.map { Words.capitalized($0) + "." }
+                }
+        }
+    }
+
+    /// Why a training ended, for a page.
+    private static func words(_ error: any Error, of mirror: HumanMirror) -> String {
+        if error is CancellationError { return "It was stopped." }
+        guard SetupPosition.isMendable(error) else {
+            // Never the text of an error: it may hold what somebody wrote.
+            mirror.logger.error(
+                "Training on the page failed", metadata: ["type": "\(type(of: error))"])
+            let problem = WebProblem(error)
+            return "\(problem.title) \(problem.text)"
+        }
+        return Words.capitalized(ChangeRefusal(.unusable, "\(error)").pageText) + "."
+    }
+
+    private func note(_ training: Training, of mirror: String) {
+        state.withLock { $0.trainings[mirror]?.state = training }
+    }
+
+    /// Stops the trainings, and waits for their end.
+    func end() async {
+        let tasks = state.withLock { state in
+            defer { state.tasks = [:] }
+            return Array(state.tasks.values)
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+}
+
+extension TrainingReading {
+    /// What was read and left out, a sentence each.
+    fileprivate var sentences: [String] {
+        archive.map { Words.capitalized($0) + "." }
+            + ["\(Words.count(read, "post")) read, \(Words.number(learned)) of them new."]
+            + leftOut.map { "\(Words.number($0.count)) left out: \($0.reason)." }
+            + missing.map { Words.capitalized($0) + "." }
+    }
+}

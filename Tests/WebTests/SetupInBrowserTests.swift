@@ -1,0 +1,74 @@
+import Foundation
+import Posts
+import Sandbox
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Web
+
+/// A set-up by the pages alone, on a phone and without script; `make check-pages` asks for it.
+@Suite(.enabled(if: BrowserVisit.python != nil), .timeLimit(.minutes(30)), .serialized)
+struct SetupInBrowserTests {
+    /// What a person types, by the role and the name of the field.
+    private static func answers(_ network: NetworkName, _ sandbox: Sandbox) -> [String: String] {
+        var answers = ["network": network.rawValue]
+        for role in SandboxRole.allCases {
+            switch network {
+            case .mastodon:
+                answers["\(role.rawValue).server"] = sandbox.url
+                answers["as \(role.rawValue)"] = "&as=\(role.rawValue)"
+            case .x:
+                let keys = sandbox.xKeys(role)
+                let name =
+                    role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle
+                answers["\(role.rawValue).consumerKey"] = keys.consumerKey
+                answers["\(role.rawValue).consumerSecret"] = keys.consumerSecret
+                answers["as \(role.rawValue)"] =
+                    "&screen_name=\(name.split(separator: "@").first ?? "")"
+            default:
+                let login = sandbox.blueskyLogin(role)
+                answers["\(role.rawValue).identifier"] = login.handle
+                if role == .bot { answers["bot.appPassword"] = login.appPassword }
+            }
+        }
+        return answers
+    }
+
+    @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
+    func anEmptyHomeIsLedToTheBeginning(_ network: NetworkName) async throws {
+        let human = AccountID(network: .mastodon, value: SamplePeople.human.handle)
+        let posts = (0..<240).map { number in
+            Post(
+                id: PostID(network: .mastodon, value: "https://\(SamplePeople.host)/\(number)"),
+                author: human, text: "Thought number \(number) of a calm person.",
+                createdAt: WebStand.now - 86_400 - Double(number) * 3_600)
+        }
+        let world = SandboxWorld(
+            configuration: .init(
+                seed: 7, origin: WebStand.now - 3_600, days: 2, timeZone: .gmt, humanPosts: posts))
+        let sandbox = try await Sandbox.start(world: world, now: { WebStand.now })
+        // Nothing is set but where the networks are.
+        let nothing = [
+            "HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE",
+        ]
+        var variables = Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") })
+        variables["HUMAN_API_BASE_URL"] = sandbox.url
+        variables["BOT_API_BASE_URL"] = sandbox.url
+        let begun = Mutex<[String]>([])
+        try await WebStand.with(
+            [], variables: variables,
+            onBegin: { name in
+                begun.withLock { $0.append(name) }
+                return true
+            }
+        ) { stand in
+            let task = BrowserVisit.Task(
+                what: "setup", state: "setup-\(network.rawValue)", port: stand.client.port,
+                names: Self.answers(network, sandbox))
+            for violation in try await BrowserVisit.run(task) { Issue.record("\(violation)") }
+        }
+        #expect(begun.withLock { $0 } == ["default"])
+        await sandbox.stop()
+    }
+}
