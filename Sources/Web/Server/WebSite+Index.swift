@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import Mirroring
 import Posts
+import Settings
 
 /// The list of all mirrors.
 extension WebSite {
@@ -57,6 +58,12 @@ extension WebSite {
     /// Makes the mirror that a person wants to set up, and leads to its first step.
     func makeMirror(_ context: WebContext) async throws -> Response {
         let name = context.form.typed("name") ?? installation.namedMirror
+        guard MirrorSettings.isName(name) else {
+            throw ChangeRefusal(
+                .unusable,
+                "a mirror cannot be called \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)"
+            )
+        }
         let mirror = try await installation.mirror(named: name, mayBeNew: true)
         try await mirror.table.add(now: mirror.clock.now)
         return Self.seeOther(MirrorRequest.base(of: name) + SetupPage.path)

@@ -52,8 +52,11 @@ extension WebSite {
     ) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
-        // A sentence about what was done stands on one page, once.
-        guard request.method != .post, !(isSeen && said.has(for: session.id)) else {
+        // A sentence about what was done stands on one page, once, and the set-up shows what only
+        // this process knows.
+        guard request.method != .post, pattern != SetupPage.path,
+            !(isSeen && said.has(for: session.id))
+        else {
             let visit = Visit(
                 session: session, token: session.csrf, isGet: request.method != .post,
                 isSeen: isSeen)

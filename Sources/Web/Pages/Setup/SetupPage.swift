@@ -163,7 +163,8 @@ enum SetupPage: MirrorPage {
             guard opened.replacement == nil else {
                 if let replacement = opened.replacement, replacement.isBound {
                     throw LoginRefusal.isBound(
-                        role: role, before: replacement.before, after: replacement.after, again: "")
+                        role: role, before: replacement.before, after: replacement.after,
+                        again: request.mirror.loginCommand(opened.network, as: role, "--rebind"))
                 }
                 request.setup.keep(
                     .replacement(opened), of: role, in: request.mirror.name, on: opened.network,

@@ -77,7 +77,8 @@ struct SetupStepView {
             }
         }
         let asked = request.form.typed("network") ?? request.query.typed("on")
-        let isArchive = role == .human && asked == Self.onArchive
+        let isArchive =
+            role == .human && (asked == Self.onArchive || request.form["from"] != nil)
         let network =
             asked.flatMap(NetworkName.init(rawValue:)) ?? position.networks[role] ?? .usual
         var tabs = NetworkName.known.map { known in
@@ -250,7 +251,7 @@ struct SetupStepView {
         context["archive"] = .none
         context["learning"] = .fields([
             "isRunning": true, "sentences": .texts([Self.words(progress)]),
-            "isWrong": false,
+            "isWrong": false, "isRead": false,
             "done": progress.map { .number($0.done) } ?? .none,
             "total": progress?.total.map { .number($0) } ?? .none,
         ])
@@ -293,7 +294,7 @@ struct SetupStepView {
         }
         return [
             "isRunning": false, "sentences": .texts(sentences), "isWrong": .flag(isWrong),
-            "done": .none, "total": .none,
+            "isRead": .flag(!isWrong), "done": .none, "total": .none,
         ]
     }
 
