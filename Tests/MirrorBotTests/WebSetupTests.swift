@@ -1,4 +1,5 @@
 import Control
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -141,7 +142,7 @@ import Testing
         #expect(browser.page.contains("not accepted"), "\(browser.page)")
         #expect(!browser.page.contains("wrong-code"))
         // The same server is not asked for another application.
-        try await #expect(browser.link("Open the page of") == first)
+        try #expect(browser.link("Open the page of") == first)
         let right = try await BrowsedPage.code(at: first + "&as=bot")
         try await browser.submit("\(base)/code", code.merging(["code": right]) { $1 })
         // The other account with the same login is none.

@@ -62,7 +62,7 @@ struct PageStage {
             parameters: parameters, query: WebFields(query), form: WebFields(form),
             access: Access(
                 csrf: "the-token", isReadOnly: isReadOnly, theme: nil, hasLogin: true,
-                hasIndex: false))
+                hasIndex: false, isUnencrypted: false))
     }
 
     /// What a route answers.

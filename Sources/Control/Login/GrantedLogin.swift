@@ -1,7 +1,7 @@
 import Foundation
 package import Mirroring
 package import Networks
-package import Posts
+import Posts
 package import Settings
 
 /// What a network granted to whoever logged in, before anything of it is kept.

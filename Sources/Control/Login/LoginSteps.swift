@@ -1,5 +1,5 @@
 package import Mirroring
-package import Networks
+import Networks
 package import Posts
 package import Settings
 

@@ -1,6 +1,8 @@
 import Favorites
+import Foundation
 import Networks
 import Posts
+import Settings
 
 /// Where a training reads.
 package enum TrainingSource: Equatable, Sendable {

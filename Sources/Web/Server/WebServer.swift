@@ -30,16 +30,16 @@ package struct WebServer: Service {
     ///   - settings: Where to listen, and who may look.
     ///   - isReadOnly: Whether nothing can be changed.
     ///   - build: The program.
-    ///   - demo: Tells where the demo stands that is shown; nil for no demo.
     ///   - onBegin: Lets a worker begin with a mirror, and returns whether one does; nil for a
     ///     process that runs none.
+    ///   - demo: Tells where the demo stands that is shown; nil for no demo.
     ///   - onListening: Told the port once connections are accepted.
     /// - Throws: `ConfigurationError` for a page that would be open to other machines.
     package init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,
-        demo: (@Sendable () -> DemoMoment)? = nil,
         onBegin: (@Sendable (_ mirror: String) -> Bool)? = nil,
+        demo: (@Sendable () -> DemoMoment)? = nil,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
         try self.init(
@@ -52,7 +52,7 @@ package struct WebServer: Service {
     /// - Parameters:
     ///   - setup: Holds the parts of set-ups that live in this process.
     ///   - connections: Admits connections, and closes those whose clients are waited for too long.
-    /// - Throws: As ``init(_:_:isReadOnly:build:demo:onBegin:onListening:)``.
+    /// - Throws: As ``init(_:_:isReadOnly:build:onBegin:demo:onListening:)``.
     init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
         build: MetricsReport.Build,

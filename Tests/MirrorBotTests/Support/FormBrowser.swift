@@ -41,7 +41,7 @@ final class FormBrowser {
     func link(_ words: String) throws -> String {
         for match in page.matches(of: /<a [^>]*href="([^"]+)"[^>]*>([^<]*)</)
         where match.output.2.contains(words) {
-            return match.output.1.replacing("&amp;", with: "&")
+            return String(match.output.1).replacing("&amp;", with: "&")
         }
         throw TestSupportError("no link \(words) on \(path): \(page)")
     }
@@ -57,7 +57,7 @@ final class FormBrowser {
                 ("Cookie", jar), ("Origin", origin),
                 ("Content-Type", "application/x-www-form-urlencoded"),
             ])
-            request.body = Array(PercentEncoding.query(fields).utf8)
+            request.body = Array(Self.encoded(fields).utf8)
         }
         let response = try await client.send(request)
         for (name, value) in response.headers.pairs where name.lowercased() == "set-cookie" {
@@ -70,5 +70,12 @@ final class FormBrowser {
         self.path = path
         page = String(decoding: response.body, as: UTF8.self)
         try #require([200, 400, 409].contains(response.status), "\(response.status): \(page)")
+    }
+
+    private static func encoded(_ fields: [(String, String)]) -> String {
+        func encoded(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+        }
+        return fields.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&")
     }
 }

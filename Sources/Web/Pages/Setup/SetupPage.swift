@@ -97,13 +97,13 @@ enum SetupPage: MirrorPage {
                 role, of: name, on: network, answers, now: request.now)
             {
                 request.setup.update(.code(pending), of: role, in: name)
-                return .seeOther(address(of: role, request))
+                return .seeOther(place(of: role, request))
             }
             switch try await steps.begin(answers) {
             case .asksForCode(let pending):
                 request.setup.keep(
                     .code(pending), of: role, in: name, on: network, answers, now: request.now)
-                return .seeOther(address(of: role, request))
+                return .seeOther(place(of: role, request))
             case .granted(let login):
                 return try await keep(login, request)
             }
@@ -169,7 +169,7 @@ enum SetupPage: MirrorPage {
                 request.setup.keep(
                     .replacement(opened), of: role, in: request.mirror.name, on: opened.network,
                     now: request.now)
-                return .seeOther(address(of: role, request))
+                return .seeOther(place(of: role, request))
             }
             return try await keep(opened, request)
         } catch {
@@ -196,12 +196,12 @@ enum SetupPage: MirrorPage {
             let found = request.setup.login(of: role, in: name, now: request.now)
             request.setup.forgetLogin(of: role, in: name)
             guard case .replacement(let opened)? = found?.login else {
-                return .seeOther(address(of: role, request))
+                return .seeOther(place(of: role, request))
             }
             guard request.form["do"] == "replace" else {
                 _ = await opened.granted.withdraw()
                 return .seeOther(
-                    address(of: role, request), saying: Said("The account stays as it was."))
+                    place(of: role, request), saying: Said("The account stays as it was."))
             }
             do {
                 return try await keep(opened, request)
@@ -212,8 +212,10 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    private static func address(of role: AccountRole, _ request: MirrorRequest) -> String {
-        address(of: role == .human ? .human : .bot, request)
+    /// The address of the step of an account.
+    private static func place(of role: AccountRole, _ request: MirrorRequest) -> String {
+        let kind: SetupStep.Kind = role == .human ? .human : .bot
+        return address(of: kind, request)
     }
 
     private static func role(_ request: MirrorRequest) throws -> AccountRole {

@@ -248,12 +248,12 @@ struct SetupStepView {
             context["forms"] = .list(forms(subject))
             return context
         }
-        context["archive"] = .none
+        context["archive"] = PageValue.none
         context["learning"] = .fields([
             "isRunning": true, "sentences": .texts([Self.words(progress)]),
             "isWrong": false, "isRead": false,
-            "done": progress.map { .number($0.done) } ?? .none,
-            "total": progress?.total.map { .number($0) } ?? .none,
+            "done": .text(progress.map { "\($0.done)" }),
+            "total": .text(progress?.total.map { "\($0)" }),
         ])
         return context
     }

@@ -1,7 +1,9 @@
 import Control
 import Foundation
+import Logging
 import Mirroring
 import Posts
+import Settings
 import Synchronization
 
 /// The parts of set-ups that live in the process of the page: logins that wait for a person, and
@@ -137,9 +139,9 @@ package final class SetupWork: Sendable {
         return state.withLock { state in
             if case .running = state.trainings[name]?.state { return false }
             state.trainings[name] = (subject, .running(nil))
-            state.tasks[name] = Task { [weak self] in
+            state.tasks[name] = Task { [self] in
                 let report: @Sendable (TrainingProgress) -> Void = { progress in
-                    self?.note(.running(progress), of: name)
+                    self.note(.running(progress), of: name)
                 }
                 let end: Training
                 do {
@@ -147,7 +149,7 @@ package final class SetupWork: Sendable {
                 } catch {
                     end = .failed(Self.words(error, of: mirror))
                 }
-                self?.note(end, of: name)
+                note(end, of: name)
             }
             return true
         }
