@@ -470,7 +470,10 @@ extension Claims {
             var abandoned: Set<String> = []
             for lease in leases where state.held[lease.mirror] == nil {
                 guard isFree(lease) else { continue }
-                free.append(FreeMirror(mirror: lease.mirror, fence: lease.fence))
+                free.append(
+                    FreeMirror(
+                        mirror: lease.mirror, fence: lease.fence,
+                        holder: lease.isReleased ? nil : lease.worker))
                 if !lease.isReleased { abandoned.insert(lease.mirror) }
                 if let version = lease.version, version > WorkerVersion(self.version) {
                     if company.versions.contains(where: { $0 >= version }) {
@@ -542,10 +545,11 @@ extension Claims {
         return chosen
     }
 
-    /// Takes some mirrors, and removes the rows of workers that are gone.
+    /// Removes the rows of workers that are gone, and takes some mirrors.
     ///
     /// A worker is there before it holds anything, so that nobody takes it for a silent one; one
-    /// whose row was removed takes nothing before it has entered again.
+    /// whose row was removed takes nothing before it has entered again. One that has beaten since
+    /// this look saw it keeps its row, and all that it holds.
     private func take(_ free: [FreeMirror], _ company: Company) async throws {
         if !lock.withLock({ state.isEntered }) { try await enter() }
         let beat = nextBeat()
@@ -554,13 +558,14 @@ extension Claims {
         let taken: [String: Lease]? = try await storage.transaction {
             [worker, version] connection in
             guard try connection.execute(WorkerTable.beatOfEntered(beat)) > 0 else { return nil }
-            let taken = try LeaseTable.take(
-                ordered, for: worker, version: version, now: beat.updatedMilliseconds,
-                on: connection)
             for gone in company.silent {
                 try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat))
             }
-            return taken
+            let awake = try WorkerTable.entered(
+                among: Set(ordered.compactMap(\.holder)), on: connection)
+            return try LeaseTable.take(
+                ordered.filter { free in free.holder.map { !awake.contains($0) } ?? true },
+                for: worker, version: version, now: beat.updatedMilliseconds, on: connection)
         }
         lock.withLock {
             guard let taken else {

@@ -123,11 +123,17 @@ package struct LeaseTable: Sendable {
 package struct FreeMirror: Sendable {
     let mirror: String
     let fence: Int64
+    /// The silent worker that holds it; nil if nobody does.
+    let holder: String?
 
-    /// - Parameter fence: 0 if there was never a lease.
-    package init(mirror: String, fence: Int64) {
+    /// - Parameters:
+    ///   - mirror: The mirror's name.
+    ///   - fence: 0 if there was never a lease.
+    ///   - holder: The silent worker that holds it; nil if nobody does.
+    package init(mirror: String, fence: Int64, holder: String? = nil) {
         self.mirror = mirror
         self.fence = fence
+        self.holder = holder
     }
 }
 

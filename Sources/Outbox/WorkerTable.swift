@@ -148,6 +148,16 @@ package struct WorkerTable: Sendable {
         Int64((worker.lateness * 1_000).rounded())
     }
 
+    /// Those of some workers that have a row.
+    static func entered(among workers: Set<String>, on connection: any StorageConnection) throws
+        -> Set<String>
+    {
+        guard !workers.isEmpty else { return [] }
+        let rows = try connection.query(
+            "SELECT worker FROM workers WHERE worker IN \(list: workers.sorted())")
+        return Set(try rows.map { try $0.text("worker") })
+    }
+
     /// The statement that removes a worker.
     ///
     /// - Parameter beat: Only if it has not beaten since this beat; nil for one that ends itself.

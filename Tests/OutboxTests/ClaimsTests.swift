@@ -122,6 +122,31 @@ import Testing
 
     private static func names(_ count: Int) -> [String] { (0..<count).map { "m\($0)" } }
 
+    // MARK: Waking
+
+    /// A worker that was held beats between the two reads of one that takes it for gone.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aWorkerThatWakesKeepsWhatItHolds(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(4)
+        let reading = FailingEngine(try await office.again())
+        let held = office.worker("a")
+        let other = office.worker("b", through: reading)
+        for _ in 0..<12 { try await office.turn([held, other], wanted) }
+        let before = try await office.owners()
+        #expect(Set(before.values) == ["a", "b"])
+        let timing = held.claims.timing
+        let looks = Int(timing.patience / timing.interval)
+        for _ in 1..<looks { try await office.turn([other], wanted) }
+        office.clock.advance(5)
+        reading.interruptNextRead { [claims = held.claims] in _ = try await claims.beat() }
+        _ = try await other.claims.claim(wanted)
+        try await expect(office.owners(), equals: before)
+        // Held once more, it loses them.
+        for _ in 0...looks { try await office.turn([other], wanted) }
+        try await expect(Set(office.owners().values), equals: ["b"])
+    }
+
     // MARK: Migrations
 
     /// Migrates as a newer program does, by a step that this one does not know.

@@ -17,6 +17,7 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
     private var failures: [Failure?] = []
     private var isDown = false
     private var interruption: (@Sendable () async throws -> Void)?
+    private var readInterruption: (@Sendable () async throws -> Void)?
 
     init(_ engine: any StorageEngine) { self.engine = engine }
 
@@ -26,6 +27,11 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
     /// Lets something happen once, right after the next change is committed.
     func interruptNext(_ interruption: @escaping @Sendable () async throws -> Void) {
         lock.withLock { self.interruption = interruption }
+    }
+
+    /// Lets something happen once, right after the next read was answered.
+    func interruptNextRead(_ interruption: @escaping @Sendable () async throws -> Void) {
+        lock.withLock { readInterruption = interruption }
     }
 
     /// Nothing is answered until it is up again.
@@ -38,7 +44,13 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
     ) async throws -> Value {
         if unit == .read || unit == .query {
             if lock.withLock({ isDown }) { throw Self.error(.unavailable) }
-            return try await engine.run(unit, body)
+            let value = try await engine.run(unit, body)
+            let interruption = lock.withLock {
+                defer { readInterruption = nil }
+                return readInterruption
+            }
+            try await interruption?()
+            return value
         }
         switch next() {
         case .before?: throw Self.error(.unavailable)
