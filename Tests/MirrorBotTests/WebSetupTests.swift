@@ -187,10 +187,10 @@ import Testing
         try await browser.submit("/setup", ["name": "default"])
         try await browser.open("\(base)?step=human&on=archive")
         try await browser.submit(
-            "\(base)/learn", ["what": "posts", "step": "posts", "from": "posts.jsonl"])
+            "\(base)/learn", ["what": "posts", "step": "posts", "archive": "posts.jsonl"])
         #expect(browser.page.contains("whole path"), "\(browser.page)")
         try await browser.open("\(base)?step=human&on=archive")
-        try await place.learn("posts", ["from": archive])
+        try await place.learn("posts", ["archive": archive])
         #expect(browser.page.contains("The archive holds 240 posts."), "\(browser.page)")
         try await browser.open("\(base)?step=trust")
         try await browser.submit("\(base)/set", ["TRUST_ARCHIVE": "no", "step": "trust"])

@@ -261,8 +261,8 @@ enum SetupPage: MirrorPage {
             else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
             let kind: SetupStep.Kind = subject == .posts ? .posts : .favorites
             var source = TrainingSource.account
-            if request.form["from"] != nil {
-                guard let path = request.form.typed("from"), path.hasPrefix("/") else {
+            if request.form["archive"] != nil {
+                guard let path = request.form.typed("archive"), path.hasPrefix("/") else {
                     throw ChangeRefusal(
                         .unusable, "write the whole path of the archive on this machine, from / on")
                 }

@@ -78,7 +78,7 @@ struct SetupStepView {
         }
         let asked = request.form.typed("network") ?? request.query.typed("on")
         let isArchive =
-            role == .human && (asked == Self.onArchive || request.form["from"] != nil)
+            role == .human && (asked == Self.onArchive || request.form["archive"] != nil)
         let network =
             asked.flatMap(NetworkName.init(rawValue:)) ?? position.networks[role] ?? .usual
         var tabs = NetworkName.known.map { known in
@@ -308,8 +308,8 @@ struct SetupStepView {
     private func archive(_ subject: SetupWork.Subject) -> PageContext {
         [
             "what": .text(subject.rawValue),
-            "value": .text(request.typed("from", or: "")),
-            "isWrong": .flag(request.refusal?.isMisuse == true && request.form["from"] != nil),
+            "value": .text(request.typed("archive", or: "")),
+            "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
             "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),
         ]
     }
