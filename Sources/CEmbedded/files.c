@@ -61,6 +61,9 @@ static const unsigned char web_live_js[] = {
 static const unsigned char web_style_css[] = {
 #embed "../../Sources/Web/Resources/style.css"
 };
+static const unsigned char web_upload_js[] = {
+#embed "../../Sources/Web/Resources/upload.js"
+};
 static const unsigned char web_templates_action_mustache[] = {
 #embed "../../Sources/Web/Resources/templates/action.mustache"
 };
@@ -322,6 +325,7 @@ static const EmbeddedFile files[] = {
     FILE("Web/app.webmanifest", web_app_webmanifest),
     FILE("Web/icon.svg", web_icon_svg),
     FILE("Web/live.js", web_live_js),
+    FILE("Web/upload.js", web_upload_js),
     FILE("Web/style.css", web_style_css),
     FILE("Web/templates/action.mustache", web_templates_action_mustache),
     FILE("Web/templates/actions.mustache", web_templates_actions_mustache),

@@ -56,8 +56,10 @@ struct CrawledPage {
             switch name {
             case "a": if let path = attributes["href"] { note(path) }
             case "form":
-                form = Form(
-                    path: attributes["action"] ?? "", isPost: attributes["method"] == "post")
+                // One that leads nowhere is the script's.
+                form = attributes["action"].map {
+                    Form(path: $0, isPost: attributes["method"] == "post")
+                }
             case "input": form?.add(attributes, label: Self.label(for: attributes["id"], in: html))
             case "select": form?.choice = (attributes["name"] ?? "", nil)
             case "option":

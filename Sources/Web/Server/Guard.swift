@@ -95,10 +95,14 @@ struct Guard: RouterMiddleware {
         }
         site.connections.noteSession(of: context.channel)
         if !isRead {
-            context.form = try await Self.form(of: request)
-            guard site.accepts(context.form["csrf"], of: session) else {
-                throw WebProblem.foreignForm
+            let token: String?
+            if WebSite.isUpload(request) {
+                token = request.headers[.formToken]
+            } else {
+                context.form = try await Self.form(of: request)
+                token = context.form["csrf"]
             }
+            guard site.accepts(token, of: session) else { throw WebProblem.foreignForm }
         }
         let isNew = session.isNew
         session.isNew = false
@@ -253,6 +257,8 @@ extension HTTPField.Name {
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")
     static let fetchSite = named("Sec-Fetch-Site")
+    /// The token of a form, with what is no form.
+    static let formToken = named("X-Form-Token")
     static let forwardedPrefix = named("X-Forwarded-Prefix")
     static let robotsTag = named("X-Robots-Tag")
     static let forwardedProtocol = named("X-Forwarded-Proto")

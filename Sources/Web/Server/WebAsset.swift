@@ -8,10 +8,11 @@ import Posts
 struct WebAsset: Sendable {
     static let style = WebAsset("style.css", type: "text/css; charset=utf-8")
     static let script = WebAsset("live.js", type: "text/javascript; charset=utf-8")
+    static let upload = WebAsset("upload.js", type: "text/javascript; charset=utf-8")
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
-    static let all = [style, script, icon, manifest]
+    static let all = [style, script, upload, icon, manifest]
 
     let path: String
     private let type: String

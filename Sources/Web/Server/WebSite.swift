@@ -26,6 +26,7 @@ final class WebSite: Sendable {
     let connections: ConnectionBook
     let kept = KeptReports()
     let setup: SetupWork
+    let uploads: UploadFolder
     private let pages = PageCache()
     /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored
     /// text has it.
@@ -45,6 +46,7 @@ final class WebSite: Sendable {
         self.build = build
         self.demo = demo
         self.setup = setup
+        uploads = UploadFolder(installation.process.storage)
         self.connections = connections
         endedSessions = EndedSessions(storage: installation.storage)
         if let password = settings.password {
@@ -125,6 +127,7 @@ final class WebSite: Sendable {
             try await self.metrics(request, context)
         }
         addMirrorRoutes(to: router)
+        addUploadRoutes(to: router)
         addPublicRoutes(to: router)
         return router
     }

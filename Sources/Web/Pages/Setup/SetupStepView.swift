@@ -307,7 +307,8 @@ struct SetupStepView {
 
     private func archive(_ subject: SetupWork.Subject) -> PageContext {
         [
-            "what": .text(subject.rawValue),
+            "what": .text(subject.rawValue), "script": .text(WebAsset.upload.address),
+            "next": .text((subject == .posts ? SetupStep.Kind.posts : .favorites).rawValue),
             "value": .text(request.typed("archive", or: "")),
             "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
             "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),

@@ -133,8 +133,16 @@ package final class SetupWork: Sendable {
 
     /// Begins a training beside the pages, unless one of the mirror runs.
     ///
+    /// - Parameters:
+    ///   - subject: What is learned.
+    ///   - source: Where it is read.
+    ///   - mirror: Who learns.
+    ///   - end: What follows, whatever comes of it.
     /// - Returns: False if one runs.
-    func train(_ subject: Subject, from source: TrainingSource, for mirror: HumanMirror) -> Bool {
+    func train(
+        _ subject: Subject, from source: TrainingSource, for mirror: HumanMirror,
+        afterwards end: @escaping @Sendable () async -> Void = {}
+    ) -> Bool {
         let name = mirror.name
         return state.withLock { state in
             if case .running = state.trainings[name]?.state { return false }
@@ -143,13 +151,14 @@ package final class SetupWork: Sendable {
                 let report: @Sendable (TrainingProgress) -> Void = { progress in
                     self.note(.running(progress), of: name)
                 }
-                let end: Training
+                let outcome: Training
                 do {
-                    end = .done(try await Self.sentences(subject, source, mirror, report))
+                    outcome = .done(try await Self.sentences(subject, source, mirror, report))
                 } catch {
-                    end = .failed(Self.words(error, of: mirror))
+                    outcome = .failed(Self.words(error, of: mirror))
                 }
-                note(end, of: name)
+                await end()
+                note(outcome, of: name)
             }
             return true
         }

@@ -1,0 +1,120 @@
+import Foundation
+import Mirroring
+import Storage
+import TestSupport
+import Testing
+
+@testable import Web
+
+/// Archives that a browser sends in pieces.
+@Suite(.timeLimit(.minutes(30))) struct UploadTests {
+    private static let text = (0..<40).map { number in
+        #"{"id":"up-\#(number)","author":"mika@social.example","text":"Sent \#(number)","#
+            + #""created_at":"2026-03-\#(number % 20 + 10)T09:30:00Z"}"# + "\n"
+    }.joined()
+
+    private static func address(
+        _ name: String = "posts.jsonl", size: Int? = nil, offset: Int? = nil
+    ) -> String {
+        let fields: [(String, String?)] = [
+            ("what", "posts"), ("name", name), ("size", "\(size ?? text.utf8.count)"),
+            ("modified", "1780000000000"), ("offset", offset.map { "\($0)" }),
+        ]
+        return "/m/mika/setup/upload" + WebFields.query(fields)
+    }
+
+    private static func send(
+        _ piece: some StringProtocol, to address: String, of client: WebClient,
+        token: String? = nil
+    ) async throws -> WebClient.Answer {
+        let own = try await client.send("/m/mika").field("csrf") ?? ""
+        return try await client.send(
+            address,
+            headers: [
+                "Content-Type": "application/octet-stream", "X-Form-Token": token ?? own,
+            ], body: String(piece))
+    }
+
+    /// The files that are there.
+    private static func files(_ stand: WebStand) throws -> [String] {
+        guard case .sqlite(let path) = stand.installation.process.storage else { return [] }
+        let folder = (path as NSString).deletingLastPathComponent + "/uploads"
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+            $0.contains("/")
+        }
+    }
+
+    @Test func anArchiveComesInPiecesAndIsReadAndRemoved() async throws {
+        try await WebStand.with { stand in
+            let client = stand.client
+            let before = try await stand.mirror().archive.count()
+            try await #expect(client.send(Self.address()).body == "0")
+            let half = Self.text.utf8.count / 2
+            let first = String(Self.text.prefix(half))
+            let rest = Self.text.dropFirst(half)
+            try await #expect(
+                Self.send(first, to: Self.address(offset: 0), of: client).body == "\(half)")
+            // The same piece once more, as after an answer that was lost.
+            try await #expect(
+                Self.send(first, to: Self.address(offset: 0), of: client).body == "\(half)")
+            // Another page of the same database goes on where the first one was.
+            let again = try await stand.serveAgain()
+            try await #expect(again.send(Self.address()).body == "\(half)")
+            try await #expect(Self.files(stand).count == 1)
+            try await #expect(
+                Self.send(rest, to: Self.address(offset: half), of: again).body == "done")
+            while try !Self.files(stand).isEmpty { await Task.yield() }
+            try await #expect(stand.mirror().archive.count() == before + 40)
+        }
+    }
+
+    @Test func whatIsNoPieceOfTheFileIsRefused() async throws {
+        try await WebStand.with { stand in
+            let client = stand.client
+            // A name leads nowhere else.
+            _ = try await Self.send(
+                "abc", to: Self.address("../../../x.zip", size: 9, offset: 0), of: client)
+            try #expect(
+                Self.files(stand).map { $0.split(separator: "/").last } == [
+                    "archive-.._.._.._x.zip"
+                ])
+            for (size, offset) in [(0, 0), (-4, 0), (17 << 30, 0), (9, -1)] {
+                let address = Self.address(size: size, offset: offset)
+                try await #expect(Self.send("abc", to: address, of: client).status == 400)
+            }
+            // More than the file has.
+            try await #expect(
+                Self.send("abcdef", to: Self.address(size: 3, offset: 0), of: client).body == "0")
+            let large = String(repeating: "x", count: UploadFolder.mostOfPiece + 1)
+            try await #expect(
+                Self.send(large, to: Self.address(size: 20 << 20, offset: 0), of: client).status
+                    == 413)
+            try await #expect(
+                Self.send("abc", to: Self.address(offset: 0), of: client, token: "wrong").status
+                    == 403)
+            try await #expect(
+                client.send("/m/nobody/setup/upload?name=a&size=1&modified=1").status == 404)
+        }
+        try await WebStand.with(isReadOnly: true) { stand in
+            try await #expect(
+                Self.send("abc", to: Self.address(offset: 0), of: stand.client).status == 403)
+        }
+    }
+
+    @Test func whatWasNotFinishedIsRemovedAfterADay() async throws {
+        let folder = try TemporaryDirectory()
+        let uploads = UploadFolder(.sqlite(path: folder.path("mirror-bot.sqlite")))
+        func file(_ name: String) throws -> UploadFolder.File {
+            try #require(
+                UploadFolder.File(mirror: "mika", name: name, size: "9", modified: "1"))
+        }
+        let old = try file("old.zip")
+        try await #expect(uploads.add([1, 2], at: 0, to: old, now: Date()) == .partial(2))
+        let new = try file("new.zip")
+        let tomorrow = Date() + 90_000
+        try await #expect(uploads.add([1, 2], at: 0, to: new, now: tomorrow) == .partial(2))
+        try await #expect(uploads.received(old) == 0)
+        try await #expect(uploads.received(new) == 2)
+    }
+}
