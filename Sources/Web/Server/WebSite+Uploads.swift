@@ -2,6 +2,7 @@ import Control
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import Mirroring
 import NIOCore
 import Posts
@@ -68,13 +69,13 @@ extension WebSite {
         } catch let fault as FileFault {
             logger.error("Upload not stored", metadata: ["error": "\(fault)"])
             return Self.plain(
-                "the file could not be stored: \(fault)", status: .insufficientStorage)
+                "the file could not be stored: \(fault)", status: .noRoom)
         }
         switch outcome {
         case .partial(let received): return Self.plain("\(received)")
         case .full:
             return Self.plain(
-                "the disk of this machine has no room for the file", status: .insufficientStorage)
+                "the disk of this machine has no room for the file", status: .noRoom)
         case .whole(let path):
             let isRead = setup.train(
                 subject, from: .archive(path: path), for: upload.mirror,
@@ -84,4 +85,10 @@ extension WebSite {
                 : Self.plain("something is being read already", status: .conflict)
         }
     }
+}
+
+extension HTTPResponse.Status {
+    /// Insufficient Storage (RFC 4918, section 11.5).
+    fileprivate static let noRoom = HTTPResponse.Status(
+        code: 507, reasonPhrase: "Insufficient Storage")
 }

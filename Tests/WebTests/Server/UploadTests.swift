@@ -1,5 +1,7 @@
+import Archive
 import Foundation
 import Mirroring
+import Settings
 import Storage
 import TestSupport
 import Testing
@@ -61,7 +63,7 @@ import Testing
             // Another page of the same database goes on where the first one was.
             let again = try await stand.serveAgain()
             try await #expect(again.send(Self.address()).body == "\(half)")
-            try await #expect(Self.files(stand).count == 1)
+            try #expect(Self.files(stand).count == 1)
             try await #expect(
                 Self.send(rest, to: Self.address(offset: half), of: again).body == "done")
             while try !Self.files(stand).isEmpty { await Task.yield() }

@@ -128,28 +128,30 @@ struct UploadFolder: Sendable {
 
     /// The bytes of a file; 0 for none.
     private func size(of path: String) -> Int64 {
-        var status = stat()
-        return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
+        // One that is not there has none.
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
     /// The free bytes of the disk; where nobody can tell, enough.
     private func free() -> Int64 {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return .max }
-        return Int64(status.f_bavail) * Int64(status.f_frsize)
+        // A disk that tells nothing says itself when it is full.
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value ?? .max
     }
 
     private func removeLeftovers(_ now: Date) {
+        let files = FileManager.default
         // A folder that cannot be read has nothing that can be removed.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names {
-            var status = stat()
+        for name in (try? files.contentsOfDirectory(atPath: path)) ?? [] {
             let place = "\(path)/\(name)"
-            guard lstat(place, &status) == 0,
-                Double(status.st_mtim.tv_sec) < now.timeIntervalSince1970 - Self.patience
+            // What cannot be looked at or removed stays.
+            guard let attributes = try? files.attributesOfItem(atPath: place),
+                let changed = attributes[.modificationDate] as? Date,
+                changed < now - Self.patience
             else { continue }
-            // What cannot be removed stays.
-            try? FileManager.default.removeItem(atPath: place)
+            // As above.
+            try? files.removeItem(atPath: place)
         }
     }
 }
