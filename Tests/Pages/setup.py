@@ -101,3 +101,24 @@ def learn(person, button, step):
         person.press(again)
     person.look()
     person.open(BASE)
+
+
+def upload(browser, task):
+    """Sends an archive from the device, with script."""
+    visitor = Visitor(browser, task["origin"], task["state"], task.get("folder"))
+    page = visitor.page(360, 800)
+    page.goto("/")
+    page.fill("input[name=name]", "default")
+    page.get_by_role("button", name="Set up a mirror").click()
+    page.goto(f"{BASE}?step=human&on=archive")
+    look_at(visitor, visitor.page(), rules(), f"{BASE}?step=human&on=archive")
+    page.set_input_files("#file", task["names"]["archive"])
+    page.get_by_role("button", name="Send and read it").click()
+    page.wait_for_url("**/setup?step=posts")
+    while page.locator("#setup-learning a.button", has_text="Look again").count():
+        page.goto(f"{BASE}?step=posts")
+    said = page.locator("#setup-learning").text_content()
+    if task["names"]["sentence"] not in said:
+        visitor.violation(page, f"the archive was not read: {said}")
+    visitor.picture(page, f"{task['state']}-read")
+    visitor.close()

@@ -71,4 +71,26 @@ struct SetupInBrowserTests {
         #expect(begun.withLock { $0 } == ["default"])
         await sandbox.stop()
     }
+
+    /// Larger than one piece.
+    @Test func anArchiveIsSentFromTheDevice() async throws {
+        let folder = try TemporaryDirectory()
+        let words = String(repeating: "a calm thought ", count: 10)
+        let lines = (0..<30_000).map { number in
+            let day = number % 28 + 1
+            return #"{"id":"up-\#(number)","author":"mika@social.example","#
+                + #""text":"\#(words)\#(number)","created_at":"2026-03-\#(day < 10 ? "0" : "")\#(day)T09:30:00Z"}"#
+                + "\n"
+        }
+        let archive = try folder.write(Data(lines.joined().utf8), to: "posts.jsonl")
+        let nothing = ["HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN"]
+        try await WebStand.with(
+            [], variables: Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") })
+        ) { stand in
+            let task = BrowserVisit.Task(
+                what: "upload", state: "upload", port: stand.client.port,
+                names: ["archive": archive, "sentence": "The archive holds"])
+            for violation in try await BrowserVisit.run(task) { Issue.record("\(violation)") }
+        }
+    }
 }
