@@ -96,8 +96,8 @@ def answer(person, heading):
 def learn(person, button, step):
     """Lets something be read, and looks again until it is read."""
     person.send(button)
-    again = person.page.get_by_role("link", name="Look again", exact=True).first
-    while person.page.locator("#setup-learning a.button").count():
+    again = person.page.locator("#setup-learning a.button", has_text="Look again")
+    while again.count():
         person.press(again)
     person.look()
     person.open(BASE)

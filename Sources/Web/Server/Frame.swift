@@ -43,7 +43,7 @@ struct Frame {
         let again =
             isGet
             ? request.base + request.path + WebFields.query(request.query.pairs)
-            : request.base + content.section.path
+            : request.base + content.path
         let zone = request.zone.map { mirror.configuration.name(of: $0) } ?? "UTC"
         context = [
             "title": .text(content.title), "mirror": .text(mirror.name),
@@ -86,6 +86,13 @@ struct Frame {
     }
 
     private static func strip(_ health: Health, _ request: MirrorRequest) -> PageContext {
+        // The sentence names a command, and the page leads through the steps itself.
+        guard health.verdict.state != .unset || request.access.isReadOnly else {
+            return [
+                "state": .text(health.verdict.state.rawValue), "word": "Not set up yet",
+                "rest": .text(""), "href": .text(SetupPage.address(of: nil, request)),
+            ]
+        }
         let (word, rest) = Verdict.split(health.verdict.text)
         return [
             "state": .text(health.verdict.state.rawValue), "word": .text(word), "rest": .text(rest),

@@ -22,6 +22,8 @@ package struct PageContent: Sendable {
     /// As in "Today · mika · mirror-bot".
     package let title: String
     package let section: PageSection
+    /// Where it is looked at, behind `/m/NAME`.
+    package let path: String
     package let context: PageContext
     /// Whether the page shows the verdict itself, so that the frame shows no strip.
     package let showsVerdict: Bool
@@ -30,11 +32,12 @@ package struct PageContent: Sendable {
 
     package init(
         _ template: PageTemplate, title: String? = nil, in section: PageSection,
-        showsVerdict: Bool = false,
+        at path: String? = nil, showsVerdict: Bool = false,
         _ context: PageContext
     ) {
         self.template = template
         self.section = section
+        self.path = path ?? section.path
         self.context = context
         self.title = title ?? section.title
         self.showsVerdict = showsVerdict

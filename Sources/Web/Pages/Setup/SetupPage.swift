@@ -44,7 +44,9 @@ enum SetupPage: MirrorPage {
         {
             context["step"] = .fields(try await SetupStepView(step, position, request).context())
         }
-        return .page(PageContent(.setup, title: "Set up", in: section, context))
+        return .page(
+            PageContent(
+                .setup, title: "Set up", in: section, at: path, showsVerdict: true, context))
     }
 
     /// The step that the address or the form names.
