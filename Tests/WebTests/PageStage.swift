@@ -114,7 +114,7 @@ struct RenderedPage {
     static let frame = 7_000
     /// Bytes that a page may have: what is left of 60,000 beside the frame, the style, the script
     /// and the icon.
-    static let limit = 60_000 - frame - WebAsset.all.reduce(0) { $0 + $1.size }
+    static let limit = 60_000 - frame - WebAsset.ofEveryPage.reduce(0) { $0 + $1.size }
 
     /// - Parameter page: Whose templates are used.
     init(

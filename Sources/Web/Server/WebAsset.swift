@@ -12,7 +12,9 @@ struct WebAsset: Sendable {
     static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     /// Lets a browser keep the page as an app (W3C Web Application Manifest).
     static let manifest = WebAsset("app.webmanifest", type: "application/manifest+json")
-    static let all = [style, script, upload, icon, manifest]
+    /// Those that a browser asks for with any page.
+    static let ofEveryPage = [style, script, icon, manifest]
+    static let all = ofEveryPage + [upload]
 
     let path: String
     private let type: String

@@ -26,7 +26,7 @@ import Testing
         try await WebStand.with(text: hostile) { stand in
             let answer = try await stand.client.send("/m/mika" + path)
             #expect(answer.status == 200)
-            let assets = WebAsset.all.reduce(0) { $0 + $1.size }
+            let assets = WebAsset.ofEveryPage.reduce(0) { $0 + $1.size }
             #expect(answer.body.utf8.count + assets <= 60_000, "\(answer.body.utf8.count)")
             // The frame is no larger than what every page leaves it.
             let inner = try #require(answer.body.firstMatch(of: #/<main[^>]*>([\s\S]*)<\/main>/#))
