@@ -215,7 +215,7 @@ import Testing
         #expect(commands.dropFirst().first == "mirror-bot demo --web")
     }
 
-    @Test(arguments: [["plan"], ["run"], ["stats"], ["texts"], ["web"]])
+    @Test(arguments: [["plan"], ["run"], ["stats"], ["texts"], ["web", "--read-only"]])
     func whatIsNotSetUpLeadsToTheSetup(_ words: [String]) async throws {
         let ending = try await Stage().run(words: words)
         #expect(ending.status == 78)
