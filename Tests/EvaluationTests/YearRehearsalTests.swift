@@ -15,7 +15,7 @@ import Testing
 @testable import Settings
 
 /// A past year lived again by what was known then.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct YearRehearsalTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct YearRehearsalTests {
     private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
     /// Thursday 2026-01-01.
     private static let newYear = LocalDay(ordinal: 20_454)

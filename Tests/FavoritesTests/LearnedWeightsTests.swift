@@ -10,7 +10,7 @@ import Testing
 
 /// What a mirror learns about its own evidence: fitted, stored, believed, and found again by
 /// anybody else.
-@Suite(.timeLimit(.minutes(5))) struct LearnedWeightsTests {
+@Suite(.timeLimit(.minutes(30))) struct LearnedWeightsTests {
     private static let events = Corpus.generated(900)
 
     private func store(_ learned: LearnedWeights, in favorites: Favorites, _ fixture: Fixture)

@@ -9,7 +9,7 @@ import Testing
 @testable import Favorites
 
 /// Runs of letters and the form of a text as features: found, counted, unlearned, weighed and told.
-@Suite(.timeLimit(.minutes(5))) struct SpellingTests {
+@Suite(.timeLimit(.minutes(30))) struct SpellingTests {
     private static let choices = [FeatureWords.spelling, .full]
 
     private func features(_ text: String, _ words: FeatureWords = .spelling) throws -> FeatureSet {

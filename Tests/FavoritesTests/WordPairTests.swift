@@ -10,7 +10,7 @@ import Testing
 @testable import Favorites
 
 /// Pairs of neighbouring words as features: found, counted, unlearned and shown.
-@Suite(.timeLimit(.minutes(5))) struct WordPairTests {
+@Suite(.timeLimit(.minutes(30))) struct WordPairTests {
     // MARK: Found
 
     private func features(_ text: String, _ words: FeatureWords = .pairs) throws -> FeatureSet {

@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// The words that are shown are those by which is decided.
-@Suite(.mirrors, .timeLimit(.minutes(3))) struct BelievedWordsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct BelievedWordsTests {
     private func taught(_ variables: [String: String] = [:]) async throws -> PaperMirror {
         let paper = try await PaperMirror(bot: .mastodon, variables: variables)
         let favorites = try paper.mirror.favorites()

@@ -14,7 +14,7 @@ import Testing
 @testable import Settings
 
 /// Nobody waits a day to see whether a new mirror works.
-@Suite(.mirrors, .timeLimit(.minutes(3))) struct FirstDayTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct FirstDayTests {
     private static let days = 20
 
     /// A mirror of a human who posts once on two days of three, mostly in the evening.

@@ -15,7 +15,7 @@ import Testing
 
 /// Whether the first reply to a person says once that a bot repeats old words, and nothing else
 /// does.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct FirstReplyTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct FirstReplyTests {
     private func run(_ parts: WorkerParts) async throws {
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
     }

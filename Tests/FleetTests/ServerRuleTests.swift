@@ -13,7 +13,7 @@ import Testing
 @testable import Networks
 
 /// What is kept of the rules of the bot's server, and when a person is told of a change.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ServerRuleTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ServerRuleTests {
     private static let week: TimeInterval = 7 * 86_400
     private static let rules = [
         "Be kind.", "Bots post at most 12 times a day. They post unlisted.",

@@ -15,7 +15,7 @@ import Testing
 @testable import Networks
 
 /// What a mirror does once its network says that the human's account is not as it was.
-@Suite(.mirrors, .timeLimit(.minutes(15))) struct StandingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct StandingTests {
     private static let day: TimeInterval = 86_400
     private static let onX = ["X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "50"]
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Import
 
 /// Whole repositories of Bluesky, as people download them.
-@Suite(.timeLimit(.minutes(2))) struct BlueskyRepositoryTests {
+@Suite(.timeLimit(.minutes(30))) struct BlueskyRepositoryTests {
     private typealias Value = RepositoryWriter.Value
 
     private static let me = RepositoryWriter().did

@@ -7,7 +7,7 @@ import Testing
 @testable import Import
 
 /// Archives on standard input and in pipes.
-@Suite(.timeLimit(.minutes(2))) struct StreamTests {
+@Suite(.timeLimit(.minutes(30))) struct StreamTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }

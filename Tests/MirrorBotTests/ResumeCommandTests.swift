@@ -9,7 +9,7 @@ import Testing
 
 /// `mirror-bot resume` of a mirror whose human's account is not as it was, and what `status` says
 /// of it.
-@Suite(.timeLimit(.minutes(15))) struct ResumeCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ResumeCommandTests {
     private func stage(seeing standing: String, to successor: String? = nil) async throws -> Stage {
         let stage = try Stage(["TIME_ZONE": "Asia/Tokyo"])
         try await stage.makeDatabase()

@@ -284,8 +284,11 @@ import Testing
         try await stage.withMirror { mirror in
             try await mirror.belong(toHandle: hostile)
             try await mirror.remember(
-                (0..<40).map {
-                    Life.post("p\($0)", "\(hostile) loaf \($0)", at: now - Double(40 + $0) * 90_000)
+                // Some on every day, so that every plan has texts.
+                (0..<160).map {
+                    Life.post(
+                        "p\($0)", "\(hostile) loaf \($0)",
+                        at: now - 40 * 86_400 - Double($0) * 20_000)
                 },
                 zone: Self.zone)
             let person = AccountID(network: .mastodon, value: "<b>bob@pal.example")

@@ -178,7 +178,7 @@ import Transport
 
 /// Which requests the gates of hosts hold back: mirrors with one client and one set of gates, at
 /// servers on loopback.
-@Suite(.timeLimit(.minutes(2))) struct HostGateNetworkTests {
+@Suite(.timeLimit(.minutes(30))) struct HostGateNetworkTests {
     private final class Hands: @unchecked Sendable {
         // Sendable because every access holds the lock.
         private let lock = NSLock()

@@ -7,7 +7,7 @@ import Transport
 @testable import Networks
 
 /// When a process counts as cut off from all servers.
-@Suite(.timeLimit(.minutes(2))) struct NetworkReachTests {
+@Suite(.timeLimit(.minutes(30))) struct NetworkReachTests {
     private let reach = NetworkReach()
 
     private func instant(_ uptime: TimeInterval) -> NetworkReach.Instant {

@@ -8,7 +8,7 @@ import Testing
 @testable import Outbox
 
 /// Workers that share a database, on monotonic clocks that only the test moves.
-@Suite(.timeLimit(.minutes(5))) struct ClaimsTests {
+@Suite(.timeLimit(.minutes(30))) struct ClaimsTests {
     /// A database, and the clocks of those who work on it.
     private final class Office {
         let clock = SteppingClock()

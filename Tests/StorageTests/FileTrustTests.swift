@@ -8,7 +8,7 @@ import Testing
 /// Whose files are used.
 ///
 /// What another user owns can only be made by the superuser.
-@Suite(.timeLimit(.minutes(2))) struct FileTrustTests {
+@Suite(.timeLimit(.minutes(30))) struct FileTrustTests {
     private static let isSuperuser = geteuid() == 0
     private static let stranger: uid_t = 65_533
 

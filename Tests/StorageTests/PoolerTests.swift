@@ -8,7 +8,7 @@ import Testing
 
 /// A pooler in transaction mode between us and the server: no session is ours for longer than a
 /// transaction.
-@Suite(.timeLimit(.minutes(3))) struct PoolerTests {
+@Suite(.timeLimit(.minutes(30))) struct PoolerTests {
     private func withPooler(
         _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws ->
             Void

@@ -8,7 +8,7 @@ import Testing
 
 /// Commits whose answers get lost: never applied twice, and never said to have failed when they did
 /// not.
-@Suite(.timeLimit(.minutes(2))) struct PostgresCommitTests {
+@Suite(.timeLimit(.minutes(30))) struct PostgresCommitTests {
     /// An engine behind a relay, over a table `t` of one number each.
     private func withRelay(
         patience: Duration = .seconds(600),

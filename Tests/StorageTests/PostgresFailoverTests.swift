@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 /// Two servers, of which one takes the other's place.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PostgresFailoverTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct PostgresFailoverTests {
     private static let pair = Task { try await PostgresPair.start() }
 
     private func withTable(_ body: (PostgresPair, _ url: String) async throws -> Void) async throws

@@ -9,7 +9,7 @@ import Testing
 
 /// Servers that stop, hang, fill up or change their minds under an open engine, which heals by
 /// itself.
-@Suite(.timeLimit(.minutes(3))) struct PostgresFaultTests {
+@Suite(.timeLimit(.minutes(30))) struct PostgresFaultTests {
     private func failure(_ engine: any StorageEngine, _ sql: SQL) async throws -> StorageError {
         try await #require(throws: StorageError.self) { try await engine.execute(sql) }
     }

@@ -10,7 +10,7 @@ import Testing
 
 /// The connections of one process: few, shared fairly, replaced when they are lost and closed when
 /// they are idle.
-@Suite(.timeLimit(.minutes(3))) struct PostgresPoolTests {
+@Suite(.timeLimit(.minutes(30))) struct PostgresPoolTests {
     /// A database of the test's own with a table `t`, and a user who alone uses it.
     private struct Place {
         let server: PostgresServer

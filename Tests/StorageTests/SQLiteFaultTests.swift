@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 /// Disks that fill up, files that go, and other processes, under an open engine.
-@Suite(.timeLimit(.minutes(2))) struct SQLiteFaultTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteFaultTests {
     private let folder: TemporaryDirectory
     private let path: String
 

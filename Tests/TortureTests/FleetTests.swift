@@ -94,7 +94,7 @@ import Testing
 
 /// A fleet of twenty mirrors with the program as it is built.
 @Suite(.serialized) struct FleetSmokeTests {
-    @Test(.timeLimit(.minutes(10)), arguments: [FleetPlan.Launch.each])
+    @Test(.timeLimit(.minutes(30)), arguments: [FleetPlan.Launch.each])
     func measuresASmallFleet(launch: FleetPlan.Launch) async throws {
         var plan = FleetPlan(program: try WorkerProgram.path(), seed: 1)
         plan.launch = launch

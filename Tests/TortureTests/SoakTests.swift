@@ -10,7 +10,7 @@ import Testing
 @testable import Torture
 
 /// `Torture soak`, shortly: whether it measures, not whether a month is flat.
-@Suite(.timeLimit(.minutes(10))) struct SoakTests {
+@Suite(.timeLimit(.minutes(30))) struct SoakTests {
     /// What a soak prints at its end, as far as it is looked at.
     private struct Figures: Decodable {
         let complaints: [String]

@@ -5,7 +5,7 @@ import Testing
 import Transport
 
 /// One client that serves many: what requests share, and what they take from each other.
-@Suite(.timeLimit(.minutes(2))) struct HTTPClientSharingTests {
+@Suite(.timeLimit(.minutes(30))) struct HTTPClientSharingTests {
     private static func client(perHost: Int = 32, total: Int = 256) -> HTTPClient {
         HTTPClient(
             configuration: HTTPClientConfiguration(

@@ -158,7 +158,7 @@ import Transport
         #expect(server.requests.count == 5)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [HTTPRequest.Method.post, .put, .delete])
+    @Test(.timeLimit(.minutes(30)), arguments: [HTTPRequest.Method.post, .put, .delete])
     func aConnectionForWritingEndsWithItsRequest(method: HTTPRequest.Method) async throws {
         let (closings, closed) = AsyncStream.makeStream(of: Int.self)
         let server = try LoopbackServer { request, connection in

@@ -12,7 +12,7 @@ private let folder = ProcessInfo.processInfo.environment["FAVORITE_SETS"]
 ///
 /// The sets may not be passed on, so they are not in the repository: `FAVORITE_SETS` says where
 /// they are, and without it there is nothing to test.
-@Suite(.enabled(if: folder != nil, "FAVORITE_SETS names no folder"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: folder != nil, "FAVORITE_SETS names no folder"), .timeLimit(.minutes(30)))
 struct ReferenceSetTests {
     struct Vector: Sendable, CustomTestStringConvertible {
         let set: String
