@@ -26,7 +26,7 @@ private struct ProfileChange {
     }
 
     private static func parts(_ profile: AccountProfile) -> [String] {
-        [profile.bio, "\(profile.fields.count)"] + profile.fields.flatMap { [$0.name, $0.value] }
+        ProfileProposal.Text(bio: profile.bio, fields: profile.fields).parts
     }
 }
 

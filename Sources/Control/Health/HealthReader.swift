@@ -214,7 +214,7 @@ struct HealthReader {
         var zone: TimeZone? { mirror.knownTimeZone(record) }
         var hasPrices: Bool { accounts.networks.contains { $0.descriptor.prices != nil } }
         /// Whether the mirror has not worked yet.
-        var isUnset: Bool { record.activated == nil || record.past == nil }
+        var isUnset: Bool { record.isUnset }
     }
 
     private func open(_ mirrors: [(name: String, record: MirrorRecord)]) async throws -> [Opened] {

@@ -4,7 +4,7 @@ package import Networks
 import Posts
 package import Settings
 
-/// What a network granted to whoever logged in, before anything of it is kept.
+/// A login that a network granted, before anything of it is kept.
 package struct GrantedLogin: Sendable {
     package let account: AccountConfiguration
     /// Warnings for the person, one sentence each.

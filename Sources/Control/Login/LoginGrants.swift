@@ -3,25 +3,15 @@ import Networks
 package import Posts
 package import Settings
 
-/// Logs an account in at a server of the Mastodon family.
-package struct MastodonGrants: Sendable {
-    /// A server on which an application is registered, and waits for the code.
-    package struct Pending: Sendable {
-        package let server: String
-        fileprivate let login: MastodonLogin
-        fileprivate let request: MastodonLoginRequest
-
-        /// The address that the person opens; holds nothing secret.
-        package var page: String { request.authorizeURL }
-    }
-
-    private let role: AccountRole
-    private let apiBaseURL: String?
-    private let mirror: HumanMirror
+/// The account that somebody logs in to: whose it is, and how it is reached.
+package struct LoginTarget: Sendable {
+    package let role: AccountRole
+    let apiBaseURL: String?
+    let mirror: HumanMirror
 
     /// - Parameters:
     ///   - role: Whose account it is.
-    ///   - apiBaseURL: Where requests go instead of the server.
+    ///   - apiBaseURL: Where requests go instead of the network's own address.
     ///   - mirror: The mirror that makes the requests.
     package init(for role: AccountRole, at apiBaseURL: String?, of mirror: HumanMirror) {
         self.role = role
@@ -29,13 +19,37 @@ package struct MastodonGrants: Sendable {
         self.mirror = mirror
     }
 
+    /// The account as these credentials open it.
+    package func account(_ credentials: AccountCredentials) -> AccountConfiguration {
+        AccountConfiguration(
+            role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
+    }
+}
+
+/// Logs an account in at a server of the Mastodon family.
+package struct MastodonGrants: Sendable {
+    /// A server on which an application is registered, and waits for the code.
+    package struct Pending: Sendable {
+        fileprivate let server: String
+        fileprivate let login: MastodonLogin
+        fileprivate let request: MastodonLoginRequest
+
+        /// The address that the person opens; holds nothing secret.
+        package var page: String { request.authorizeURL }
+    }
+
+    private let target: LoginTarget
+
+    package init(_ target: LoginTarget) { self.target = target }
+
     /// Registers an application at a server.
     ///
     /// - Parameter server: The normalized address of the server.
     /// - Throws: `NetworkError`.
     package func begun(at server: String) async throws -> Pending {
-        let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
-        let request = try await login.register(for: role == .human ? .human : .bot)
+        let login = try target.mirror.mastodonLogin(
+            server: server, apiBaseURL: target.apiBaseURL)
+        let request = try await login.register(for: target.role == .human ? .human : .bot)
         return Pending(server: server, login: login, request: request)
     }
 
@@ -50,7 +64,8 @@ package struct MastodonGrants: Sendable {
         let token = grant.credentials
         func login(lacking lacks: [String]) -> GrantedLogin {
             GrantedLogin(
-                account(pending.server, token), warnings: warnings(grant.canWrite) + lacks,
+                target.account(.mastodon(server: pending.server, token)),
+                warnings: warnings(grant.canWrite) + lacks,
                 revoke: { try await server.revoke(token) })
         }
         do {
@@ -68,14 +83,16 @@ package struct MastodonGrants: Sendable {
     ///
     /// - Throws: `NetworkError`; ``LoginRefusal`` for a bot's token that could do nothing.
     package func granted(_ server: String, token: Secret) async throws -> GrantedLogin {
-        let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
+        let login = try target.mirror.mastodonLogin(
+            server: server, apiBaseURL: target.apiBaseURL)
         let canWrite = try await login.canWrite(with: token)
         let lacks = try await lacks(
             token, granted: nil, login,
             advice: "make a token with the scopes read and write in the server's settings under "
                 + "Development, or log in without --token")
         return GrantedLogin(
-            account(server, MastodonCredentials(accessToken: token)),
+            target.account(
+                .mastodon(server: server, MastodonCredentials(accessToken: token))),
             warnings: warnings(canWrite) + lacks)
     }
 
@@ -83,7 +100,7 @@ package struct MastodonGrants: Sendable {
     private func lacks(
         _ token: Secret, granted: [String]?, _ login: MastodonLogin, advice: String
     ) async throws -> [String] {
-        guard role == .bot else { return [] }
+        guard target.role == .bot else { return [] }
         let missing = try await login.missingBotScopes(of: token, granted: granted)
         let vital = missing.filter { $0.consequence == nil }.map(\.rawValue)
         guard vital.isEmpty else { throw LoginRefusal.lacks(vital, advice: advice) }
@@ -95,19 +112,11 @@ package struct MastodonGrants: Sendable {
     }
 
     private func warnings(_ canWrite: Bool) -> [String] {
-        role == .human && canWrite
+        target.role == .human && canWrite
             ? [
                 "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "
                     + "that, so make one that only reads where the server has such"
             ] : []
-    }
-
-    private func account(_ server: String, _ credentials: MastodonCredentials)
-        -> AccountConfiguration
-    {
-        AccountConfiguration(
-            role: role, credentials: .mastodon(server: server, credentials),
-            apiBaseURL: apiBaseURL, origin: .login)
     }
 }
 
@@ -122,19 +131,9 @@ package struct XGrants: Sendable {
         package var page: String { request.authorizeURL }
     }
 
-    private let role: AccountRole
-    private let apiBaseURL: String?
-    private let mirror: HumanMirror
+    private let target: LoginTarget
 
-    /// - Parameters:
-    ///   - role: Whose account it is.
-    ///   - apiBaseURL: Where requests go instead of X.
-    ///   - mirror: The mirror that makes the requests.
-    package init(for role: AccountRole, at apiBaseURL: String?, of mirror: HumanMirror) {
-        self.role = role
-        self.apiBaseURL = apiBaseURL
-        self.mirror = mirror
-    }
+    package init(_ target: LoginTarget) { self.target = target }
 
     /// The developer app of the other account; nil without one.
     ///
@@ -144,7 +143,7 @@ package struct XGrants: Sendable {
     package func otherApp() async throws -> (key: String, secret: Secret)? {
         let other: StoredLogin?
         do {
-            other = try await mirror.vault.login(of: role == .human ? .bot : .human)
+            other = try await target.mirror.vault.login(of: target.role.other)
         } catch is ConfigurationError {
             other = nil
         }
@@ -156,9 +155,10 @@ package struct XGrants: Sendable {
     ///
     /// - Throws: `NetworkError`.
     package func begun(key: String, secret: Secret) async throws -> Pending {
-        let login = try mirror.xLogin(
-            consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
-        return Pending(login: login, request: try await login.begin(forReadingOnly: role == .human))
+        let login = try target.mirror.xLogin(
+            consumerKey: key, consumerSecret: secret, apiBaseURL: target.apiBaseURL)
+        return Pending(
+            login: login, request: try await login.begin(forReadingOnly: target.role == .human))
     }
 
     /// Begins the same login anew, after a PIN that was not taken.
@@ -167,7 +167,7 @@ package struct XGrants: Sendable {
     package func begun(again pending: Pending) async throws -> Pending {
         Pending(
             login: pending.login,
-            request: try await pending.login.begin(forReadingOnly: role == .human))
+            request: try await pending.login.begin(forReadingOnly: target.role == .human))
     }
 
     /// Gives the PIN that X showed for a login.
@@ -176,9 +176,8 @@ package struct XGrants: Sendable {
     package func granted(_ pending: Pending, pin: String) async throws -> GrantedLogin {
         let credentials = try await pending.login.finish(pending.request, pin: pin)
         return GrantedLogin(
-            AccountConfiguration(
-                role: role, credentials: .x(credentials), apiBaseURL: apiBaseURL, origin: .login),
-            warnings: role == .bot
+            target.account(.x(credentials)),
+            warnings: target.role == .bot
                 ? [
                     "X wants automated accounts labelled: Settings → Your account → Automation",
                     "publishing on X stays off until X_ACKNOWLEDGE_POLICY=yes; the README says what that means",
@@ -191,19 +190,9 @@ package struct BlueskyGrants: Sendable {
     /// The page on which an account's owner makes app passwords.
     package static let passwordPage = "https://bsky.app/settings/app-passwords"
 
-    private let role: AccountRole
-    private let apiBaseURL: String?
-    private let mirror: HumanMirror
+    private let target: LoginTarget
 
-    /// - Parameters:
-    ///   - role: Whose account it is.
-    ///   - apiBaseURL: Where requests go instead of the account's server.
-    ///   - mirror: The mirror that makes the requests.
-    package init(for role: AccountRole, at apiBaseURL: String?, of mirror: HumanMirror) {
-        self.role = role
-        self.apiBaseURL = apiBaseURL
-        self.mirror = mirror
-    }
+    package init(_ target: LoginTarget) { self.target = target }
 
     /// The login of a handle and an app password, which may be empty for the human.
     ///
@@ -212,14 +201,11 @@ package struct BlueskyGrants: Sendable {
     ///   - password: The app password.
     /// - Throws: `NetworkError`, which does not say which of the two is refused.
     package func granted(_ handle: String, password: Secret) async throws -> GrantedLogin {
-        let login = AccountConfiguration(
-            role: role,
-            credentials: .bluesky(
-                identifier: handle, appPassword: password.isEmpty ? nil : password),
-            apiBaseURL: apiBaseURL, origin: .login)
+        let login = target.account(
+            .bluesky(identifier: handle, appPassword: password.isEmpty ? nil : password))
         return GrantedLogin(
-            login, verified: try await VerifiedLogin(login, for: mirror),
-            warnings: role == .human && !password.isEmpty
+            login, verified: try await VerifiedLogin(login, for: target.mirror),
+            warnings: target.role == .human && !password.isEmpty
                 ? [
                     "an app password can write, for Bluesky has none that only reads; without one the human's posts "
                         + "and likes are read all the same, only the home timeline is not"

@@ -3,7 +3,7 @@ import Networks
 package import Posts
 package import Settings
 
-/// What a person types to log in on a network, for a page that asks for all of it at once.
+/// The questions of a login, for a page that asks all of them at once.
 package struct LoginForm: Sendable {
     /// A question.
     package struct Field: Sendable {
@@ -22,7 +22,7 @@ package struct LoginForm: Sendable {
     package let page: String?
 }
 
-/// What comes after the answers of a login.
+/// The state of a login after its answers were given.
 package enum LoginProgress: Sendable {
     /// The person opens a page of the network, and copies what it shows.
     case asksForCode(PendingLogin)
@@ -42,7 +42,7 @@ package enum PendingLogin: Sendable {
         }
     }
 
-    /// What the page shows, as "code".
+    /// The name of the sign that the page shows, as "code".
     package var codeName: String {
         switch self {
         case .mastodon: "code"
@@ -53,21 +53,19 @@ package enum PendingLogin: Sendable {
 
 /// A login as a page drives it: answers, then perhaps a code, then the grant.
 package struct LoginSteps: Sendable {
-    private let role: AccountRole
     private let network: NetworkName
-    private let mirror: HumanMirror
+    private let target: LoginTarget
 
     /// - Parameters:
     ///   - role: Whose account it is.
     ///   - network: Where the account is.
     ///   - mirror: The mirror that makes the requests.
     package init(for role: AccountRole, on network: NetworkName, of mirror: HumanMirror) {
-        self.role = role
         self.network = network
-        self.mirror = mirror
+        target = LoginTarget(for: role, at: mirror.configuration.apiBaseURL(of: role), of: mirror)
     }
 
-    private var apiBaseURL: String? { mirror.configuration.apiBaseURL(of: role) }
+    private var role: AccountRole { target.role }
 
     /// The questions.
     ///
@@ -83,7 +81,7 @@ package struct LoginSteps: Sendable {
                         hint: "such as mastodon.social", isSecret: false, isOptional: false)
                 ], page: nil)
         case .x:
-            let hasApp = try await XGrants(for: role, at: apiBaseURL, of: mirror).otherApp() != nil
+            let hasApp = try await XGrants(target).otherApp() != nil
             let hint = hasApp ? "empty for the app of the other account" : nil
             return LoginForm(
                 fields: [
@@ -126,17 +124,17 @@ package struct LoginSteps: Sendable {
     package func begin(_ answers: [String: String]) async throws -> LoginProgress {
         func answer(_ field: AccountField) -> String { answers[field.name] ?? "" }
         // A login that cannot be kept would be asked for in vain.
-        try mirror.vault.requireKey()
+        try target.mirror.vault.requireKey()
         switch network {
         case .mastodon:
             let server = try ServerURL.normalized(
                 Self.address(answer(.server)), setting: "the server")
             return .asksForCode(
                 .mastodon(
-                    try await MastodonGrants(for: role, at: apiBaseURL, of: mirror).begun(
+                    try await MastodonGrants(target).begun(
                         at: server)))
         case .x:
-            let grants = XGrants(for: role, at: apiBaseURL, of: mirror)
+            let grants = XGrants(target)
             var app = (key: answer(.consumerKey), secret: Secret(answer(.consumerSecret)))
             if app.key.isEmpty, let other = try await grants.otherApp() { app = other }
             guard !app.key.isEmpty, !app.secret.isEmpty else {
@@ -149,7 +147,7 @@ package struct LoginSteps: Sendable {
             guard role == .human || !password.isEmpty else {
                 throw ConfigurationError("the app password", "is empty")
             }
-            let grants = BlueskyGrants(for: role, at: apiBaseURL, of: mirror)
+            let grants = BlueskyGrants(target)
             return .granted(try await grants.granted(handle, password: Secret(password)))
         default:
             var values: [AccountField: Secret?] = [:]
@@ -159,9 +157,7 @@ package struct LoginSteps: Sendable {
             }
             return .granted(
                 GrantedLogin(
-                    AccountConfiguration(
-                        role: role, credentials: AccountCredentials(network: network, values),
-                        apiBaseURL: apiBaseURL, origin: .login)))
+                    target.account(AccountCredentials(network: network, values))))
         }
     }
 
@@ -172,10 +168,10 @@ package struct LoginSteps: Sendable {
     package func finish(_ pending: PendingLogin, code: String) async throws -> GrantedLogin {
         switch pending {
         case .mastodon(let pending):
-            try await MastodonGrants(for: role, at: apiBaseURL, of: mirror)
+            try await MastodonGrants(target)
                 .granted(pending, code: code)
         case .x(let pending):
-            try await XGrants(for: role, at: apiBaseURL, of: mirror).granted(pending, pin: code)
+            try await XGrants(target).granted(pending, pin: code)
         }
     }
 
@@ -187,7 +183,7 @@ package struct LoginSteps: Sendable {
         switch pending {
         case .mastodon: pending
         case .x(let pending):
-            .x(try await XGrants(for: role, at: apiBaseURL, of: mirror).begun(again: pending))
+            .x(try await XGrants(target).begun(again: pending))
         }
     }
 

@@ -13,8 +13,9 @@ package struct OpenedLogin: Sendable {
         package let before: String
         /// The name of the account that takes its place, with `@`.
         package let after: String
-        /// Whether something was learned of it, or sent as it.
-        package let isBound: Bool
+        /// Why it gives way only to a person who wants to rebind the mirror; nil where nothing was
+        /// learned of it, and nothing sent as it.
+        package let refusal: LoginRefusal?
     }
 
     package let granted: GrantedLogin
@@ -22,7 +23,6 @@ package struct OpenedLogin: Sendable {
     package let replacement: Replacement?
     fileprivate let verified: VerifiedLogin
 
-    package var role: AccountRole { granted.account.role }
     package var network: NetworkName { granted.account.network }
 }
 
@@ -33,7 +33,7 @@ package enum LoginRefusal: Error, Equatable, Sendable {
     /// The login opens the account of the other role.
     case isOther(AccountRole, name: String, login: String)
     /// Something was learned of the account that would give way, or sent as it.
-    case isBound(role: AccountRole, before: String, after: String, again: String)
+    case isBound(before: String, after: String, again: String)
     /// A worker holds the mirror, so that its account cannot be changed.
     case isHeld(mirror: String)
 }
@@ -46,7 +46,7 @@ extension LoginRefusal: CustomStringConvertible {
         case .isOther(let other, let name, let login):
             "this login belongs to the \(other.rawValue)'s own account, \(name); the "
                 + "\(other.other.rawValue) needs another. If it is the \(other.rawValue)'s login that is wrong: \(login)"
-        case .isBound(_, let before, let after, let again):
+        case .isBound(let before, let after, let again):
             "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom "
                 + "it has sent. A mirror of its own for \(after): --mirror NAME. To go on with \(after) here: \(again)"
         case .isHeld(let mirror):
@@ -61,7 +61,7 @@ extension LoginRefusal: CustomStringConvertible {
             "the bot's token lacks \(scopes.joined(separator: ", ")); log in again and allow everything that is listed"
         case .isOther(let other, let name, _):
             "that login belongs to the \(other.rawValue)'s own account, \(name); the \(other.other.rawValue) needs another"
-        case .isBound(_, let before, let after, _):
+        case .isBound(let before, let after, _):
             "that login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom it "
                 + "has sent"
         case .isHeld:
@@ -104,10 +104,14 @@ extension HumanMirror {
         guard let rebinding = try await rebinding(of: role, to: found), let bound = rebinding.bound
         else { return nil }
         let isElsewhere = bound.id.network != found.id.network
+        let before = "@" + bound.name(withNetwork: isElsewhere)
+        let after = "@" + BoundAccount(found).name(withNetwork: isElsewhere)
+        let refusal = LoginRefusal.isBound(
+            before: before, after: after,
+            again: loginCommand(found.id.network, as: role, "--rebind"))
         return OpenedLogin.Replacement(
-            rebinding: rebinding, before: "@" + bound.name(withNetwork: isElsewhere),
-            after: "@" + BoundAccount(found).name(withNetwork: isElsewhere),
-            isBound: try await table.isBound(role))
+            rebinding: rebinding, before: before, after: after,
+            refusal: try await table.isBound(role) ? refusal : nil)
     }
 
     /// Binds the mirror to the account of a login, and stores the login.
@@ -145,7 +149,7 @@ extension HumanMirror {
     }
 
     /// The command that logs an account in again, as a person types it for this mirror.
-    package func loginCommand(_ network: NetworkName, as role: AccountRole, _ flags: String...)
+    private func loginCommand(_ network: NetworkName, as role: AccountRole, _ flags: String...)
         -> String
     {
         (["mirror-bot login \(network.rawValue) --as \(role.rawValue)"] + flags

@@ -14,6 +14,11 @@ package struct ProfileProposal: Codable, Sendable {
     package struct Text: Codable, Equatable, Sendable {
         package var bio: String
         package var fields: [AccountProfile.Field]
+
+        /// The text part by part, for a digest; the number of rows ends them.
+        var parts: [String] {
+            [bio, "\(fields.count)"] + fields.flatMap { [$0.name, $0.value] }
+        }
     }
 
     package var schema = "mirror-bot/profile/1"
@@ -32,9 +37,7 @@ package struct ProfileProposal: Codable, Sendable {
 
     /// The digest of what is proposed, for a person who agrees to it.
     package var seen: Seen {
-        let fields = (present?.fields ?? []) + (proposed?.fields ?? [])
-        return Seen(
-            of: [present?.bio, proposed?.bio, line] + fields.flatMap { [$0.name, $0.value] })
+        Seen(of: [line] + (present?.parts ?? [nil]) + (proposed?.parts ?? [nil]))
     }
 
     /// How our line of the bio begins.

@@ -52,12 +52,11 @@ extension HumanMirror {
         let accounts = try await FoundAccounts(in: self)
         let human = accounts.accounts[.human]?.network
         let bot = configuration.networkSetting(of: .bot) == nil ? human : nil
-        let zone = try await knownTimeZone()
         let record = try await table.record()
         let isBound = try await table.isBound(.human)
         let known = isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
         return SetupPosition(
-            steps: try await setupSteps(on: named),
+            steps: try await setupSteps(record, accounts, on: named),
             networks: [
                 .human: configuration.network(of: .human),
                 .bot: bot ?? configuration.network(of: .bot),
@@ -65,6 +64,7 @@ extension HumanMirror {
             hasHuman: human != nil, replaceableHuman: human == nil ? nil : known,
             policy: accounts.accounts[.bot]?.network.descriptor.policy,
             budget: human?.descriptor.prices?.budget,
-            tomorrow: zone.map { LocalTime(clock.now, in: $0).day.advanced(by: 1) })
+            tomorrow: knownTimeZone(record).map { LocalTime(clock.now, in: $0).day.advanced(by: 1) }
+        )
     }
 }

@@ -18,10 +18,17 @@ extension HumanMirror {
         -> [SetupStep]
     {
         let record = try await table.record()
-        guard record.activated == nil || record.past == nil else { return [] }
+        guard record.isUnset else { return [] }
+        return try await setupSteps(record, try await FoundAccounts(in: self), on: networks)
+    }
+
+    /// The same, from the mirror's row and accounts that were read already.
+    func setupSteps(
+        _ record: MirrorRecord, _ accounts: FoundAccounts, on networks: [AccountRole: NetworkName]
+    ) async throws -> [SetupStep] {
+        guard record.isUnset else { return [] }
         return try await setupSteps(
-            record, try await FoundAccounts(in: self), posts: try await archive.count(),
-            on: networks)
+            record, accounts, posts: try await archive.count(), on: networks)
     }
 
     /// The checklist of a mirror that has not worked yet.
@@ -208,6 +215,11 @@ extension HumanMirror {
             "SELECT 1 AS found FROM examples WHERE mirror = \(self.name) LIMIT 1")
         return !rows.isEmpty
     }
+}
+
+extension MirrorRecord {
+    /// Whether the mirror has not worked yet.
+    var isUnset: Bool { activated == nil || past == nil }
 }
 
 /// The stored facts for the setup checklist, besides the mirror's row and accounts.

@@ -96,7 +96,7 @@ struct LoginCommand: AsyncParsableCommand {
         let outcome: LoggedIn
         do {
             let opened = try await mirror.opened(login)
-            try await agree(to: opened.replacement, mirror)
+            try agree(to: opened.replacement)
             outcome = try await mirror.keep(opened, isKept: !print)
         } catch {
             // Nobody has the token that the network has issued.
@@ -116,14 +116,13 @@ struct LoginCommand: AsyncParsableCommand {
     /// - Throws: `LoginRefusal` for an account of which something was learned, or as which
     ///   something was sent, unless the person wants that; ``CommandError`` for a person who does
     ///   not agree.
-    private func agree(to replacement: OpenedLogin.Replacement?, _ mirror: HumanMirror) async throws
-    {
+    private func agree(to replacement: OpenedLogin.Replacement?) throws {
         guard let replacement else { return }
         let before = replacement.before
         let after = replacement.after
         let question =
             "Take \(Printable.line(after)) as the \(role.rawValue) in the place of \(Printable.line(before))?"
-        guard replacement.isBound else {
+        guard let refusal = replacement.refusal else {
             StandardError.tell("Nothing was learned of \(before) yet, and nothing was sent.")
             if try !yes && !Question.confirm("\(question) [Y/n] ", default: true) {
                 throw CommandError(
@@ -131,12 +130,7 @@ struct LoginCommand: AsyncParsableCommand {
             }
             return
         }
-        guard rebind else {
-            throw LoginRefusal.isBound(
-                role: role, before: before, after: after,
-                again: mirror.loginCommand(
-                    replacement.rebinding.found.id.network, as: role, "--rebind"))
-        }
+        guard rebind else { throw refusal }
         for line in RebindCommand.lines(replacement.rebinding) { StandardError.write(line + "\n") }
         try Confirmation.require("\(question) [y/N] ", unless: yes)
     }
@@ -162,9 +156,9 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
         let request = LoginRequest(
-            role: role, network: network, server: server, handle: handle, apiBaseURL: apiBaseURL,
-            pastesToken: token,
-            token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret), mirror: mirror)
+            target: LoginTarget(for: role, at: apiBaseURL, of: mirror), network: network,
+            server: server, handle: handle, pastesToken: token,
+            token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret))
         return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
     }
 }

@@ -6,15 +6,13 @@ import Settings
 
 /// Logs in at Bluesky with an app password.
 struct BlueskyConversation {
-    let role: AccountRole
+    let target: LoginTarget
     let handle: String?
-    let apiBaseURL: String?
     /// The app password, if it needs not be asked for.
     let given: Secret?
-    let mirror: HumanMirror
 
     func outcome() async throws -> GrantedLogin {
-        let grants = BlueskyGrants(for: role, at: apiBaseURL, of: mirror)
+        let grants = BlueskyGrants(target)
         var handle = try askedHandle(given: handle)
         var password = try password(given: given)
         while true {
@@ -37,7 +35,7 @@ struct BlueskyConversation {
         func normalized(_ text: String) throws -> String {
             try BlueskyIdentifier.normalized(text, setting: "the handle")
         }
-        let start = "Handle of the \(role.rawValue)'s account"
+        let start = "Handle of the \(target.role.rawValue)'s account"
         if let refused {
             return try Question.answer("\(start) [\(refused)]: ", default: refused, normalized)
         }
@@ -46,10 +44,10 @@ struct BlueskyConversation {
 
     private func password(given: Secret?) throws -> Secret {
         if let given { return given }
-        guard role == .bot else {
+        guard target.role == .bot else {
             return try Question.optionalSecret("App password (Enter for none, which is enough): ")
         }
-        LoginPage(address: BlueskyGrants.passwordPage, role: role).show(
+        LoginPage(address: BlueskyGrants.passwordPage, role: target.role).show(
             "make an app password, and copy it")
         return try Question.secret("App password: ")
     }

@@ -6,17 +6,14 @@ import Settings
 
 /// The account to log in to, with the options that the person gave.
 struct LoginRequest {
-    let role: AccountRole
+    let target: LoginTarget
     let network: NetworkName
     let server: String?
     let handle: String?
-    /// Where requests go instead of the network's own address.
-    let apiBaseURL: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
     /// The token or app password, if it needs not be asked for.
     let token: Secret?
-    let mirror: HumanMirror
 }
 
 extension RefusedAnswer {
@@ -41,9 +38,8 @@ enum LoginConversations {
     static let own: [NetworkName: Conversation] = [
         .mastodon: { asked in
             try await MastodonConversation(
-                role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL,
-                pastesToken: asked.pastesToken,
-                token: asked.token, mirror: asked.mirror
+                target: asked.target, server: asked.server, pastesToken: asked.pastesToken,
+                token: asked.token
             ).outcome()
         },
         .x: { asked in
@@ -53,16 +49,11 @@ enum LoginConversations {
                     "--token-file is of no use on X, where four keys open an account; log in without it"
                 )
             }
-            return try await XConversation(
-                role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror
-            )
-            .outcome()
+            return try await XConversation(target: asked.target).outcome()
         },
         .bluesky: { asked in
             try await BlueskyConversation(
-                role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL,
-                given: asked.token,
-                mirror: asked.mirror
+                target: asked.target, handle: asked.handle, given: asked.token
             ).outcome()
         },
     ]
@@ -70,16 +61,15 @@ enum LoginConversations {
     /// Asks for each field that an account needs.
     static let questions: Conversation = { asked in
         var values: [AccountField: Secret?] = [:]
-        for field in asked.network.descriptor.required(by: asked.role) {
-            let prompt = "\(field.summary("the \(asked.role.rawValue)'s", asked.role)): "
+        for field in asked.network.descriptor.required(by: asked.target.role) {
+            let prompt =
+                "\(field.summary("the \(asked.target.role.rawValue)'s", asked.target.role)): "
             values[field] =
                 field.isSecret
                 ? try Question.secret(prompt)
                 : Secret(try Question.answer(prompt) { try field.form($0, "the answer") })
         }
         return GrantedLogin(
-            AccountConfiguration(
-                role: asked.role, credentials: AccountCredentials(network: asked.network, values),
-                apiBaseURL: asked.apiBaseURL, origin: .login))
+            asked.target.account(AccountCredentials(network: asked.network, values)))
     }
 }

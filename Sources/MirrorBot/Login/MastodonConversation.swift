@@ -7,16 +7,14 @@ import Settings
 
 /// Logs in at a Mastodon-compatible server.
 struct MastodonConversation {
-    let role: AccountRole
+    let target: LoginTarget
     let server: String?
-    let apiBaseURL: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
     /// The token, if it needs not be asked for.
     let token: Secret?
-    let mirror: HumanMirror
 
-    private var grants: MastodonGrants { MastodonGrants(for: role, at: apiBaseURL, of: mirror) }
+    private var grants: MastodonGrants { MastodonGrants(target) }
 
     func outcome() async throws -> GrantedLogin {
         let server = try askedServer(given: server)
@@ -29,7 +27,7 @@ struct MastodonConversation {
         func normalized(_ text: String) throws -> String {
             try ServerURL.normalized(text, setting: "the server")
         }
-        let start = "Server of the \(role.rawValue)'s account"
+        let start = "Server of the \(target.role.rawValue)'s account"
         if let refused {
             return try Question.answer("\(start) [\(refused)]: ", default: refused, normalized)
         }
@@ -52,7 +50,8 @@ struct MastodonConversation {
     /// Asks for the code until the server takes one: the application and its page stay the same.
     private func authorized(_ first: String) async throws -> GrantedLogin {
         let pending = try await registered(first)
-        LoginPage(address: pending.page, role: role).show("allow the access, and copy the code")
+        LoginPage(address: pending.page, role: target.role).show(
+            "allow the access, and copy the code")
         while true {
             let code = try Question.answer("Code: ") { $0 }
             do {

@@ -7,11 +7,9 @@ import Settings
 
 /// Logs in at X with a PIN.
 struct XConversation {
-    let role: AccountRole
-    let apiBaseURL: String?
-    let mirror: HumanMirror
+    let target: LoginTarget
 
-    private var grants: XGrants { XGrants(for: role, at: apiBaseURL, of: mirror) }
+    private var grants: XGrants { XGrants(target) }
 
     func outcome() async throws -> GrantedLogin { try await granted(try await begun()) }
 
@@ -33,7 +31,8 @@ struct XConversation {
     private func granted(_ first: XGrants.Pending) async throws -> GrantedLogin {
         var pending = first
         while true {
-            LoginPage(address: pending.page, role: role).show("allow the access, and copy the PIN")
+            LoginPage(address: pending.page, role: target.role).show(
+                "allow the access, and copy the PIN")
             let pin = try Question.answer("PIN: ") { $0 }
             do {
                 return try await grants.granted(pending, pin: pin)

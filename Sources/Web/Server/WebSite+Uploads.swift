@@ -32,7 +32,7 @@ extension WebSite {
         router.post(path) { request, context in try await self.receive(request, context) }
     }
 
-    /// What a request says of its file.
+    /// The file that a request is about.
     private struct Upload {
         let mirror: HumanMirror
         let file: UploadFolder.File

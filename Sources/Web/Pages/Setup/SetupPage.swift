@@ -35,7 +35,7 @@ enum SetupPage: MirrorPage {
         var context: PageContext = [
             "base": .text(request.base), "isOver": .flag(position.steps.isEmpty),
             "title": .text(position.steps.isEmpty ? "It is set up" : "Set up"),
-            "progress": .text(progress(position)),
+            "progress": .text(position.steps.isEmpty ? nil : progress(position.steps)),
             "steps": .list(position.steps.map { line($0, current: current, request) }),
             "step": .none,
         ]
@@ -55,10 +55,10 @@ enum SetupPage: MirrorPage {
             SetupStep.Kind.init(rawValue:))
     }
 
-    private static func progress(_ position: SetupPosition) -> String {
-        let done = position.steps.count(where: \.isDone)
-        return position.steps.isEmpty
-            ? "" : "\(done) of \(position.steps.count) steps \(done == 1 ? "is" : "are") done"
+    /// `3 of 9 steps are done`.
+    static func progress(_ steps: [SetupStep]) -> String {
+        let done = steps.count(where: \.isDone)
+        return "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done"
     }
 
     private static func line(
@@ -95,12 +95,8 @@ enum SetupPage: MirrorPage {
             let steps = LoginSteps(for: role, on: network, of: request.mirror)
             let answers = try await answers(of: steps, request)
             let name = request.mirror.name
-            if let pending = request.setup.pending(
-                role, of: name, on: network, answers, now: request.now)
-            {
-                request.setup.update(.code(pending), of: role, in: name)
-                return .seeOther(place(of: role, request))
-            }
+            guard !request.setup.isPending(role, of: name, on: network, answers, now: request.now)
+            else { return .seeOther(place(of: role, request)) }
             switch try await steps.begin(answers) {
             case .asksForCode(let pending):
                 request.setup.keep(
@@ -112,7 +108,7 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    /// What was typed into the fields of a login.
+    /// The answers that were typed into the fields of a login.
     ///
     /// - Throws: `ChangeRefusal` for one that is missing.
     private static func answers(of steps: LoginSteps, _ request: MirrorRequest) async throws
@@ -162,12 +158,8 @@ enum SetupPage: MirrorPage {
         let role = login.account.role
         do {
             let opened = try await request.mirror.opened(login)
-            guard opened.replacement == nil else {
-                if let replacement = opened.replacement, replacement.isBound {
-                    throw LoginRefusal.isBound(
-                        role: role, before: replacement.before, after: replacement.after,
-                        again: request.mirror.loginCommand(opened.network, as: role, "--rebind"))
-                }
+            if let replacement = opened.replacement {
+                if let refusal = replacement.refusal { throw refusal }
                 request.setup.keep(
                     .replacement(opened), of: role, in: request.mirror.name, on: opened.network,
                     now: request.now)
@@ -237,18 +229,14 @@ enum SetupPage: MirrorPage {
     // MARK: Answers that are settings
 
     /// The settings that a step may set; each is asked for by a step of its own.
-    private static func settings(_ request: MirrorRequest) -> Set<String> {
-        let policies = NetworkName.known.compactMap { $0.descriptor.policy?.setting }
-        return Set(
-            [
-                Setting.humanConsent, .memorial, .trustArchive, .timeZone, .favoriteMode,
-            ].map(\.name) + policies)
-    }
+    private static let settings =
+        [Setting.humanConsent, .memorial, .trustArchive, .timeZone, .favoriteMode].map(\.name)
+        + NetworkName.known.compactMap { $0.descriptor.policy?.setting }
 
     @Sendable private static func set(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
             var values: [String: String] = [:]
-            for name in settings(request) { values[name] = request.form.typed(name) }
+            for name in settings { values[name] = request.form.typed(name) }
             guard !values.isEmpty else { throw ChangeRefusal(.unusable, "nothing was chosen") }
             _ = try await request.desk.perform(PersonRequest(SetValues(values)))
             return next(request)
@@ -261,7 +249,6 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             guard let subject = request.form["what"].flatMap(SetupWork.Subject.init(rawValue:))
             else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
-            let kind: SetupStep.Kind = subject == .posts ? .posts : .favorites
             var source = TrainingSource.account
             if request.form["archive"] != nil {
                 guard let path = request.form.typed("archive"), path.hasPrefix("/") else {
@@ -273,7 +260,7 @@ enum SetupPage: MirrorPage {
             guard request.setup.train(subject, from: source, for: request.mirror) else {
                 throw ChangeRefusal(.busy, "something is being read already; wait for its end")
             }
-            return .seeOther(address(of: kind, request))
+            return .seeOther(address(of: subject.step, request))
         }
     }
 
@@ -287,17 +274,10 @@ enum SetupPage: MirrorPage {
                 return next(request, saying: "The profile stays as it is.")
             }
             let proposal = try await request.mirror.profileProposal()
-            guard try request.seen() == proposal.seen else {
+            let isAsSeen = try request.seen() == proposal.seen
+            if isAsSeen { try await request.mirror.dropProfileChanges() }
+            guard isAsSeen, try await request.mirror.writeProfile(proposal) else {
                 throw ChangeRefusal(.changed, "somebody changed the profile meanwhile; look again")
-            }
-            try await request.mirror.dropProfileChanges()
-            if proposal.proposed != nil {
-                guard try await request.mirror.writeProfile(proposal) else {
-                    throw ChangeRefusal(
-                        .changed, "somebody changed the profile meanwhile; look again")
-                }
-            } else {
-                try await request.mirror.settleProfile()
             }
             return next(request, saying: "The profile says whose mirror it is.")
         }

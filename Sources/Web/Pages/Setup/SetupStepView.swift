@@ -5,7 +5,7 @@ import Networks
 import Posts
 import Settings
 
-/// The present step of a set-up: what is asked, and the forms that answer it.
+/// The present step of a set-up: its question, and the forms that answer it.
 struct SetupStepView {
     /// The network or the way that a person chose behind the tabs of an account.
     private static let onArchive = "archive"
@@ -19,7 +19,7 @@ struct SetupStepView {
     /// - Parameters:
     ///   - step: The step.
     ///   - position: Where the set-up stands.
-    ///   - request: What is asked for, and what was typed.
+    ///   - request: The request, with the answers that were typed.
     init(_ step: SetupStep, _ position: SetupPosition, _ request: MirrorRequest) {
         self.step = step
         self.position = position
@@ -32,8 +32,8 @@ struct SetupStepView {
     func context() async throws -> PageContext {
         var context: PageContext = [
             "heading": .text(Words.capitalized(step.text)), "lead": .none,
-            "tabs": .list([PageValue]()), "hasTabs": false,
-            "login": .none, "code": .none, "question": .none, "forms": .list([PageValue]()),
+            "tabs": [], "hasTabs": false,
+            "login": .none, "code": .none, "question": .none, "forms": [],
             "learning": .none,
             "archive": .none, "zone": .none, "profile": .none, "preview": .none, "start": .none,
             "later": .text(later),
@@ -308,7 +308,7 @@ struct SetupStepView {
     private func archive(_ subject: SetupWork.Subject) -> PageContext {
         [
             "what": .text(subject.rawValue), "script": .text(WebAsset.upload.address),
-            "next": .text((subject == .posts ? SetupStep.Kind.posts : .favorites).rawValue),
+            "next": .text(subject.step.rawValue),
             "value": .text(request.typed("archive", or: "")),
             "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
             "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),
@@ -349,7 +349,7 @@ struct SetupStepView {
     private func choices(seen: Seen?, canWrite: Bool, notes: [String] = []) -> PageContext {
         [
             "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
-            "present": .list([PageValue]()), "proposed": .list([PageValue]()),
+            "present": [], "proposed": [],
             "notes": .texts(notes.map { Words.capitalized($0) + "." }),
         ]
     }

@@ -19,7 +19,7 @@ package final class SetupWork: Sendable {
         case replacement(OpenedLogin)
     }
 
-    /// A training, and what became of it.
+    /// The state of a training.
     enum Training: Sendable {
         case running(TrainingProgress?)
         /// A sentence for each thing that was read or left out.
@@ -28,8 +28,18 @@ package final class SetupWork: Sendable {
         case failed(String)
     }
 
-    /// What is learned.
-    enum Subject: String, Sendable { case posts, favorites }
+    /// The part of the human that is learned.
+    enum Subject: String, Sendable {
+        case posts, favorites
+
+        /// The step that learns it.
+        var step: SetupStep.Kind {
+            switch self {
+            case .posts: .posts
+            case .favorites: .favorites
+            }
+        }
+    }
 
     private struct LoginKey: Hashable {
         let mirror: String
@@ -70,28 +80,26 @@ package final class SetupWork: Sendable {
     func login(of role: AccountRole, in mirror: String, now: Date) -> (
         network: NetworkName, login: Login
     )? {
+        waiting(role, mirror, now).map { ($0.network, $0.login) }
+    }
+
+    /// Whether a login of the same answers waits for its code, so that nothing is asked for twice.
+    func isPending(
+        _ role: AccountRole, of mirror: String, on network: NetworkName,
+        _ answers: [String: String], now: Date
+    ) -> Bool {
+        guard let found = waiting(role, mirror, now), case .code = found.login else { return false }
+        return found.network == network && found.answers == Self.digest(answers)
+    }
+
+    private func waiting(_ role: AccountRole, _ mirror: String, _ now: Date) -> WaitingLogin? {
         state.withLock { state in
             let key = LoginKey(mirror: mirror, role: role)
             guard let found = state.logins[key], now < found.since + Self.patience else {
                 state.logins[key] = nil
                 return nil
             }
-            return (found.network, found.login)
-        }
-    }
-
-    /// The login that waits for the code of the same answers, so that nothing is asked for twice.
-    func pending(
-        _ role: AccountRole, of mirror: String, on network: NetworkName,
-        _ answers: [String: String],
-        now: Date
-    ) -> PendingLogin? {
-        state.withLock { state in
-            guard let found = state.logins[LoginKey(mirror: mirror, role: role)],
-                now < found.since + Self.patience, found.network == network,
-                found.answers == Self.digest(answers), case .code(let pending) = found.login
-            else { return nil }
-            return pending
+            return found
         }
     }
 
@@ -134,10 +142,10 @@ package final class SetupWork: Sendable {
     /// Begins a training beside the pages, unless one of the mirror runs.
     ///
     /// - Parameters:
-    ///   - subject: What is learned.
+    ///   - subject: The part that is learned.
     ///   - source: Where it is read.
-    ///   - mirror: Who learns.
-    ///   - end: What follows, whatever comes of it.
+    ///   - mirror: The mirror that learns.
+    ///   - end: Runs after it, also after an error.
     /// - Returns: False if one runs.
     func train(
         _ subject: Subject, from source: TrainingSource, for mirror: HumanMirror,
@@ -211,7 +219,7 @@ package final class SetupWork: Sendable {
 }
 
 extension TrainingReading {
-    /// What was read and left out, a sentence each.
+    /// The posts that were read and left out, a sentence each.
     fileprivate var sentences: [String] {
         archive.map { Words.capitalized($0) + "." }
             + ["\(Words.count(read, "post")) read, \(Words.number(learned)) of them new."]

@@ -47,7 +47,7 @@ struct UploadFolder: Sendable {
         }
     }
 
-    /// What became of a piece.
+    /// The state of a file after a piece.
     enum Outcome: Equatable, Sendable {
         /// So many bytes of the file are there.
         case partial(Int64)

@@ -68,12 +68,7 @@ struct VerdictView {
                 (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? "")
             )
         case .unset:
-            let steps = status.setup ?? []
-            let done = steps.count(where: \.isDone)
-            return (
-                "Not set up yet.",
-                "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done"
-            )
+            return ("Not set up yet.", SetupPage.progress(status.setup ?? []))
         case .failing:
             let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
             return (word, Words.capitalized(leading?.cause ?? status.verdict?.text ?? ""))
