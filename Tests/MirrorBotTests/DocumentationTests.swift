@@ -3,6 +3,8 @@ import Expectations
 import Foundation
 import Mirroring
 import Settings
+import Storage
+import TestSupport
 import Testing
 
 /// What README, docs/ and the other texts for people say, compared with the program.
@@ -175,6 +177,21 @@ import Testing
             let isThere = ["func", "let", "var"].contains { source.contains("\($0) \(place.name)") }
             #expect(isThere, "\(place.path): \(place.name)")
         }
+    }
+
+    @Test func theListOfTablesIsThatOfTheDatabase() async throws {
+        let lines = try lines(of: "docs/architecture.md")
+        let start = try #require(lines.firstIndex(of: "## The tables"))
+        let section = lines[(start + 1)...].prefix { !$0.hasPrefix("## ") }
+        let listed = section.compactMap { $0.firstMatch(of: /^\| `(\w+)` \|/).map { String($0.1) } }
+        let folder = try TemporaryDirectory()
+        let engine = try await MigratedDatabase.openCopy(at: folder.path("tables.sqlite"))
+        let stored = try await engine.closing { engine in
+            try await engine.query(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+            ).map { try $0.text("name") }
+        }
+        #expect(listed.sorted() == stored.sorted())
     }
 
     // MARK: Links
