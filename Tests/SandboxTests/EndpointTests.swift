@@ -29,6 +29,16 @@ import Testing
         }
     }
 
+    @Test func showsEverybodyItsFirstPage() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let page = try await fixture.send("GET", "/", as: .nobody)
+            #expect(page.status == 200)
+            #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+            let rejections = await fixture.sandbox.ledger.rejections
+            #expect(rejections.isEmpty)
+        }
+    }
+
     @Test func findsAccountsByName() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             for name in ["shizuka", "@shizuka", "Shizuka@Sandbox.Example"] {

@@ -176,6 +176,10 @@ actor SandboxNetwork {
         state.humanStanding = faults.humanStanding
         x.gate.cutsAnswer = cutsAnswer
         if request.method == "GET", let picture = state.picture(at: request.path) { return picture }
+        // Every server shows a page there, to whoever comes.
+        if request.method == "GET", request.path == "/" {
+            return .page(title: "A sandbox", paragraph: "People and their posts live here.")
+        }
         if XWire.owns(request) { return x.answer(request, in: &state, at: now) }
         if BlueskyWire.owns(request) { return bluesky.answer(request, in: &state, at: now) }
         return mastodon.answer(request, in: &state, at: now)
