@@ -236,6 +236,17 @@ import Testing
         #expect(report.delivered == 0)
     }
 
+    @Test func whatIsFromAPostThatWasSaidToBeGoneMayBeGivenUp() throws {
+        var run = AuditRun(.mastodon)
+        run.input.kills = 1
+        let slot = run.post(hour: 5)
+        run.giveUp(slot)
+        #expect(run.report.lost == 1)
+        let source = try #require(run[slot].wording?.source.value)
+        run.input.deniedChecks = ["/api/v1/statuses/\(source)"]
+        #expect(run.report.findings == [])
+    }
+
     @Test func whatWasRefusedOnPurposeAfterALostAnswerMayBeGivenUp() {
         var run = AuditRun(.mastodon)
         run.input.cutAnswers = 1

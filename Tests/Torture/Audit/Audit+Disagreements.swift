@@ -66,9 +66,7 @@ extension Audit {
     /// What is wrong with an action that failed for another reason than that it is not known what
     /// became of it.
     private func objection(toFailure action: Action) -> String? {
-        if wasRefusedOnPurpose(action) || action.target.map({ wasDenied($0.address) }) == true {
-            return nil
-        }
+        if wasRefusedOnPurpose(action) || wasDenied(action) { return nil }
         let isRepetition = action.reason == Action.Reason.duplicate && isSaidElsewhere(action)
         return isRepetition && writes(of: action).contains(where: \.isRefusal)
             ? nil : "failed with \(action.reason ?? "no reason"), which nothing provoked"

@@ -126,7 +126,8 @@ extension Audit {
         if wasRefusedOnPurpose(action) || action.sends >= rules.sends || isOfUnknownAge(action) {
             return nil
         }
-        if action.target.map({ wasDenied($0.address) }) == true { return nil }
+        // What is answered, or said, has to be there still.
+        if wasDenied(action) { return nil }
         // To who asked to stop meanwhile nothing is sent again.
         if let mention = mention(of: action),
             askedToStop(mention.handle, by: latest(action.updated))

@@ -114,6 +114,15 @@ struct Audit: Sendable {
         input.deniedChecks.contains { ($0.removingPercentEncoding ?? $0).contains(address) }
     }
 
+    /// Whether a read of the post that an action answers or favorites, or of one that its text is
+    /// from, was told on purpose that it is gone.
+    func wasDenied(_ action: Action) -> Bool {
+        let sources = action.wording.map { [$0.source] + $0.rest.map(\.source) } ?? []
+        // Networks are asked by the last part of a worldwide name.
+        let names = sources.compactMap { $0.value.split(separator: "/").last.map(String.init) }
+        return (names + [action.target?.address].compactMap(\.self)).contains(where: wasDenied)
+    }
+
     /// Whether a read of a post was refused on purpose for a moment.
     func wasPostponed(_ address: String) -> Bool {
         input.postponedChecks.contains { $0.split { "/?".contains($0) }.contains { $0 == address } }
