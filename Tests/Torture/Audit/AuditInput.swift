@@ -57,6 +57,10 @@ struct Disturbance: Equatable, Sendable {
         case noDatabase = "no-database"
         /// The counts of the classifier could not be read; nothing but favorites waits for them.
         case noCounts = "no-counts"
+        /// The same of a Redis Cluster. A worker waits five seconds of its monotonic clock for a
+        /// new master, which are minutes of a mirror whose clock runs faster, and whatever asks the
+        /// bot's network waits behind it.
+        case noCluster = "no-cluster"
         /// Requests were refused, or not answered, on purpose.
         case faults
         /// What people say could not be read; nothing waits for it but answers and favorites.
@@ -98,7 +102,7 @@ struct Disturbance: Equatable, Sendable {
         switch cause {
         case .noWorker: 0
         case .starvation: interval.duration + (interval.duration < Self.beat ? 0 : Self.firstWait)
-        case .noServer, .noDatabase, .noCounts, .faults, .noFeed, .wrongClock:
+        case .noServer, .noDatabase, .noCounts, .noCluster, .faults, .noFeed, .wrongClock:
             min(interval.duration + Self.firstWait, Self.longestWait)
         }
     }

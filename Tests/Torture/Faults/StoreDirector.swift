@@ -59,18 +59,18 @@ actor StoreDirector {
 
     private func happen(toRedis fault: StoreFault, inEpisode episode: Int) async {
         if case .stopRedis(let episodes) = fault {
-            redisIsGone = (episode + episodes, timeline.begin(.noCounts))
+            redisIsGone = (episode + episodes, timeline.begin(servers.lackOfRedis))
             return await servers.stopRedis()
         }
         guard redisIsGone == nil else { return }
         switch fault {
-        case .restartRedis: await change(.noCounts) { try await $0.restartRedis() }
+        case .restartRedis: await change(servers.lackOfRedis) { try await $0.restartRedis() }
         case .flushRedis: await during(.noCounts) { await servers.tellRedis(["FLUSHALL"]) }
         case .dropRedisClients:
             await during(.noCounts) {
                 await servers.tellRedis(["CLIENT", "KILL", "TYPE", "normal"])
             }
-        case .replaceMaster: await change(.noCounts) { try await $0.replaceMaster() }
+        case .replaceMaster: await change(servers.lackOfRedis) { try await $0.replaceMaster() }
         // Nobody is hindered by that.
         case .moveSlot: await change(nil) { try await $0.moveSlot() }
         default: return
@@ -92,7 +92,7 @@ actor StoreDirector {
     func loseRedis(seconds: Double) async {
         guard redisIsGone == nil else { return }
         tally.count(LongFault.noRedis)
-        redisIsGone = (.max, timeline.begin(.noCounts))
+        redisIsGone = (.max, timeline.begin(servers.lackOfRedis))
         await servers.stopRedis()
         await Pause.wait(seconds: seconds)
         // Not cancelled with the episode: the next one needs it.

@@ -149,6 +149,9 @@ struct TortureServers: Sendable {
         try await cluster?.settle()
     }
 
+    /// The cause of a hindrance while Redis is away.
+    var lackOfRedis: Disturbance.Cause { cluster == nil ? .noCounts : .noCluster }
+
     func stopRedis() async {
         await redis?.stop()
         await cluster?.stop()
