@@ -109,6 +109,38 @@ package struct RequestTable: Sendable {
         return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(counted)
     }
 
+    /// Returns how long the calls of all mirrors of a database took, by network, in one statement.
+    ///
+    /// - Throws: The store's error.
+    package static func allDurations(
+        in storage: any StorageEngine
+    ) async throws -> [String: Histogram] {
+        let rows = try await storage.query(
+            """
+            SELECT name, CAST(SUM(value) AS BIGINT) AS value FROM counters WHERE name LIKE \(duration + "/%")
+            GROUP BY name
+            """)
+        return try counted(rows).durations
+    }
+
+    /// Returns what networks let each mirror of a database ask still, in one statement.
+    ///
+    /// - Returns: In the order of the names under which limits are stored.
+    /// - Throws: The store's error.
+    package static func allLimits(
+        in storage: any StorageEngine
+    ) async throws -> [(mirror: String, network: String, window: String, remaining: Int)] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, name, value FROM counters WHERE name LIKE \(remaining + "/%") ORDER BY name, mirror
+            """)
+        return try rows.flatMap { row in
+            try counted([row]).limits.map {
+                (try row.text("mirror"), $0.network, $0.window, $0.remaining)
+            }
+        }
+    }
+
     private static func counted(_ rows: [SQLRow]) throws -> Counted {
         var counted = Counted()
         var durations: [String: RequestTally.Durations] = [:]

@@ -459,6 +459,35 @@ extension OutboxStore {
         }
     }
 
+    /// Ended actions of a mirror with one kind and state, and of replies with one reason.
+    package struct Ending: Sendable {
+        package let mirror: String
+        /// Without a reason, but for replies.
+        package let tally: ActionTally
+        /// When the last of them was sent; of what was not sent, when it was due.
+        package let last: Date
+
+        /// Whether they were sent, also if they were taken back later.
+        package var isDone: Bool { [.done, .undone].contains(tally.state) }
+    }
+
+    /// Counts the ended actions of all mirrors of a database, in one statement.
+    ///
+    /// - Throws: The store's error.
+    package static func allEndings(in storage: any StorageEngine) async throws -> [Ending] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, kind, state, CASE WHEN kind = 'reply' THEN COALESCE(reason, '') ELSE '' END AS reason,
+                COUNT(*) AS number, MAX(COALESCE(sending_ms, due_ms)) AS last_ms
+            FROM actions WHERE state IN \(list: ActionTally.ends.map(\.rawValue)) GROUP BY 1, 2, 3, 4
+            """)
+        return try rows.compactMap { row in
+            guard let tally = try ActionTally(row) else { return nil }
+            return Ending(
+                mirror: try row.text("mirror"), tally: tally, last: try row.date("last_ms"))
+        }
+    }
+
     /// Returns when something of each kind was last done by some mirrors, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.
@@ -484,10 +513,27 @@ extension OutboxStore {
     package static func slotStates(
         of days: [String: LocalDay], in storage: any StorageEngine
     ) async throws -> [String: [ActionState: Int]] {
+        try await slotStates(of: "\(list: days.keys.sorted())", on: days, in: storage)
+    }
+
+    /// The same of any number of mirrors.
+    ///
+    /// - Parameter days: The day of each mirror that has a row, by name.
+    /// - Throws: The store's error.
+    package static func allSlotStates(
+        on days: [String: LocalDay], in storage: any StorageEngine
+    ) async throws -> [String: [ActionState: Int]] {
+        // The index of the days begins with the mirror.
+        try await slotStates(of: "(SELECT mirror FROM mirrors)", on: days, in: storage)
+    }
+
+    private static func slotStates(
+        of mirrors: SQL, on days: [String: LocalDay], in storage: any StorageEngine
+    ) async throws -> [String: [ActionState: Int]] {
         let rows = try await storage.query(
             """
             SELECT mirror, SUBSTR(subject, 1, 10) AS local_day, state, COUNT(*) AS number FROM actions
-            WHERE mirror IN \(list: days.keys.sorted()) AND kind = 'post'
+            WHERE mirror IN \(mirrors) AND kind = 'post'
                 AND SUBSTR(subject, 1, 10) IN \(list: Set(days.values.map(\.description)).sorted())
             GROUP BY mirror, SUBSTR(subject, 1, 10), state
             """)

@@ -257,7 +257,9 @@ import Testing
 
         // The metrics.
         var exposition = Exposition()
-        exposition.add(Health.families(of: "m", health))
+        var tally = HealthTally()
+        tally.add(health)
+        exposition.add(tally.families(of: "m"))
         let metrics = exposition.text.split(separator: "\n").map(String.init)
         #expect(
             metrics.contains("mirrorbot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"),

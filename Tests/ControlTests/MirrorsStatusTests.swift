@@ -231,7 +231,7 @@ import Testing
         try await town.execute("DELETE FROM settings WHERE mirror = 'odd'")
         try await town.execute("UPDATE workers SET late_ms = 1500 WHERE worker = 'worker-d'")
         let text = try await MetricsReport(
-            of: town.mirror.installation, build: build, now: Self.now
+            of: town.mirror.installation, .together, build: build, now: Self.now
         )
         .exposition.text
         for line in [

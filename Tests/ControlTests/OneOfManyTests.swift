@@ -110,8 +110,10 @@ import Testing
         let all = try await reader.readings(of: records, now: Self.now)
         let status = try await MirrorsStatus(of: installation, sized(names.count), now: Self.now)
         let lines = Dictionary(uniqueKeysWithValues: status.mirrors.map { ($0.name, $0) })
-        let metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now)
-            .exposition.text
+        let metrics = try await MetricsReport(
+            of: installation, .each, build: Self.build, now: Self.now
+        )
+        .exposition.text
         for (index, name) in names.enumerated() {
             let words = sets[index].map(\.testDescription).joined(separator: ", ")
             let alone = try await reader.readings(of: [records[index]], now: Self.now)
@@ -161,9 +163,11 @@ import Testing
         found.lines = status.mirrors.filter { $0.name != broken }.sorted { $0.name < $1.name }
         found.list = try await MirrorList(in: installation.storage, now: Self.now).mirrors
             .filter { $0.name != broken }
-        found.metrics = try await MetricsReport(of: installation, build: Self.build, now: Self.now)
-            .exposition.text
-            .split(separator: "\n").map(String.init)
+        found.metrics = try await MetricsReport(
+            of: installation, .each, build: Self.build, now: Self.now
+        )
+        .exposition.text
+        .split(separator: "\n").map(String.init)
             .filter { line in names.contains { $0 != broken && line.contains("mirror=\"\($0)\"") } }
         let clock = VirtualClock(startingAt: Self.now)
         let notifier = try #require(Notifier(installation, clock: clock))

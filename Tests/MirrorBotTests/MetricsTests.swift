@@ -64,19 +64,34 @@ import Testing
     }
 
     /// Names of mirrors come from people.
-    @Test func allMirrorsOfADatabaseAreThereUnlessOneIsNamed() async throws {
+    @Test func severalMirrorsAreToldOfTogetherUnlessTheyAreNamed() async throws {
         for name in ["first", "second"] {
             try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": name])
         }
-        let all = try await metrics()
-        let mirrors = Set(all.samples.compactMap { $0.labels["mirror"] })
-        #expect(mirrors == ["first", "second"])
-        try await #expect(
-            Set(metrics("--mirror", "first").samples.compactMap { $0.labels["mirror"] }) == [
-                "first"
-            ])
+        func mirrors(_ read: ExpositionReader) -> Set<String> {
+            Set(read.samples.compactMap { $0.labels["mirror"] })
+        }
+        let total = try await metrics()
+        #expect(mirrors(total) == [])
+        let all = try await metrics("--all")
+        #expect(mirrors(all) == ["first", "second"])
+        let rows = ["first", "second"].compactMap {
+            all.value("mirrorbot_archive_rows", ["mirror": $0])
+        }
+        #expect(rows.count == 2)
+        #expect(total.value("mirrorbot_archive_rows") == rows.reduce(0, +))
+        let states = total.samples.filter { $0.name == "mirrorbot_state" }
+        #expect(states.reduce(0) { $0 + $1.value } == 2)
+        #expect(total.types["mirrorbot_mirrors"] == "gauge")
+        for (name, type) in total.types where all.types[name] != nil {
+            #expect(all.types[name] == type, "\(name)")
+        }
+        let first = try await metrics("--mirror", "first")
+        #expect(mirrors(first) == ["first"])
         let named = try await metrics(environment: ["MIRROR": "second"])
-        #expect(Set(named.samples.compactMap { $0.labels["mirror"] }) == ["second"])
+        #expect(mirrors(named) == ["second"])
+        let allTheSame = try await metrics("--all", environment: ["MIRROR": "second"])
+        #expect(mirrors(allTheSame) == ["first", "second"])
     }
 
     /// Whoever reads the file at any time finds a whole one.
@@ -115,7 +130,11 @@ import Testing
         #expect(!away.output.contains("planted"))
     }
 
-    @Test(arguments: [["--output", "a"], ["--metrics", "--output", ""], ["--metrics", "--json"]])
+    @Test(arguments: [
+        ["--output", "a"], ["--metrics", "--output", ""], ["--metrics", "--json"],
+        ["--metrics", "--all", "--search", "a"], ["--metrics", "--all", "--page", "2"],
+        ["--metrics", "--all", "--mirror", "a"],
+    ])
     func wrongFlagsAreRefused(_ words: [String]) async throws {
         try await expect(stage.run(words: ["status"] + words).status, equals: 64)
     }

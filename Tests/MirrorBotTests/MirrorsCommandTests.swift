@@ -206,8 +206,11 @@ import Testing
         _ = try await run("mirrors", "resume", "ann")
         let all = try await run("status", "--all")
         #expect(all.output.contains("ann") && all.output.contains("MAX_PER_DAY"))
-        try await expect(run("status", "--metrics").output) {
+        try await expect(run("status", "--metrics", "--all").output) {
             $0.contains(#"mirrorbot_well{mirror="ann"}"#)
+        }
+        try await expect(run("status", "--metrics").output) {
+            $0.contains(#"mirrorbot_mirrors{state="failing",code="setting-unusable"} 1"#)
         }
         _ = try await run("mirrors", "export")
     }
@@ -244,7 +247,7 @@ import Testing
         try await expect(
             run("status", "--all", "--search", "nobody").output, equals: "no mirrors were found\n")
         for words in [
-            ["--search", "a"], ["--page", "2"], ["--all", "--page", "0"], ["--all", "--metrics"],
+            ["--search", "a"], ["--page", "2"], ["--all", "--page", "0"],
             ["--all", "--mirror", "ann"], ["--all", "--check", "--page", "2"],
             ["--all", "--check", "--json"],
         ] { try await expect(stage.run(words: ["status"] + words).status, equals: 64, "\(words)") }

@@ -19,6 +19,9 @@ package struct Health: Codable, Equatable, Sendable {
             case unset
             /// Nothing is sent, or nothing is heard, until the leading obstacle ends.
             case failing
+
+            /// Whether a mirror in this state does its work, or pauses as a person wants.
+            var isWell: Bool { self != .failing && self != .unset }
         }
 
         package var state: State
@@ -27,7 +30,7 @@ package struct Health: Codable, Equatable, Sendable {
         package var code: Obstacle.Code?
 
         /// Whether programs that watch the mirror are told that it does its work.
-        package var isWell: Bool { state != .failing && state != .unset }
+        package var isWell: Bool { state.isWell }
     }
 
     /// In the order of ``Obstacle/Code``.

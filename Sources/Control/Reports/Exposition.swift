@@ -10,11 +10,17 @@ package struct Exposition: Equatable, Sendable {
         /// One sentence.
         package let help: String
         package var samples: [Sample] = []
+        /// Labels of each sample that is added, before its own.
+        private let labels: [Label]
 
-        package init(_ name: String, _ kind: Kind, _ help: String) {
+        package init(
+            _ name: String, _ kind: Kind, _ help: String,
+            labels: KeyValuePairs<String, String> = [:]
+        ) {
             self.name = name
             self.kind = kind
             self.help = help
+            self.labels = labels.map { Label(name: $0.key, value: $0.value) }
         }
 
         /// Adds a sample.
@@ -23,12 +29,10 @@ package struct Exposition: Equatable, Sendable {
         ///   - suffix: What stands behind the family's name, as `_sum`.
         ///   - labels: In the order in which they are shown, each name once.
         package mutating func add(
-            _ value: Double, _ labels: KeyValuePairs<String, String>, suffix: String = ""
+            _ value: Double, _ labels: KeyValuePairs<String, String> = [:], suffix: String = ""
         ) {
-            samples.append(
-                Sample(
-                    suffix: suffix, labels: labels.map { Label(name: $0.key, value: $0.value) },
-                    value: value))
+            let own = labels.map { Label(name: $0.key, value: $0.value) }
+            samples.append(Sample(suffix: suffix, labels: self.labels + own, value: value))
         }
     }
 
@@ -72,6 +76,11 @@ package struct Exposition: Equatable, Sendable {
     }
 
     fileprivate static func escaped(_ text: String, quotes: Bool) -> String {
+        // Nearly no text holds any, and to look is quicker than to replace.
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "\n") && byte != UInt8(ascii: "\"")
+        }
+        if isPlain { return text }
         let text = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
         return quotes ? text.replacing("\"", with: "\\\"") : text
     }

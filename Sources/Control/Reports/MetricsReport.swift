@@ -8,7 +8,8 @@ import Posts
 import Settings
 import Storage
 
-/// The metrics of all mirrors of a database, for a monitoring system.
+/// The metrics of the mirrors of a database, for a monitoring system: of each by its name, or of
+/// all together.
 ///
 /// No label holds anything that a person or a server wrote but the names of mirrors and workers.
 package struct MetricsReport: Sendable {
@@ -23,36 +24,21 @@ package struct MetricsReport: Sendable {
         }
 
         fileprivate var family: Exposition.Family {
-            var family = Exposition.Family(.buildInfo, .gauge, "The program, as a constant 1.")
+            var family = Exposition.Family(.buildInfo)
             family.add(1, ["version": version, "commit": commit])
             return family
         }
     }
 
-    /// The metrics, in the order of the report.
-    ///
-    /// Alerts and dashboards of `deploy/` go by these names.
-    package enum Metric: String, CaseIterable, Sendable {
-        case buildInfo = "build_info"
-        case up
-        case mirrorsOwned = "mirrors_owned"
-        case mirrorsUnowned = "mirrors_unowned"
-        case passesLate = "passes_late_seconds"
-        case well, state, stopped, obstacle
-        case posts = "posts_total"
-        case replies = "replies_total"
-        case favorites = "favourites_total"
-        case planSlots = "plan_slots"
-        case archiveRows = "archive_rows"
-        case precision = "classifier_precision"
-        case spend = "spend_dollars_total"
-        case budget = "budget_dollars"
-        case budgetLeft = "budget_left_dollars"
-        case lastSuccess = "last_success_timestamp_seconds"
-        case requestDuration = "api_request_duration_seconds"
-        case limitRemaining = "rate_limit_remaining"
-
-        package var name: String { "mirrorbot_\(rawValue)" }
+    /// The mirrors that metrics tell of.
+    package enum Scope: Equatable, Sendable {
+        /// All together: sums without a label for the mirror, as many however many mirrors there
+        /// are. Where there is only one it is told of by its name.
+        case together
+        /// Each mirror by its name.
+        case each
+        /// The mirror of that name alone, without what is about all mirrors of its database.
+        case one(String)
     }
 
     package let exposition: Exposition
@@ -65,31 +51,45 @@ package struct MetricsReport: Sendable {
     }
 
     private static func up(_ isUp: Bool) -> Exposition.Family {
-        var family = Exposition.Family(.up, .gauge, "Whether the database could be read.")
-        family.add(isUp ? 1 : 0, [:])
+        var family = Exposition.Family(.up)
+        family.add(isUp ? 1 : 0)
         return family
     }
 
-    /// Reads the metrics of all mirrors of a database; asks no network and no Redis.
+    /// Reads the metrics of mirrors; asks no network and no Redis.
     ///
-    /// The number of statements grows by some for each 200 mirrors.
+    /// For ``Scope/together`` as many statements however many mirrors there are, but for some of
+    /// each 500 that read how well they are; for ``Scope/each`` some for each 200.
     ///
-    /// - Throws: The store's error.
-    package init(of installation: Installation, build: Build, now: Date) async throws {
+    /// - Throws: `ConfigurationError` of the part `.mirror` for a mirror that is not in the
+    ///   database; the store's error.
+    package init(
+        of installation: Installation, _ scope: Scope, build: Build, now: Date
+    ) async throws {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
-        let mirrors = try await MirrorTable.all(in: installation.storage)
-        exposition.add(
-            try await MirrorOwnership(of: mirrors, in: installation.storage, now: now).families)
-        for part in mirrors.portions(of: Self.mirrorsAtOnce) {
-            let readings = try await HealthReader(installation).readings(of: part, now: now)
-            exposition.add(
-                try await Self.families(of: readings, in: installation.storage, now: now))
+        let storage = installation.storage
+        if case .one(let name) = scope {
+            guard try await MirrorTable.isKnown(name, in: storage) else {
+                throw ConfigurationError("the mirror", "is not in the database", part: .mirror)
+            }
+            let mirrors = try await MirrorTable.records(of: [name], in: storage)
+            exposition.add(try await Self.families(of: mirrors, in: installation, now: now))
+        } else {
+            let mirrors = try await MirrorTable.all(in: storage)
+            exposition.add(try await MirrorOwnership(of: mirrors, in: storage, now: now).families)
+            if scope == .together, mirrors.count > 1 {
+                let numbers = try await Self.total(of: mirrors, in: installation, now: now)
+                exposition.add(numbers.families(of: nil))
+            } else {
+                exposition.add(try await Self.families(of: mirrors, in: installation, now: now))
+            }
         }
         self.exposition = exposition
     }
 
-    /// Reads the metrics of one mirror, without what is about all mirrors of its database.
+    /// Reads the metrics of one mirror that is open, without what is about all mirrors of its
+    /// database.
     ///
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, build: Build, now: Date) async throws {
@@ -100,39 +100,64 @@ package struct MetricsReport: Sendable {
         self.exposition = exposition
     }
 
-    private static func families(
-        of readings: [HealthReading], in storage: any StorageEngine, now: Date
-    ) async throws -> [Exposition.Family] {
-        let rows = try await MetricsRows(of: readings, in: storage, now: now)
-        return readings.flatMap { MirrorMetrics($0, rows, now: now).families }
-    }
+    // MARK: Each mirror
 
     /// Mirrors that share a statement: each of them may have tens of thousands of rows that are
     /// counted.
     private static let mirrorsAtOnce = 200
-}
 
-extension Exposition.Family {
-    fileprivate init(_ metric: MetricsReport.Metric, _ kind: Kind, _ help: String) {
-        self.init(metric.name, kind, help)
+    private static func families(
+        of mirrors: [(name: String, record: MirrorRecord)], in installation: Installation, now: Date
+    ) async throws -> [Exposition.Family] {
+        var families: [Exposition.Family] = []
+        for part in mirrors.portions(of: mirrorsAtOnce) {
+            let readings = try await HealthReader(installation).readings(of: part, now: now)
+            families += try await Self.families(of: readings, in: installation.storage, now: now)
+        }
+        return families
+    }
+
+    private static func families(
+        of readings: [HealthReading], in storage: any StorageEngine, now: Date
+    ) async throws -> [Exposition.Family] {
+        let rows = try await MetricsRows(of: readings, in: storage, now: now)
+        return readings.flatMap { reading in
+            rows.numbers(of: reading).families(of: reading.mirror.name)
+        }
+    }
+
+    // MARK: All together
+
+    private static func total(
+        of mirrors: [(name: String, record: MirrorRecord)], in installation: Installation, now: Date
+    ) async throws -> MetricNumbers {
+        var total = MetricNumbers()
+        var counted = CountedMirrors()
+        for part in mirrors.portions(of: HealthReader.mirrorsAtOnce) {
+            for reading in try await HealthReader(installation).readings(of: part, now: now) {
+                let health = Health(reading.facts)
+                total.add(reading, health)
+                // The times of a mirror that pauses only become older.
+                let isPaused = health.verdict.state == .paused
+                if !isPaused { total.addTimes(reading) }
+                counted.add(reading, isPaused: isPaused, now: now)
+            }
+        }
+        try await counted.addRows(to: &total, in: installation.storage)
+        return total
     }
 }
 
 extension MirrorOwnership {
     /// Which workers hold the mirrors, as metrics.
     fileprivate var families: [Exposition.Family] {
-        var held = Exposition.Family(
-            .mirrorsOwned, .gauge, "Mirrors of the database that a living worker holds.")
+        var held = Exposition.Family(.mirrorsOwned)
         for (worker, count) in owned.sorted(by: { $0.key < $1.key }) {
             held.add(Double(count), ["worker": worker])
         }
-        var free = Exposition.Family(
-            .mirrorsUnowned, .gauge, "Mirrors of the database that neither pause nor have a worker."
-        )
-        free.add(Double(unowned), [:])
-        var late = Exposition.Family(
-            .passesLate, .gauge,
-            "By how much one of a worker's passes began late, at most, within the last minute.")
+        var free = Exposition.Family(.mirrorsUnowned)
+        free.add(Double(unowned))
+        var late = Exposition.Family(.passesLate)
         for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) {
             late.add(seconds, ["worker": worker])
         }
@@ -154,7 +179,7 @@ private struct MetricsRows {
         let names = readings.map(\.mirror.name)
         endings = try await OutboxStore.endings(of: names, in: storage)
         let days = readings.compactMap { reading in
-            reading.facts.zone.map { (reading.mirror.name, LocalTime(now, in: $0).day) }
+            reading.day(at: now).map { (reading.mirror.name, $0) }
         }
         slots = try await OutboxStore.slotStates(
             of: Dictionary(days, uniquingKeysWith: { first, _ in first }), in: storage)
@@ -166,15 +191,36 @@ private struct MetricsRows {
         ).reduce(into: [:]) { $0[try $1.text("mirror")] = try $1.int("number") }
     }
 
+    func numbers(of reading: HealthReading) -> MetricNumbers {
+        let name = reading.mirror.name
+        var numbers = MetricNumbers()
+        numbers.add(reading, Health(reading.facts))
+        numbers.addTimes(reading)
+        let labels = MetricNumbers.ActionLabels(reading.mirror.configuration)
+        for tally in endings[name] ?? [] { numbers.add(tally, labels) }
+        for (kind, time) in lastDone[name] ?? [:] { numbers.add(lastDone: time, kind) }
+        if let states = slots[name] { numbers.add(slots: states) }
+        numbers.add(archivedPosts: posts[name] ?? 0)
+        if let judged = judged[name] { numbers.add(right: judged.right, wrong: judged.wrong) }
+        let counted = requests[name] ?? RequestTable.Counted()
+        numbers.set(counted.durations)
+        numbers.add(counted.limits)
+        return numbers
+    }
+
     /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many
     /// the human saw and did not give, or a person dismissed.
-    private static func favoritesJudged(
-        of mirrors: [String], in storage: any StorageEngine
+    ///
+    /// - Parameter mirrors: Their names; nil for all of the database.
+    static func favoritesJudged(
+        of mirrors: [String]?, in storage: any StorageEngine
     ) async throws -> [String: (right: Int, wrong: Int)] {
         let seen: SQL = """
             SELECT 1 FROM examples WHERE examples.mirror = actions.mirror AND examples.network = actions.target_network
                 AND examples.post_id = actions.subject AND examples.state
             """
+        // The index of the favorites begins with the mirror.
+        let wanted: SQL = mirrors.map { "\(list: $0)" } ?? "(SELECT mirror FROM mirrors)"
         let rows = try await storage.query(
             """
             SELECT mirror,
@@ -182,7 +228,7 @@ private struct MetricsRows {
                     AS liked,
                 CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(seen) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
                     AS passed
-            FROM actions WHERE mirror IN \(list: mirrors) AND kind = 'favorite'
+            FROM actions WHERE mirror IN \(wanted) AND kind = 'favorite'
                 AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
             GROUP BY mirror
             """)
@@ -192,209 +238,55 @@ private struct MetricsRows {
     }
 }
 
-/// The metrics of one mirror.
-private struct MirrorMetrics {
-    private typealias Family = Exposition.Family
-
-    private let reading: HealthReading
-    private let rows: MetricsRows
-    private let now: Date
-
-    private var mirror: HumanMirror { reading.mirror }
-    private var name: String { mirror.name }
-
-    init(_ reading: HealthReading, _ rows: MetricsRows, now: Date) {
-        self.reading = reading
-        self.rows = rows
-        self.now = now
-    }
-
-    var families: [Exposition.Family] {
-        var families = Health.families(of: name, Health(reading.facts)) + actions
-        if let slots { families.append(slots) }
-        families.append(archive)
-        if let precision { families.append(precision) }
-        return families + spending + [successes] + requests
-    }
-
-    // MARK: Actions
-
-    /// How actions end, with the states that count as each end: what was taken back was done
-    /// before.
-    private static let outcomes: [(name: String, states: Set<ActionState>)] = [
-        ("done", [.done, .undone]), ("undone", [.undone]), ("skipped", [.skipped]),
-        ("expired", [.expired]),
-        ("failed", [.failed]),
-    ]
-
-    private var actions: [Family] {
-        let counted = rows.endings[name] ?? []
-        func count(_ kind: ActionKind, _ states: Set<ActionState>, reason: String? = nil) -> Double
-        {
-            Double(
-                counted.filter { ending in
-                    ending.kind == kind && states.contains(ending.state)
-                        && (reason == nil || ending.reason ?? "" == reason)
-                }.reduce(0) { $0 + $1.count })
-        }
-        let kept = "as long as they are kept (HISTORY_DAYS)"
-        var posts = Family(.posts, .counter, "Posts by how they ended, \(kept).")
-        var replies = Family(
-            .replies, .counter,
-            "Mentions by how they ended and why, \(kept); a silence is skipped.")
-        var favorites = Family(
-            .favorites, .counter,
-            "Favorites by how they ended, with FAVORITE_MODE as it is now, \(kept).")
-        let network = mirror.configuration.botNetwork.rawValue
-        for outcome in Self.outcomes {
-            posts.add(
-                count(.post, outcome.states),
-                ["mirror": name, "network": network, "outcome": outcome.name])
-            favorites.add(
-                count(.favorite, outcome.states),
-                [
-                    "mirror": name, "mode": mirror.configuration.favoriteMode.rawValue,
-                    "outcome": outcome.name,
-                ])
-            let replied = counted.filter { $0.kind == .reply && outcome.states.contains($0.state) }
-            let reasons = outcome.name == "done" ? [""] : Set(replied.map { $0.reason ?? "" })
-            for reason in reasons.sorted() {
-                let number =
-                    outcome.name == "done"
-                    ? count(.reply, outcome.states) : count(.reply, outcome.states, reason: reason)
-                replies.add(number, ["mirror": name, "outcome": outcome.name, "reason": reason])
-            }
-        }
-        return [posts, replies, favorites]
-    }
-
-    private var slots: Family? {
-        guard reading.facts.zone != nil else { return nil }
-        var family = Family(.planSlots, .gauge, "Slots of the human's present day by their state.")
-        for state in ActionState.allCases {
-            family.add(
-                Double(rows.slots[name]?[state] ?? 0), ["mirror": name, "state": state.rawValue])
-        }
-        return family
-    }
-
-    private var archive: Family {
-        var family = Family(.archiveRows, .gauge, "Archived posts of the human.")
-        family.add(Double(rows.posts[name] ?? 0), ["mirror": name])
-        return family
-    }
-
-    /// Of the posts that the bot favorited, or a person dismissed, and that the human saw: those
-    /// that the human favorited.
-    private var precision: Family? {
-        var family = Family(
-            .precision, .gauge,
-            "Share of the favorites that the bot gave which the human gave too, among those that are learned or dismissed."
-        )
-        guard let (right, wrong) = rows.judged[name], right + wrong > 0 else { return nil }
-        family.add(Double(right) / Double(right + wrong), ["mirror": name])
-        return family
-    }
-
-    // MARK: Money and times
-
-    private var spending: [Family] {
-        let paid = Set(reading.accounts.networks.filter { $0.descriptor.prices != nil })
-        guard !paid.isEmpty, let spending = reading.spending else { return [] }
-        var family = Family(
-            .spend, .counter, "What calls have cost, of both accounts, in US dollars.")
-        for network in paid {
-            family.add(reading.spent.dollars, ["mirror": name, "network": network.rawValue])
-        }
-        var budget = Family(
-            .budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
-        budget.add(spending.budget.dollars, ["mirror": name])
-        var left = Family(
-            .budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
-        left.add(spending.left.dollars, ["mirror": name])
-        return [family, budget, left]
-    }
-
-    private var successes: Family {
-        var family = Family(
-            .lastSuccess, .gauge,
-            "When a part of the work last succeeded: a feed was read to its end, something of a kind was sent, a worker lived."
-        )
-        func add(_ date: Date?, _ task: String) {
-            guard let date else { return }
-            family.add(
-                (date.timeIntervalSince1970 * 1_000).rounded() / 1_000,
-                ["mirror": name, "task": task])
-        }
-        for feed in reading.facts.feeds { add(feed.lastSuccess, feed.feed) }
-        for kind in ActionKind.allCases { add(rows.lastDone[name]?[kind], kind.rawValue) }
-        add(reading.lease.map { Date(milliseconds: $0.updatedMilliseconds) }, "worker")
-        add(reading.lease?.lastPass, "pass")
-        return family
-    }
-
-    // MARK: Requests
-
-    private var requests: [Family] {
-        let counted = rows.requests[name] ?? RequestTable.Counted()
-        var durations = Family(
-            .requestDuration, .histogram,
-            "How long calls to a network took, with what they wait for; counted since the mirror began."
-        )
-        for (network, histogram) in counted.durations.sorted(by: { $0.key < $1.key }) {
-            for (bound, count) in histogram.cumulative {
-                durations.add(
-                    Double(count), ["mirror": name, "network": network, "le": bound],
-                    suffix: "_bucket")
-            }
-            durations.add(histogram.sum, ["mirror": name, "network": network], suffix: "_sum")
-            durations.add(
-                Double(histogram.count), ["mirror": name, "network": network], suffix: "_count")
-        }
-        var remaining = Family(
-            .limitRemaining, .gauge,
-            "Requests that a network still lets an account make in its period, as the last answer said."
-        )
-        for limit in counted.limits {
-            remaining.add(
-                Double(limit.remaining),
-                ["mirror": name, "network": limit.network, "window": limit.window])
-        }
-        return [durations, remaining]
+extension HealthReading {
+    /// The human's present day; nil while no time zone is known.
+    fileprivate func day(at now: Date) -> LocalDay? {
+        facts.zone.map { LocalTime(now, in: $0).day }
     }
 }
 
-extension Health {
-    /// The verdict and the obstacles as metrics.
+/// The mirrors whose rows are counted together.
+private struct CountedMirrors {
+    private var labels: [String: MetricNumbers.ActionLabels] = [:]
+    private var paused: Set<String> = []
+    /// The human's present day.
+    private var days: [String: LocalDay] = [:]
+
+    mutating func add(_ reading: HealthReading, isPaused: Bool, now: Date) {
+        let name = reading.mirror.name
+        labels[name] = MetricNumbers.ActionLabels(reading.mirror.configuration)
+        days[name] = reading.day(at: now)
+        if isPaused { paused.insert(name) }
+    }
+
+    /// Adds the sums of the rows of all mirrors of a database, with one statement for each
+    /// property.
     ///
-    /// - Parameters:
-    ///   - name: The mirror's.
-    ///   - health: Its health.
-    static func families(of name: String, _ health: Health) -> [Exposition.Family] {
-        var well = Exposition.Family(
-            .well, .gauge, "Whether the mirror does its work, or pauses as a person wants.")
-        well.add(health.verdict.isWell ? 1 : 0, ["mirror": name])
-        var state = Exposition.Family(
-            .state, .gauge, "The mirror's state: 1 for the one that holds.")
-        for one in Health.Verdict.State.allCases {
-            state.add(one == health.verdict.state ? 1 : 0, ["mirror": name, "state": one.rawValue])
+    /// What has a label that follows from a mirror's settings or clock is summed up for each
+    /// mirror first.
+    func addRows(to total: inout MetricNumbers, in storage: any StorageEngine) async throws {
+        var lastDone: [String: [ActionKind: Date]] = [:]
+        for ending in try await OutboxStore.allEndings(in: storage) {
+            guard let labels = labels[ending.mirror] else { continue }
+            total.add(ending.tally, labels)
+            guard ending.isDone, !paused.contains(ending.mirror) else { continue }
+            let kind = ending.tally.kind
+            let known = lastDone[ending.mirror]?[kind] ?? ending.last
+            lastDone[ending.mirror, default: [:]][kind] = max(known, ending.last)
         }
-        var lost = Exposition.Family(
-            .stopped, .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
-        for work in Obstacle.Work.allCases {
-            lost.add(
-                health.stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
+        for (kind, time) in lastDone.values.joined() { total.add(lastDone: time, kind) }
+        for states in try await OutboxStore.allSlotStates(on: days, in: storage).values {
+            total.add(slots: states)
         }
-        var held = Exposition.Family(.obstacle, .gauge, "How many conditions of a kind hold.")
-        for code in Obstacle.Code.allCases {
-            for weight in Obstacle.Weight.allCases {
-                let number = health.obstacles.count { $0.code == code && $0.weight == weight }
-                guard number > 0 else { continue }
-                held.add(
-                    Double(number),
-                    ["mirror": name, "code": code.rawValue, "weight": weight.rawValue])
-            }
+        for judged in try await MetricsRows.favoritesJudged(of: nil, in: storage).values {
+            total.add(right: judged.right, wrong: judged.wrong)
         }
-        return [well, state, lost, held]
+        total.set(try await RequestTable.allDurations(in: storage))
+        for limit in try await RequestTable.allLimits(in: storage)
+        where !paused.contains(limit.mirror) {
+            total.add([(limit.network, limit.window, limit.remaining)])
+        }
+        let rows = try await storage.query("SELECT COUNT(*) AS number FROM posts")
+        total.add(archivedPosts: try rows.first?.int("number") ?? 0)
     }
 }

@@ -15,9 +15,10 @@ struct StatusCommand: AsyncParsableCommand {
             it was told, else 69 (database, money for X, or the worker cannot begin, send or hear), 75 (no worker), 77 \
             (credentials refused) or 78 (settings, or nothing was learned yet).
 
-            --metrics prints Prometheus' text format: of the mirror that --mirror or MIRROR names, else of all mirrors of \
-            the database. Where that cannot be read, mirrorbot_up is 0, and the exit code tells why. For the textfile \
-            collector of a node exporter, from cron:
+            --metrics prints Prometheus' text format: of the mirror that --mirror or MIRROR names, else of the mirror of \
+            the database, or where there are several, totals of all; with --all each of them by its name. Where the \
+            database cannot be read, mirrorbot_up is 0, and the exit code tells why. For the textfile collector of a \
+            node exporter, from cron:
 
               mirror-bot status --metrics --output FILE.prom
 
@@ -69,7 +70,9 @@ struct StatusCommand: AsyncParsableCommand {
         if !all, search != nil || page != nil {
             throw ValidationError("--search and --page need --all")
         }
-        if all, metrics { throw ValidationError("--metrics goes without --all") }
+        if metrics, search != nil || page != nil {
+            throw ValidationError("--metrics goes with neither --search nor --page")
+        }
         if all, options.mirror != nil {
             throw ValidationError("--all and --mirror do not go together")
         }
@@ -144,18 +147,18 @@ struct StatusCommand: AsyncParsableCommand {
         try file.check()
         let build = MetricsReport.Build(version: Version.current, commit: SourceCommit.name)
         do {
-            let text =
-                try await options.configuration().mirror.isNamed
-                ? try await options.withMirror(looksOnly: true) { mirror in
+            let isNamed = try await options.configuration().mirror.isNamed
+            let report =
+                try await isNamed && !all
+                ? options.withMirror(looksOnly: true) { mirror in
                     try await MetricsReport(of: mirror, build: build, now: mirror.clock.now)
-                        .exposition.text
                 }
-                : try await options.withInstallation { installation in
+                : options.withInstallation { installation in
                     try await MetricsReport(
-                        of: installation, build: build, now: installation.clock.now
-                    ).exposition.text
+                        of: installation, all ? .each : .together, build: build,
+                        now: installation.clock.now)
                 }
-            try file.write(text)
+            try file.write(report.exposition.text)
         } catch let error where !(error is CommandError) && !(error is ValidationError) {
             try file.write(MetricsReport.down(build).text)
             throw error

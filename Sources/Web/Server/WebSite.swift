@@ -377,9 +377,17 @@ final class WebSite: Sendable {
                 return response
             }
         }
+        guard let scope = Self.metricsScope(of: request.uri.query ?? "") else {
+            return Self.plain(
+                "expected ?mirror=NAME, ?mirrors=all, or no query for totals\n",
+                status: .badRequest)
+        }
         let text: String
         do {
-            text = try await MetricsReport(of: installation, build: build, now: now).exposition.text
+            text = try await MetricsReport(of: installation, scope, build: build, now: now)
+                .exposition.text
+        } catch let error as ConfigurationError where error.part == .mirror {
+            return Self.plain("there is no such mirror\n", status: .notFound)
         } catch {
             logger.error("Metrics not read", metadata: ["type": "\(type(of: error))"])
             text = MetricsReport.down(build).text
@@ -387,6 +395,19 @@ final class WebSite: Sendable {
         var response = Self.plain(text)
         response.headers[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
         return response
+    }
+
+    /// The mirrors whose metrics a query asks for; nil for a wrong query.
+    ///
+    /// Fields of other names are ignored.
+    private static func metricsScope(of query: String) -> MetricsReport.Scope? {
+        guard let fields = WebFields(encoded: query) else { return nil }
+        switch (fields["mirror"], fields["mirrors"]) {
+        case (nil, nil): return .together
+        case (nil, "all"): return .each
+        case (let name?, nil): return .one(name)
+        default: return nil
+        }
     }
 
     private func bearer(_ request: Request, _ context: WebContext) async -> LoginGate.Outcome {

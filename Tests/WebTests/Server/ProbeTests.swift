@@ -106,6 +106,46 @@ import Testing
         }
     }
 
+    /// Of several mirrors the measures are totals, unless a query asks for mirrors; a query for
+    /// anything else is refused.
+    @Test func measuresAreTotalsUnlessMirrorsAreAskedFor() async throws {
+        func archived(_ mirror: String?) -> String {
+            guard let mirror else { return "\nmirrorbot_archive_rows 1600\n" }
+            return "\nmirrorbot_archive_rows{mirror=\"\(mirror)\"} 800\n"
+        }
+        try await WebStand.with(["mika", "other"]) { stand in
+            for (query, mirrors) in [
+                ("", [nil]), ("?mirrors=all", ["mika", "other"]), ("?mirror=other", ["other"]),
+                ("?else=1", [nil]),
+            ] as [(String, [String?])] {
+                let answer = try await stand.client.send("/metrics" + query)
+                #expect(answer.status == 200, "\(query)")
+                for mirror in [nil, "mika", "other"] {
+                    #expect(
+                        answer.body.contains(archived(mirror)) == mirrors.contains(mirror),
+                        "\(query): \(mirror ?? "all")")
+                }
+                let isTotal = mirrors == [nil]
+                #expect(answer.body.contains("mirror=\"") != isTotal, "\(query)")
+            }
+            for (query, status) in [
+                ("mirror=nobody", 404), ("mirror=", 404), ("mirrors=some", 400),
+                ("mirror=mika&mirrors=all", 400), ("mirror=%00", 400),
+            ] {
+                let answer = try await stand.client.send("/metrics?" + query)
+                #expect(answer.status == status, "\(query)")
+                #expect(!answer.body.contains("mirrorbot_up"), "\(query)")
+            }
+        }
+    }
+
+    @Test func measuresOfASingleMirrorHaveItsName() async throws {
+        try await WebStand.with { stand in
+            let answer = try await stand.client.send("/metrics")
+            #expect(answer.body.contains("\nmirrorbot_archive_rows{mirror=\"mika\"} 800\n"))
+        }
+    }
+
     /// A page is for browsers, which name a host.
     @Test func aPageNeedsAHost() async throws {
         try await WebStand.with { stand in
