@@ -230,7 +230,9 @@ import Testing
         }
         var decisive: [[String]: [Double]] = [:]
         for (_, verdict) in verdicts {
-            let labels = ["", "state", verdict.state.rawValue, "code", verdict.code?.rawValue ?? ""]
+            let labels = [
+                "", "state", verdict.state.rawValue, "code", verdict.code?.rawValue ?? "",
+            ]
             decisive[labels] = [(decisive[labels]?.first ?? 0) + 1]
         }
         #expect(values(total, .mirrors) == decisive)

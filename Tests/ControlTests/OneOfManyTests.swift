@@ -168,7 +168,7 @@ import Testing
         )
         .exposition.text
         .split(separator: "\n").map(String.init)
-            .filter { line in names.contains { $0 != broken && line.contains("mirror=\"\($0)\"") } }
+        .filter { line in names.contains { $0 != broken && line.contains("mirror=\"\($0)\"") } }
         let clock = VirtualClock(startingAt: Self.now)
         let notifier = try #require(Notifier(installation, clock: clock))
         defer { notifier.shutdown() }

@@ -1,8 +1,5 @@
-import Archive
-import Favorites
 package import Foundation
 package import Mirroring
-import Networks
 import Outbox
 import Posts
 import Settings
