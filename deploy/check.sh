@@ -237,6 +237,15 @@ try_metrics() {
     lint_metrics "$scratch/page.prom"
     sed -n 's/^# TYPE //p' "$scratch/status.prom" >"$scratch/types"
     sed -n 's/^# TYPE //p' "$scratch/page.prom" | diff "$scratch/types" - || fail "/metrics is not what status --metrics prints"
+    # Of two mirrors, together and each by its name.
+    "${clean[@]}" MIRROR=second "$programs/mirror-bot" train scheduler --from - >"$scratch/log" 2>&1 \
+        <<<'{"id":"1","author":"a","text":"b","created_at":"2026-01-01T00:00:00Z"}'
+    "${clean[@]}" "$programs/mirror-bot" status --metrics >"$scratch/totals.prom"
+    "${clean[@]}" "$programs/mirror-bot" status --metrics --all >"$scratch/each.prom"
+    lint_metrics "$scratch/totals.prom"
+    lint_metrics "$scratch/each.prom"
+    if grep 'mirror="' "$scratch/totals.prom"; then fail "a total names a mirror"; fi
+    grep -q 'mirror="second"' "$scratch/each.prom" || fail "status --metrics --all does not name each mirror"
     if sed 's/_total/_sum/' "$scratch/page.prom" | promtool check metrics >/dev/null 2>&1; then
         fail "promtool takes a counter of another name"
     fi

@@ -149,8 +149,8 @@ import Testing
 
     // MARK: All together
 
-    /// As many statements however many mirrors there are, but for some of each 500 that read how
-    /// well they are; and as many lines.
+    /// The number of lines is fixed, and that of statements but for some verdicts for each 500
+    /// mirrors.
     @Test(arguments: Engine.allCases) func totalsDoNotGrowWithTheMirrors(_ engine: Engine)
         async throws
     {

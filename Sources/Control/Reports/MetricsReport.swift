@@ -29,8 +29,8 @@ package struct MetricsReport: Sendable {
 
     /// The mirrors that metrics tell of.
     package enum Scope: Equatable, Sendable {
-        /// All together: sums without a label for the mirror, as many however many mirrors there
-        /// are. Where there is only one it is told of by its name.
+        /// Totals of all mirrors, which have no label for the mirror; the metrics of the mirror by
+        /// its name if there is only one.
         case together
         /// Each mirror by its name.
         case each
@@ -55,8 +55,8 @@ package struct MetricsReport: Sendable {
 
     /// Reads the metrics of mirrors; asks no network and no Redis.
     ///
-    /// For ``Scope/together`` as many statements however many mirrors there are, but for some of
-    /// each 500 that read how well they are; for ``Scope/each`` some for each 200.
+    /// ``Scope/together`` takes a fixed number of statements, except the verdicts, which take some
+    /// for each 500 mirrors; ``Scope/each`` takes some for each 200.
     ///
     /// - Throws: `ConfigurationError` of the part `.mirror` for a mirror that is not in the
     ///   database; the store's error.
@@ -71,7 +71,7 @@ package struct MetricsReport: Sendable {
                 throw ConfigurationError("the mirror", "is not in the database", part: .mirror)
             }
             let mirrors = try await MirrorTable.records(of: [name], in: storage)
-            exposition.add(try await Self.families(of: mirrors, in: installation, now: now))
+            try await exposition.addEach(of: mirrors, in: installation, now: now)
         } else {
             let mirrors = try await MirrorTable.all(in: storage)
             exposition.add(try await MirrorOwnership(of: mirrors, in: storage, now: now).families)
@@ -79,7 +79,7 @@ package struct MetricsReport: Sendable {
                 let numbers = try await Self.total(of: mirrors, in: installation, now: now)
                 exposition.add(numbers.families(of: nil))
             } else {
-                exposition.add(try await Self.families(of: mirrors, in: installation, now: now))
+                try await exposition.addEach(of: mirrors, in: installation, now: now)
             }
         }
         self.exposition = exposition
@@ -93,37 +93,9 @@ package struct MetricsReport: Sendable {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
-        exposition.add(try await Self.families(of: [reading], in: mirror.storage, now: now))
+        try await exposition.addEach(of: [reading], in: mirror.storage, now: now)
         self.exposition = exposition
     }
-
-    // MARK: Each mirror
-
-    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are
-    /// counted.
-    private static let mirrorsAtOnce = 200
-
-    private static func families(
-        of mirrors: [(name: String, record: MirrorRecord)], in installation: Installation, now: Date
-    ) async throws -> [Exposition.Family] {
-        var families: [Exposition.Family] = []
-        for part in mirrors.portions(of: mirrorsAtOnce) {
-            let readings = try await HealthReader(installation).readings(of: part, now: now)
-            families += try await Self.families(of: readings, in: installation.storage, now: now)
-        }
-        return families
-    }
-
-    private static func families(
-        of readings: [HealthReading], in storage: any StorageEngine, now: Date
-    ) async throws -> [Exposition.Family] {
-        let rows = try await MetricsRows(of: readings, in: storage, now: now)
-        return readings.flatMap { reading in
-            rows.numbers(of: reading).families(of: reading.mirror.name)
-        }
-    }
-
-    // MARK: All together
 
     private static func total(
         of mirrors: [(name: String, record: MirrorRecord)], in installation: Installation, now: Date
@@ -142,6 +114,31 @@ package struct MetricsReport: Sendable {
         }
         try await counted.addRows(to: &total, in: installation.storage)
         return total
+    }
+}
+
+extension Exposition {
+    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are
+    /// counted.
+    private static let mirrorsAtOnce = 200
+
+    /// Adds the metrics of each mirror by its name.
+    fileprivate mutating func addEach(
+        of mirrors: [(name: String, record: MirrorRecord)], in installation: Installation, now: Date
+    ) async throws {
+        for part in mirrors.portions(of: Self.mirrorsAtOnce) {
+            let readings = try await HealthReader(installation).readings(of: part, now: now)
+            try await addEach(of: readings, in: installation.storage, now: now)
+        }
+    }
+
+    fileprivate mutating func addEach(
+        of readings: [HealthReading], in storage: any StorageEngine, now: Date
+    ) async throws {
+        let rows = try await MetricsRows(of: readings, in: storage, now: now)
+        for reading in readings {
+            add(rows.numbers(of: reading).families(of: reading.mirror.name))
+        }
     }
 }
 
