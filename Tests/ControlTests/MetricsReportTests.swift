@@ -201,6 +201,9 @@ import Testing
         let total = try await metrics(of: town, .together)
         let labels = Set(total.families.flatMap(\.samples).flatMap(\.labels).map(\.name))
         #expect(!labels.contains("mirror"))
+        let networks = samples(total, .posts).flatMap(\.labels).filter { $0.name == "network" }
+        #expect(Set(networks.map(\.value)) == ["bluesky", "mastodon", "x"])
+        #expect(samples(total, .budget).map(\.value) == [10])
         let records = try await MirrorTable.records(of: names, in: town.mirror.storage)
         let verdicts = try await HealthReader(town.mirror.installation).readings(
             of: records, now: Self.now
