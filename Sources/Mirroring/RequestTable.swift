@@ -123,7 +123,7 @@ package struct RequestTable: Sendable {
         return try counted(rows).durations
     }
 
-    /// Returns what networks let each mirror of a database ask still, in one statement.
+    /// Returns the requests that networks still allow each mirror of a database, in one statement.
     ///
     /// - Returns: In the order of the names under which limits are stored.
     /// - Throws: The store's error.

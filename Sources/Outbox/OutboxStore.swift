@@ -459,10 +459,10 @@ extension OutboxStore {
         }
     }
 
-    /// Ended actions of a mirror with one kind and state, and of replies with one reason.
+    /// The ended actions of a mirror with the same kind and state, and for replies the same reason.
     package struct Ending: Sendable {
         package let mirror: String
-        /// Without a reason, but for replies.
+        /// The number; only replies have a reason.
         package let tally: ActionTally
         /// When the last of them was sent; of what was not sent, when it was due.
         package let last: Date

@@ -7,7 +7,7 @@ import Settings
 
 /// The numbers of a mirror, or of all mirrors together, that metrics show.
 ///
-/// First each mirror is added, then what was counted of its rows, or of those of all.
+/// Add each mirror first, then the counts of its rows, or of the rows of all mirrors.
 struct MetricNumbers {
     /// The labels of a mirror's ended actions, which follow from its settings.
     struct ActionLabels {
@@ -26,7 +26,7 @@ struct MetricNumbers {
     private enum Outcome: String, CaseIterable {
         case done, undone, skipped, expired, failed
 
-        /// The outcomes as which a state counts: what was taken back was done before.
+        /// The outcomes under which a state is counted: what was taken back was done before.
         static func all(of state: ActionState) -> [Outcome] {
             switch state {
             case .done: [.done]
@@ -48,7 +48,7 @@ struct MetricNumbers {
     private var replies: [Outcome: [String: Int]] = [:]
     /// By ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
-    /// Nil while no time zone is known, by which a day could be told.
+    /// Nil until the time zone of a mirror is known, and with it its day.
     private var slots: [ActionState: Int]?
     private var archivedPosts = 0
     /// Favorites of the bot that the human gave too, and those that the human did not give.
@@ -73,7 +73,7 @@ struct MetricNumbers {
     ///   - health: That of the reading.
     mutating func add(_ reading: HealthReading, _ health: Health) {
         self.health.add(health)
-        // What is none yet is shown as 0.
+        // Without an action of a kind, 0 is shown.
         let labels = ActionLabels(reading.mirror.configuration)
         posts[labels.network] = posts[labels.network] ?? [:]
         favorites[labels.mode] = favorites[labels.mode] ?? [:]
@@ -133,7 +133,8 @@ struct MetricNumbers {
     /// Sets how long calls took, of all mirrors that were added.
     mutating func set(_ durations: [String: RequestTable.Histogram]) { self.durations = durations }
 
-    /// Adds what networks let a mirror ask still; of several mirrors the smallest number stays.
+    /// Adds the requests that networks still allow a mirror; of several mirrors the smallest number
+    /// stays.
     mutating func add(_ others: [(network: String, window: String, remaining: Int)]) {
         for other in others {
             let place = limits.firstIndex {
