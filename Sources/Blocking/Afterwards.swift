@@ -1,9 +1,9 @@
-/// Does something and then, whatever comes of that, what has to follow: a `defer` that may wait.
+/// Runs a body and then, whether it returned or threw, a cleanup: a `defer` that may await.
 ///
 /// - Parameters:
-///   - isolation: Where both run: with the caller.
-///   - end: What follows, also after an error or a cancellation.
-///   - body: What is done.
+///   - isolation: The caller's; both closures run in it.
+///   - end: The cleanup; runs also after an error or a cancellation.
+///   - body: The work.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws, after `end`.
 package func afterwards<Value>(

@@ -2,15 +2,15 @@ import Foundation
 
 /// A request to stop waiting, sent from another thread.
 ///
-/// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. One
-/// belongs to one thread and its units of work, one after the other:
-/// ``ThreadExecutor/run(interrupting:_:)`` forgets a request before the next.
+/// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. An
+/// instance belongs to one thread and its units of work, one after the other:
+/// ``ThreadExecutor/run(interrupting:_:)`` resets it before each unit of work.
 package final class Interruption: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `lock` is held.
     private let lock = NSLock()
     private var requested = false
-    /// The read end and the write end of the pipe; -1 while the process has no descriptors left,
-    /// and then only the flag tells.
+    /// The read end and the write end of the pipe; -1 if the process had no file descriptor left,
+    /// in which case waits notice the flag only.
     private var ends: [Int32] = [-1, -1]
 
     package init() {
@@ -21,14 +21,14 @@ package final class Interruption: @unchecked Sendable {
         for end in ends where end >= 0 { close(end) }
     }
 
-    /// Whether it was requested since the last ``reset()``.
+    /// Whether an interruption was requested since the last ``reset()``.
     package var isRequested: Bool { lock.withLock { requested } }
 
-    /// Readable once the interruption was requested, for those who wait on their own; -1 without a
-    /// pipe.
+    /// A descriptor that is readable once the interruption was requested, for callers with a `poll`
+    /// of their own; -1 without a pipe.
     package var descriptor: Int32 { lock.withLock { ends[0] } }
 
-    /// Ends the waits that watch this, now and until it is reset; from any thread.
+    /// Ends the current wait and all later ones until ``reset()``; may be called from any thread.
     package func request() {
         lock.withLock {
             requested = true
@@ -37,7 +37,7 @@ package final class Interruption: @unchecked Sendable {
         }
     }
 
-    /// Forgets a request; before each unit of work.
+    /// Clears a request; called before each unit of work.
     package func reset() {
         lock.withLock {
             if ends[0] < 0 { openPipe() }
@@ -53,7 +53,7 @@ package final class Interruption: @unchecked Sendable {
     /// - Parameters:
     ///   - events: Of poll(2).
     ///   - socket: A descriptor; negative waits for the interruption only.
-    ///   - milliseconds: The longest wait; negative waits without end.
+    ///   - milliseconds: The longest wait; a negative value waits without a limit.
     ///   - ignoring: Whether to go on waiting though an interruption was requested.
     /// - Returns: False when the time is over.
     package func wait(

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task
 /// prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A lone hop to the thread and back
-/// costs about 12 µs, so a unit of work is best a whole one (a transaction, a pipeline), not a
-/// single call.
+/// costs about 12 µs, so hand over whole units of work (a transaction, a pipeline), not single
+/// calls.
 ///
 /// SIGPIPE is blocked on the thread: a library that writes to a connection the peer has closed gets
 /// an error instead of ending the process.
@@ -14,7 +14,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// - Parameters:
     ///   - name: The thread's name in debuggers; the system may cut it to 15 bytes.
-    ///   - isPatient: Whether other threads of the machine go first: the thread has a nice value of
+    ///   - isPatient: Whether other threads of the machine have priority: the thread has a nice
+    ///     value of
     ///     10. Only on Linux, where that is possible for a thread.
     package init(name: String, isPatient: Bool = false) {
         worker = Worker(name: name, isPatient: isPatient)
@@ -33,8 +34,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Lets the queued jobs finish and a last one after them, then ends the thread.
     ///
-    /// Waits for that, also when the task is cancelled. After another shutdown the last job does
-    /// not run.
+    /// Waits until the thread has ended, even if the task is cancelled. After another shutdown the
+    /// last job does not run.
     package func shutdown(after last: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let isAdded = worker.addUnlessShutDown(asLast: true) {
@@ -103,8 +104,8 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Waits for a unit, which `hand` gives to the thread; one that was cancelled before is not
-    /// given.
+    /// Enqueues a unit with `hand` and waits for it; does not enqueue a unit that was cancelled
+    /// before.
     private func run<Value: Sendable>(
         _ unit: WorkUnit<Value>, otherwise: () -> Void = {}, hand: (WorkUnit<Value>) -> Void
     ) async throws -> Value {
@@ -117,10 +118,10 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs a blocking unit of work on the thread, whose waits end when the task is cancelled.
+    /// Runs a blocking unit of work on the thread, and ends its waits when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - interruption: What the waits of the work watch; earlier requests are forgotten.
+    ///   - interruption: The interruption that the work's waits watch; it is reset first.
     ///   - work: The unit of work.
     /// - Returns: What `work` returns.
     /// - Throws: As ``run(onCancel:_:)`` does.
@@ -136,18 +137,20 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         WorkUnit(prepare: { interruption.reset() }, onCancel: { interruption.request() }, work)
     }
 
-    /// Runs a unit of work that may be over in a moment, and saves it both hops if it is.
+    /// Runs a unit of work that may finish immediately, and then saves the hop to the thread and
+    /// back.
     ///
-    /// While nothing is queued or running, the caller's own thread has the executor's turn for a
-    /// moment: no job of the executor runs meanwhile. What then is not over goes on upon the
-    /// executor's thread, before anything that came later.
+    /// While nothing is queued or running, `beginning` runs on the caller's thread, and no job of
+    /// the executor runs meanwhile. If it does not finish the work, the rest runs on the executor's
+    /// thread, before any job that arrived later.
     ///
     /// - Parameters:
-    ///   - interruption: What the waits of `work` watch.
-    ///   - beginning: Tried first; nil when it is not over. It holds up a thread that others need
-    ///     too, so it must not take longer than a hop may on a busy machine, a millisecond.
-    ///   - work: The whole of the work, or what `beginning` has left of it. After a cancellation it
-    ///     may never run.
+    ///   - interruption: The interruption that the waits of `work` watch.
+    ///   - beginning: The first attempt; returns nil if the work is not finished. It blocks the
+    ///     calling thread, which other tasks need too, so it must not take longer than a hop may
+    ///     take on a busy machine, a millisecond.
+    ///   - work: The whole work, or the part that `beginning` has left. After a cancellation it may
+    ///     never run.
     /// - Returns: What `beginning` or `work` returns.
     /// - Throws: As ``run(onCancel:_:)`` does.
     package func run<Value: Sendable>(
@@ -190,8 +193,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     private let work: @Sendable () throws -> Value
 
     /// - Parameters:
-    ///   - prepare: Forgets what an earlier unit left behind. It runs while this one can still be
-    ///     cancelled in the queue: later, it would forget the cancellation of this one, too.
+    ///   - prepare: Resets the state that an earlier unit left behind. It runs while this one can
+    ///     still be cancelled in the queue: later, it would also reset this one's cancellation.
     ///   - onCancel: Makes the running work stop.
     ///   - work: The work.
     init(
@@ -203,7 +206,7 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
         self.work = work
     }
 
-    /// False, and the continuation resumed, when the unit was cancelled before.
+    /// Returns false, after resuming the continuation, if the unit was cancelled before.
     func wait(with continuation: CheckedContinuation<Value, any Error>) -> Bool {
         let isFirst = lock.withLock {
             guard case .created = phase else { return false }
@@ -256,7 +259,7 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 /// A queue of closures and the thread that drains it.
 ///
 /// The thread starts with the first closure. After ``shutdown()`` it ends when the queue is empty,
-/// and a late closure starts another: at no time are there two.
+/// and a closure that is added later starts another thread; there are never two at once.
 private final class Worker: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `condition` is locked.
     let name: String
@@ -265,9 +268,9 @@ private final class Worker: @unchecked Sendable {
     private var queue: [@Sendable () -> Void] = []
     private var isRunning = false
     private var isShutDown = false
-    /// Whether a closure runs, or one that was taken from the queue is about to.
+    /// Whether a closure is running or has been taken from the queue to run.
     private var isBusy = false
-    /// Whether another thread has the turn.
+    /// Whether another thread is lent the executor's turn.
     private var isLent = false
     private var thread: pthread_t?
 
@@ -294,7 +297,7 @@ private final class Worker: @unchecked Sendable {
         condition.withLock { addLocked(closure) }
     }
 
-    /// False, and nothing added, after ``shutdown()`` or a last closure.
+    /// Adds a closure; returns false and adds nothing after ``shutdown()`` or a last closure.
     func addUnlessShutDown(asLast: Bool = false, _ closure: @escaping @Sendable () -> Void) -> Bool
     {
         condition.withLock {
@@ -305,9 +308,9 @@ private final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Gives the turn to the calling thread, if nobody has it or waits for it.
+    /// Lends the executor's turn to the calling thread, if nothing is running, queued or lent.
     ///
-    /// - Returns: Whether it has the turn; then ``takeBack(_:)`` must follow.
+    /// - Returns: Whether the turn was lent; then ``takeBack(_:)`` must follow.
     func lend() -> Bool {
         condition.withLock {
             guard !isShutDown, !isBusy, !isLent, queue.isEmpty else { return false }
@@ -316,7 +319,7 @@ private final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Ends what ``lend()`` began; `closure` runs before all that came meanwhile.
+    /// Ends ``lend()``; `closure` runs before all that were added meanwhile.
     func takeBack(_ closure: (@Sendable () -> Void)? = nil) {
         condition.withLock {
             isLent = false
@@ -340,8 +343,8 @@ private final class Worker: @unchecked Sendable {
     }
 
     private func drain() {
-        // Whoever started the thread holds the lock until `start()` has returned. Before that a
-        // thread takes no name.
+        // The starting thread holds the lock until `start()` has returned; before that, the new
+        // thread cannot set its name.
         condition.withLock { thread = pthread_self() }
         Thread.current.name = name
         blockBrokenPipeSignal()
@@ -374,12 +377,12 @@ private final class Worker: @unchecked Sendable {
 private func letOthersGoFirst() {
     #if os(Linux)
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
-        // There, 0 is the calling thread and not its process.
+        // On Linux, 0 means the calling thread, not its process.
         if getpriority(process, 0) < 10 { _ = setpriority(process, 0, 10) }
     #endif
 }
 
-/// Lets a thread write to closed connections: that is an error then, where SIGPIPE would end the
+/// Blocks SIGPIPE: writing to a closed connection then fails with an error instead of ending the
 /// process.
 package func blockBrokenPipeSignal() {
     var signals = sigset_t()

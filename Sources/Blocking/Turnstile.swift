@@ -2,8 +2,8 @@ import Foundation
 
 /// Lets one task at a time through, in the order of arrival.
 ///
-/// Cancelling a task that waits does not take it out of the queue; its turn
-/// comes, and what it then calls notices the cancellation.
+/// Cancelling a waiting task does not take it out of the queue; its turn comes, and `body` notices
+/// the cancellation.
 package final class Turnstile: @unchecked Sendable {
     // Sendable: both variables are only touched under `lock`.
     private let lock = NSLock()
@@ -12,7 +12,7 @@ package final class Turnstile: @unchecked Sendable {
 
     package init() {}
 
-    /// Runs `body` when its turn has come; who comes meanwhile waits for its end.
+    /// Runs `body` when its turn has come; later callers wait until it has ended.
     package func pass<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -4,6 +4,6 @@ package enum SourceCommit {
     /// had changes that were not committed, or `unknown commit`.
     ///
     /// The plugin `NameCommit` generates its value with each build that follows a commit or a
-    /// change. Nothing outside this target is compiled anew for that.
+    /// change. Only this target is then compiled again.
     package static var name: String { BuiltCommit.name }
 }

@@ -2,7 +2,7 @@ import CCrypto
 
 /// A hash function of OpenSSL's libcrypto, the library that libcurl and libpq use too.
 package enum HashFunction: Sendable {
-    /// SHA-1 (FIPS 180-4), 20 bytes: only where a protocol demands it.
+    /// SHA-1 (FIPS 180-4), 20 bytes: only where a protocol requires it.
     case sha1
     /// SHA-256 (FIPS 180-4), 32 bytes.
     case sha256
@@ -49,7 +49,7 @@ package enum HashFunction: Sendable {
         }
     }
 
-    // Fetched once: OpenSSL otherwise looks the function up by its name for each hash. Never
+    // Fetched once, because OpenSSL otherwise looks the function up by name for each hash. Never
     // changed and never freed.
     private nonisolated(unsafe) static let fetchedSHA1 = fetched("SHA1")
     private nonisolated(unsafe) static let fetchedSHA256 = fetched("SHA2-256")
@@ -62,7 +62,7 @@ package enum HashFunction: Sendable {
     }
 }
 
-/// Calls `body` with the bytes in one piece.
+/// Calls `body` with the bytes in one contiguous buffer.
 func withPointer<Result>(
     to bytes: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
 ) rethrows -> Result {

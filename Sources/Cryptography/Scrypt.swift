@@ -19,10 +19,10 @@ package enum Scrypt {
     /// It blocks its thread for about 100 ms.
     ///
     /// - Parameters:
-    ///   - password: What a person types.
-    ///   - salt: Keeps keys of the same password for different purposes apart.
-    ///   - count: How many bytes the key has.
-    ///   - cost: How many blocks of 1 KiB are filled: a power of two.
+    ///   - password: The password, as a person types it.
+    ///   - salt: Makes different keys of one password, one for each purpose.
+    ///   - count: The length of the key in bytes.
+    ///   - cost: The number of blocks of 1 KiB that are filled: a power of two.
     /// - Throws: ``Unavailable``.
     package static func key(
         from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int,
@@ -41,7 +41,7 @@ package enum Scrypt {
 
 /// Compares secrets.
 package enum ConstantTime {
-    /// Whether both are the same, in a time that depends on the lengths alone.
+    /// Whether both are equal; the time depends only on their lengths.
     package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>)
         -> Bool
     {

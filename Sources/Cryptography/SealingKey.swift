@@ -17,7 +17,7 @@ package struct SealingKey: Sendable {
     /// Derives the key with HKDF-SHA256 (RFC 5869) without a salt.
     ///
     /// - Parameters:
-    ///   - material: What the operator keeps secret: one byte or more.
+    ///   - material: The operator's secret: one byte or more.
     ///   - purpose: The derivation's `info`; each purpose gets a key of its own.
     package init(from material: some Collection<UInt8>, purpose: some Collection<UInt8>) {
         let material = Array(material)
@@ -37,8 +37,8 @@ package struct SealingKey: Sendable {
     /// Seals bytes under a new random nonce.
     ///
     /// - Parameters:
-    ///   - plain: What to seal.
-    ///   - context: What is authenticated beside it; the same must be given to open it.
+    ///   - plain: The bytes to encrypt.
+    ///   - context: Additional authenticated data; ``opened(_:context:)`` needs the same.
     /// - Returns: The nonce (12 bytes), the ciphertext, the tag (16 bytes).
     /// - Throws: ``Unavailable``.
     package func sealed(
@@ -73,9 +73,9 @@ package struct SealingKey: Sendable {
         return nonce + text + tag
     }
 
-    /// Opens what ``sealed(_:context:)`` returned.
+    /// Decrypts the result of ``sealed(_:context:)``.
     ///
-    /// - Returns: nil if another key or context sealed the bytes, or somebody changed them.
+    /// - Returns: nil if the bytes were sealed with another key or context, or were changed.
     package func opened(_ sealed: some Collection<UInt8>, context: some Collection<UInt8>)
         -> [UInt8]?
     {

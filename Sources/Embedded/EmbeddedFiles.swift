@@ -2,8 +2,8 @@ import CEmbedded
 
 /// The files that are part of the program: rules, sentences, templates, migrations.
 ///
-/// They are the C compiler's, so that a binary moved to another folder still has them and that they
-/// cost no time to compile.
+/// The C compiler embeds them. So a binary that is moved to another folder still has them, and they
+/// add nothing to Swift's compile time.
 package enum EmbeddedFiles {
     /// A file's name within its folder, and its bytes.
     package typealias File = (name: String, bytes: UnsafeRawBufferPointer)
@@ -14,7 +14,7 @@ package enum EmbeddedFiles {
 
     /// The files of a folder, in the order of their names.
     ///
-    /// - Parameter folder: A module of the program for its `Resources`, or `migrations`.
+    /// - Parameter folder: A module's name for the files of its `Resources`, or `migrations`.
     package static func files(in folder: String) -> [File] {
         all.compactMap { file in
             let path = String(cString: file.name)

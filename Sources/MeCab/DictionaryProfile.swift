@@ -14,12 +14,11 @@ import Foundation
     package let searchPaths: [String]
     /// The position in the record of a word's base form.
     package let baseFormField: Int
-    /// The code points of whose letters the dictionary knows that they are letters; it takes others
-    /// for symbols.
+    /// The code points that the dictionary classifies as letters; it treats all others as symbols.
     let letters: [ClosedRange<UInt32>]
     /// The class of each part of speech number; higher numbers are `other`.
     @usableFromInline let classes: [WordClass]
-    /// A sentence and how a dictionary of this kind cuts it.
+    /// A sentence and the words into which a dictionary of this kind splits it.
     let probe: [ProbeWord]
 
     struct ProbeWord: Equatable, Sendable {
@@ -45,8 +44,8 @@ import Foundation
         ],
         baseFormField: 6,
         letters: [
-            // ASCII and Latin, Greek, Cyrillic, Vietnamese; signs; kana and kanji, with those that
-            // were added later.
+            // ASCII and Latin, Greek, Cyrillic, Vietnamese; signs; kana and kanji, including their
+            // later additions.
             0x20...0x236, 0x374...0x3FB, 0x400...0x4F9, 0x500...0x50F, 0x1E00...0x1EF9,
             0x2000...0x2BFF,
             0x2E80...0x30FF, 0x31F0...0x4DB5, 0x4E00...0x9FFF, 0xF900...0xFA6A, 0xFE30...0xFE6B,
@@ -66,7 +65,7 @@ import Foundation
         ]
     )
 
-    /// Every kind of dictionary that is understood.
+    /// All supported kinds of dictionaries.
     package static let all = [ipadic]
 
     private init(
@@ -88,8 +87,8 @@ import Foundation
         self.classes = classes
     }
 
-    /// Whether the dictionary knows a letter, mark or digit as such; what it does not know is a
-    /// symbol to it.
+    /// Whether the dictionary classifies a letter, mark or digit as one; it treats all others as
+    /// symbols.
     package func lists(_ scalar: Unicode.Scalar) -> Bool {
         letters.contains { $0.contains(scalar.value) }
     }

@@ -9,13 +9,12 @@ import Synchronization
 /// microseconds and may run on the cooperative pool.
 @usableFromInline package final class MeCabModel: @unchecked Sendable {
     // Sendable: MeCab allows one model and one tagger to be used from many threads as long as each
-    // uses a lattice of its own (mecab_parse_lattice); the pool of idle lattices is made for
-    // threads.
+    // uses a lattice of its own (mecab_parse_lattice); the pool of idle lattices is thread-safe.
     private let model: OpaquePointer
     private let tagger: OpaquePointer
     private let lattices = PointerPool()
 
-    /// The number of words in the dictionary, which tells one version of it from another.
+    /// The number of words in the dictionary, which distinguishes its versions.
     package let wordCount: Int
 
     /// The longest text that ``forEachMorpheme(in:_:)-(String,_)`` takes.
@@ -42,18 +41,18 @@ import Synchronization
         mecab_model_destroy(model)
     }
 
-    /// Cuts a text into words and shows them one after the other.
+    /// Splits a text into words and passes them one by one to `body`.
     ///
     /// - Parameters:
-    ///   - text: What to analyse. The time grows with the square of the length of a run of unknown
-    ///     letters, so callers cap and break text that strangers wrote.
+    ///   - text: The text to analyse. The time grows with the square of the length of a run of
+    ///     unknown letters, so callers limit and break up text from strangers.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @inlinable package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void)
         throws(MeCabError)
     {
         var text = text
-        // A closure that throws an error of one type would not be inlined into the caller.
+        // A closure with a typed `throws` would not be inlined into the caller.
         let failure = text.withUTF8 { bytes -> MeCabError? in
             do throws(MeCabError) {
                 try forEachMorpheme(in: bytes, body)
@@ -70,8 +69,8 @@ import Synchronization
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme) -> Void
     ) throws(MeCabError) {
         guard !text.isEmpty else { return }
-        // MeCab looks behind the end of a text, and as far as the next zero if it ends with a
-        // space.
+        // MeCab reads one byte past the end of a text, and up to the next zero byte if the text
+        // ends with a space.
         let terminated = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 1)
         defer { terminated.deallocate() }
         let end = terminated.initialize(fromContentsOf: text)
@@ -84,9 +83,9 @@ import Synchronization
         giveBack(lattice)
     }
 
-    /// Cuts a text that is not empty into words; a zero must stand behind it.
+    /// Splits a text that is not empty into words; a zero byte must follow it.
     ///
-    /// - Returns: A lattice with the words, which point into the text; it must be given back.
+    /// - Returns: A lattice with the words, which point into the text; pass it to ``giveBack(_:)``.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @usableFromInline func analysed(_ text: UnsafeBufferPointer<UInt8>) throws(MeCabError)
         -> OpaquePointer
@@ -110,7 +109,7 @@ import Synchronization
         return lattice
     }
 
-    /// Forgets the words of a lattice and keeps it for another text.
+    /// Clears the words of a lattice and keeps it for another text.
     @usableFromInline func giveBack(_ lattice: OpaquePointer) {
         // The lattice must not keep pointers into the caller's text.
         mecab_lattice_clear(lattice)
@@ -173,16 +172,15 @@ import Synchronization
     }
 }
 
-/// A few idle objects of a C library, for whichever thread needs one next.
+/// A pool of a few idle objects of a C library, shared by all threads.
 ///
-/// Nobody waits here, and a thread most often takes the object that it put in before, whose memory
-/// its processor knows: with one lock for all, two threads that cut short texts spent a tenth of
-/// their time on it.
+/// It never blocks, and a thread most often gets the object that it put in last, which its
+/// processor has in its cache. With one lock for all, two threads that split short texts spent a
+/// tenth of their time on the lock.
 final class PointerPool: @unchecked Sendable {
-    // Sendable: each slot changes in one atomic step, and who takes an object out of it is alone
-    // with that.
+    // Sendable: each slot changes in one atomic step, so only one thread can take an object out.
     private static let capacity = 8
-    /// The distance of two slots: processors do not share a line of their caches.
+    /// The distance of two slots, so that no two share a processor's cache line.
     private static let stride = 128 / MemoryLayout<Atomic<UInt>>.stride
 
     /// The addresses of the objects, 0 where there is none.
@@ -192,7 +190,7 @@ final class PointerPool: @unchecked Sendable {
         for place in 0..<Self.capacity * Self.stride { (slots + place).initialize(to: Atomic(0)) }
     }
 
-    /// The objects that are left are the owner's to free.
+    /// The owner frees the objects that are left.
     deinit { slots.deallocate() }
 
     /// Takes an object out; nil if there is none.
@@ -225,10 +223,10 @@ final class PointerPool: @unchecked Sendable {
         return false
     }
 
-    /// Where the calling thread begins to look.
+    /// The slot at which the calling thread begins its search.
     private static var home: Int {
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
-        // Threads lie far apart, at addresses whose low bits are the same.
+        // Thread handles are addresses far apart with equal low bits, so they are hashed.
         return Int((UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 61)
     }
 }
@@ -252,7 +250,7 @@ final class PointerPool: @unchecked Sendable {
     }
 
     package let code: Code
-    /// One line for people that never holds the analysed text.
+    /// One line for people; it never contains the analysed text.
     @usableFromInline package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -1,10 +1,10 @@
 internal import CMeCab
 import Foundation
 
-/// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed
+/// One word that MeCab found in a text: a view that is valid only inside the closure it is passed
 /// to.
 @usableFromInline package struct Morpheme {
-    // Small, so that it is handed over in registers.
+    // Kept small, so that it is passed in registers.
     /// The first byte of the word in the analysed text.
     @usableFromInline let start: UnsafePointer<UInt8>
     /// The dictionary's record, which ends with a zero.
@@ -136,12 +136,12 @@ import Foundation
     /// Particles, auxiliaries, conjunctions, prefixes, punctuation known to the dictionary.
     case other
 
-    /// Whether the word changes its form, so that its base form tells more than its surface.
+    /// Whether the word is inflected, so that its base form says more than its surface.
     package var isInflected: Bool { self == .verb || self == .adjective }
 }
 
 extension String {
-    /// Copies bytes that are known to be UTF-8, which spares looking at each of them once more.
+    /// Copies bytes that are known to be valid UTF-8, without validating them again.
     ///
     /// - Parameter bytes: Whole scalars in UTF-8; anything else is a programming error.
     @inlinable package init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {

@@ -1,10 +1,10 @@
-/// Cuts text into words and tells their classes and base forms.
+/// Splits text into words, with their classes and base forms.
 @usableFromInline package struct Tokenizer: Sendable {
     /// How the words of the opened dictionary are read.
     @usableFromInline package let profile: DictionaryProfile
     @usableFromInline let model: MeCabModel
 
-    /// Opens a dictionary and checks by a known sentence that it is of the expected kind.
+    /// Opens a dictionary and checks with a known sentence that it is of the expected kind.
     ///
     /// - Parameter dictionary: A value of `MECAB_DICTIONARY`: the name of a profile or the path of
     ///   a folder.
@@ -27,13 +27,13 @@
                 .dictionaryNotFound, "could not open the MeCab dictionary: \(profile.advice)")
     }
 
-    /// Tells this dictionary from others that may cut the same text differently.
+    /// Distinguishes this dictionary from others that may split the same text differently.
     package var dictionaryIdentity: String { "\(profile.name)/\(model.wordCount)" }
 
-    /// Shows each word of a text with its class.
+    /// Passes each word of a text with its class to `body`.
     ///
     /// - Parameters:
-    ///   - text: What to analyse.
+    ///   - text: The text to analyse.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
     @inlinable package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void)

@@ -17,7 +17,7 @@ import PackagePlugin
                 arguments: [
                     root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path,
                 ],
-                // A platform that sets no variable has none of an empty name.
+                // Contains only the variables that the platform has set.
                 environment: environment, inputFiles: records(of: root) + sources,
                 outputFiles: [output])
         ]
@@ -27,8 +27,8 @@ import PackagePlugin
     /// without git's data.
     private func records(of root: URL) -> [URL] {
         let entry = root.appending(path: ".git")
-        // In a further worktree, `.git` is a file that names the folder.
-        // A `.git` that cannot be read as a text is the folder itself.
+        // In a linked worktree, `.git` is a file that names the folder. If `.git` cannot be read as
+        // text, it is the folder itself.
         let pointer = try? String(contentsOf: entry, encoding: .utf8)
         let folder = pointer?.split(separator: "\n").first.flatMap { line in
             line.hasPrefix("gitdir: ")
