@@ -2,14 +2,15 @@ import Foundation
 package import Posts
 import Storage
 
-/// The days of the human's own posts, packed: what a schedule is learned from, read in one go.
+/// The days of the human's own posts in a packed form, from which the schedule is learned in one
+/// read.
 extension Archive {
     private static let counter = "archive.days"
-    /// For more days than these it is better to begin anew.
+    /// Above this number of days, all are packed again instead.
     private static let fewDays = 400
 
-    /// When the human posted on their own, in order of time: no replies, and no
-    /// times that an archive lost.
+    /// Returns the times of the human's own posts in order: without replies, and without times that
+    /// an archive lost.
     package func scheduleRows() async throws -> [LocalTime] {
         let mirror = mirror
         let packed = try await storage.read { connection in
@@ -22,7 +23,7 @@ extension Archive {
         }
     }
 
-    /// The days of these posts, if that matters to anybody.
+    /// Returns the days of these posts if days are packed; else an empty set.
     static func days(
         of ids: [PostID], _ mirror: String, _ connection: any StorageConnection
     ) throws -> Set<String> {
@@ -39,7 +40,7 @@ extension Archive {
         return days
     }
 
-    /// Packs days again whose posts have changed.
+    /// Packs days again after changes of their posts.
     static func repack(_ days: Set<String>, _ mirror: String, _ connection: any StorageConnection)
         throws
     {
@@ -51,7 +52,7 @@ extension Archive {
         try pack("local_day IN \(list: days.sorted())", mirror, connection)
     }
 
-    /// Forgets the packed days, until somebody asks for them.
+    /// Removes the packed days; the next read packs them again.
     static func unpack(_ mirror: String, _ connection: any StorageConnection) throws {
         guard try isPacked(mirror, connection) else { return }
         try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")

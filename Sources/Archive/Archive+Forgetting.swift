@@ -2,9 +2,10 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Digests of forgotten posts and people, which recognize them when they come again.
+/// Digests of forgotten posts and people, which recognize them when a feed or an archive brings
+/// them again.
 ///
-/// Nothing else of them is kept.
+/// Nothing but the digest is kept of them.
 extension Archive {
     /// One thing that was forgotten or muted.
     package struct Note: Equatable, Sendable {
@@ -17,10 +18,10 @@ extension Archive {
 
     // MARK: Posts
 
-    /// Removes posts for good: whatever feed or archive they come from, they do not come in again.
+    /// Removes posts for good: no feed or archive brings them in again.
     ///
     /// - Parameters:
-    ///   - ids: The posts; those that are not here are not let in.
+    ///   - ids: The posts; those that are not archived yet are kept out too.
     ///   - seen: ``Kept/seen`` of the first one that the person was shown; nil to change without
     ///     comparing.
     /// - Throws: `SeenChanged`; the store's error.
@@ -57,11 +58,10 @@ extension Archive {
         ).isEmpty
     }
 
-    /// Lets posts in again that were forgotten; what is gone comes back only where it is read
-    /// again.
+    /// Allows forgotten posts again; they return only when they are read again.
     ///
-    /// - Parameter digest: The whole digest, or its beginning if it is the only one that begins so.
-    /// - Returns: False if no post was forgotten under it, or more than one.
+    /// - Parameter digest: The digest, or a beginning of it that only one digest has.
+    /// - Returns: False if none, or more than one, forgotten post has it.
     package func readmit(_ digest: String) async throws -> Bool {
         let mirror = mirror
         guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else {
@@ -92,12 +92,12 @@ extension Archive {
         ).map(Self.note)
     }
 
-    /// The posts of a batch that may come in: none that was forgotten, and none that answers or
-    /// names somebody who was.
+    /// Returns the posts of a batch without forgotten ones and without those that answer or mention
+    /// a forgotten person.
     static func welcome(
         _ posts: [Post], of mirror: String, on connection: any StorageConnection
     ) throws -> [Post] {
-        // For nearly everybody there is nothing to look for.
+        // Most mirrors have forgotten nothing, and need no further query.
         let isAny = try connection.query(
             "SELECT 1 AS one FROM forgotten WHERE mirror = \(mirror) LIMIT 1")
         guard !isAny.isEmpty, !posts.isEmpty else { return posts }
@@ -118,10 +118,10 @@ extension Archive {
         return zip(posts, named).filter { found.isDisjoint(with: $1) }.map(\.0)
     }
 
-    /// Takes out again what an older state of the archive brought back: posts that were forgotten
+    /// Removes what a restored older state of the archive brought back: posts that were forgotten
     /// for good, and texts that are never to be sent.
     ///
-    /// People who were forgotten are noted as being forgotten, see ``People/beingForgotten()``.
+    /// Marks forgotten people as being forgotten, see ``People/beingForgotten()``.
     ///
     /// - Parameter now: Noted with the people.
     package static func forgetAgain(
@@ -170,9 +170,10 @@ extension Archive {
         package fileprivate(set) var muted: [Note] = []
         /// The human's clocks.
         package fileprivate(set) var zones: ZoneHistory
-        /// When the human last posted, as far as that was seen.
+        /// When the human last posted, as far as it was seen.
         package fileprivate(set) var lastActivity: Date?
-        /// How much of the human's past is known, as it is stored with the mirror; nil for nothing.
+        /// How much of the human's past is known, in the form stored with the mirror; nil for
+        /// nothing.
         package fileprivate(set) var past: String?
         /// The number of texts with a label.
         package fileprivate(set) var labels = 0
@@ -180,15 +181,15 @@ extension Archive {
         package fileprivate(set) var version: Int64 = 0
     }
 
-    /// Reads what holds for all texts, in one statement.
+    /// Reads the conditions in one statement.
     ///
-    /// - Parameter home: The zone of all times about which nothing is said.
+    /// - Parameter home: The zone of all times for which no other zone is noted.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func circumstances(home: TimeZone) async throws -> Circumstances {
         try Circumstances(home: home, try await storage.query(Circumstances.selection(of: mirror)))
     }
 
-    /// The same inside a transaction.
+    /// Reads the conditions inside a transaction.
     package static func circumstances(
         of mirror: String, home: TimeZone, on connection: any StorageConnection
     ) throws -> Circumstances {
@@ -201,9 +202,9 @@ extension Archive {
             noted: try row.date("noted_ms"))
     }
 
-    /// Mutes something.
+    /// Mutes a word or another item.
     ///
-    /// - Returns: False if it was already.
+    /// - Returns: False if it was muted already.
     package func mute(_ kind: String, _ value: String, seen: Seen? = nil, now: Date) async throws
         -> Bool
     {
@@ -219,7 +220,7 @@ extension Archive {
         Seen(of: kind, value, "\(isMuted)")
     }
 
-    /// Changes whether something is muted, unless that is not as the person saw it.
+    /// Mutes or unmutes an item, unless its state differs from the one that the person saw.
     private func execute(
         _ statement: SQL, muting subject: (kind: String, value: String), seen: Seen?
     ) async throws -> Bool {
@@ -237,7 +238,7 @@ extension Archive {
         }
     }
 
-    /// Takes that back.
+    /// Unmutes an item.
     ///
     /// - Returns: False if it was not muted.
     package func unmute(_ kind: String, _ value: String, seen: Seen? = nil) async throws -> Bool {
@@ -246,8 +247,8 @@ extension Archive {
             muting: (kind, value), seen: seen)
     }
 
-    /// The posts that a rule picks by their warning, text and pictures' descriptions and by their
-    /// time, replies among them.
+    /// Returns the ids of the posts, replies included, that a rule selects by warning, text,
+    /// pictures' descriptions and time.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool)
@@ -279,7 +280,7 @@ extension Archive {
 
     fileprivate static let activity = "human.active"
 
-    /// Notes when the human posted; an earlier time than the known one changes nothing.
+    /// Notes when the human posted; ignores a time that is earlier than the known one.
     package func noteActivity(at time: Date) async throws {
         try await storage.execute(
             """

@@ -2,22 +2,22 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Texts that a person never wants to be sent again, by what texts that read the same have in
-/// common.
+/// Texts that a person never wants to be sent again, identified by the key that all texts that read
+/// the same share.
 ///
-/// They are kept apart from the posts: one that is read again, or archived under another id, stays
-/// unsent too.
+/// They are stored apart from the posts, so that a post that is read again, or archived under
+/// another id, stays unsent.
 extension Archive {
-    /// Why such a text is unfit.
+    /// The stable code of this cause of unfitness.
     package static let never = "never"
 
     /// Keeps a text from ever being chosen again, in a transaction of the caller.
     ///
     /// - Parameters:
-    ///   - key: What texts that read the same have in common.
+    ///   - key: The key that all texts that read the same share.
     ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without
     ///     comparing.
-    /// - Returns: False if that was so already.
+    /// - Returns: False if the text was excluded already.
     /// - Throws: `SeenChanged`.
     package func neverUse(
         _ key: String, of id: PostID, seen: Seen? = nil, now: Date,
@@ -35,9 +35,9 @@ extension Archive {
         return inserted == 1
     }
 
-    /// Keeps texts from ever being chosen, by what those that read the same have in common.
+    /// Keeps the texts with these keys from ever being chosen.
     ///
-    /// For an archive that goes by the word of another one; which posts were meant is not noted.
+    /// For an archive that takes over the exclusions of another one; the posts are not noted.
     ///
     /// - Throws: The store's error.
     package func neverUse(keys: Set<String>, now: Date) async throws {
@@ -54,10 +54,9 @@ extension Archive {
         }
     }
 
-    /// Lets a text be chosen again, in a transaction of the caller; what the rules make of it is
-    /// found out anew.
+    /// Lets a text be chosen again, in a transaction of the caller; the rules judge it anew.
     ///
-    /// - Returns: False if nobody said that it is never to be sent.
+    /// - Returns: False if the text was not excluded.
     /// - Throws: `SeenChanged`.
     package func useAgain(
         _ key: String, of id: PostID, seen: Seen? = nil, on connection: any StorageConnection
@@ -73,8 +72,8 @@ extension Archive {
         return deleted == 1
     }
 
-    /// Fails if a post is not any more as a person saw it, see ``Kept/seen``; without a digest
-    /// nothing is asked.
+    /// Fails if a post differs from what a person saw, see ``Kept/seen``; does nothing without a
+    /// digest.
     ///
     /// - Throws: `SeenChanged`; the store's error.
     package func require(_ seen: Seen?, of id: PostID, on connection: any StorageConnection) throws
@@ -93,14 +92,14 @@ extension Archive {
         try seen.require(kept.seen)
     }
 
-    /// The posts that a person may mean with a word: an identity, an address, or the end of one.
+    /// The posts that a person's input may name: by identity, by address, or by the end of one.
     ///
-    /// - Parameter word: What was typed or copied from a browser.
+    /// - Parameter word: The input, typed or copied from a browser.
     /// - Returns: At most two; one if the word names one post.
     package func posts(named word: String) async throws -> [Post] {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }
-        // What follows the question mark of an address is no part of the name.
+        // The query of an address is no part of the name.
         guard let path = word.split(separator: "?", maxSplits: 1).first,
             let last = path.split(separator: "/").last
         else { return [] }
@@ -115,9 +114,9 @@ extension Archive {
 }
 
 extension Archive {
-    /// The post whose text reads like one that the bot published; nil for none.
+    /// The newest post whose text reads like one that the bot published; nil for none.
     ///
-    /// - Parameter key: What texts that read the same have in common.
+    /// - Parameter key: The key that all texts that read the same share.
     package func source(of key: String) async throws -> PostID? {
         try await storage.query(
             """

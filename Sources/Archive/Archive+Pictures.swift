@@ -4,22 +4,22 @@ import Storage
 
 /// The files of pictures that came with a downloaded archive.
 ///
-/// They are kept with the posts and not in a folder: so they are where the worker is, which may
-/// have no disk of its own, they move with the mirror, and what the human deletes takes them along
-/// in the same transaction.
+/// They are kept in the database, not in a folder: so a worker without a disk of its own has them,
+/// they move with the mirror, and a deletion by the human removes them in the same transaction.
 extension Archive {
-    /// How much is kept of all pictures of a mirror together, in bytes; the others are asked for at
+    /// The most bytes of pictures that are kept for a mirror; further pictures are fetched from
     /// their network.
     package static let pictureStore = 256 << 20
-    /// A piece is so long that a few hundred of them are not too much to be held in memory at once.
+    /// Length of a piece in bytes, so small that a few hundred fit in memory at once.
     private static let pieceBytes = 48 << 10
 
-    /// Keeps the file of a picture, unless its post is not in the archive or there is no more room.
+    /// Stores the file of a picture, unless its post is not in the archive or there is no more
+    /// room.
     ///
     /// - Parameters:
     ///   - place: Which of the post's pictures, from 0.
-    ///   - room: How many bytes all pictures of the mirror may have together.
-    /// - Returns: Whether it is kept now.
+    ///   - room: The most bytes that all pictures of the mirror may take.
+    /// - Returns: Whether the picture is stored now.
     package func keepPicture(
         _ bytes: [UInt8], at place: Int, of id: PostID, room: Int = Archive.pictureStore
     ) async throws -> Bool {
@@ -56,7 +56,7 @@ extension Archive {
         }
     }
 
-    /// The file of a picture; nil if none is kept.
+    /// The file of a picture; nil if none is stored.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func picture(at place: Int, of id: PostID) async throws -> [UInt8]? {
@@ -77,8 +77,8 @@ extension Archive {
         return bytes
     }
 
-    /// Notes that a post's pictures cannot be sent, so that it counts as one with something else
-    /// attached.
+    /// Notes that a post's pictures cannot be sent, so that the post counts as one with another
+    /// kind of attachment.
     package func giveUpPictures(of id: PostID) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -92,8 +92,8 @@ extension Archive {
         }
     }
 
-    /// How many posts have pictures that may be sent with them, as far as a plan knows, and how
-    /// many files are kept.
+    /// The number of posts whose pictures may be sent with them, as far as it is known, and the
+    /// number of stored files.
     package func pictureCounts() async throws -> (posts: Int, files: Int) {
         let rows = try await storage.query(
             """
@@ -104,7 +104,7 @@ extension Archive {
         return (try rows.first?.int("posts") ?? 0, try rows.first?.int("files") ?? 0)
     }
 
-    /// Those whose post is gone.
+    /// Condition for pictures whose post is gone.
     static let orphaned: SQL = """
         NOT EXISTS (SELECT 1 FROM posts WHERE posts.mirror = pictures.mirror AND posts.network = pictures.network
             AND posts.post_id = pictures.post_id)
@@ -118,8 +118,8 @@ extension Archive {
 }
 
 extension Post {
-    /// Takes what another sighting of the post tells of its pictures: an archive has no addresses,
-    /// and a network that charges for pictures tells nothing of them.
+    /// Merges the facts about pictures that only another reading of the post has: an archive has no
+    /// addresses, and a network that charges for pictures returns none.
     mutating func complete(picturesFrom other: Post) {
         guard hasMedia, other.hasMedia, !other.pictures.isEmpty else { return }
         guard pictures.count == other.pictures.count else {

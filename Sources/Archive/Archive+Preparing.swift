@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Texts made ready before a plan asks for them.
+/// Preparation of texts before a plan asks for them.
 extension Archive {
     /// The outcome of applying the rules to a post's text.
     package struct Preparation: Sendable {
@@ -14,8 +14,8 @@ extension Archive {
         /// - Parameters:
         ///   - textKey: The key shared by all texts that read the same.
         ///   - unfit: Why the text may not be sent; nil if it may.
-        ///   - length: How long a server finds what would be sent.
-        ///   - fitness: Whether it stands for itself.
+        ///   - length: Length of the text to be sent, as the bot's server counts it.
+        ///   - fitness: Whether it can be understood by itself.
         package init(
             textKey: String, unfit: String?, length: Int, fitness: StoredFitness = StoredFitness()
         ) {
@@ -26,13 +26,13 @@ extension Archive {
         }
     }
 
-    /// Whether a text stands for itself, as the rules found.
+    /// The rules' verdict on whether a text can be understood by itself.
     package struct StoredFitness: Equatable, Sendable {
-        /// How much must be given up to use it: 0 for nothing, and less for what comes first.
+        /// Rank of the text: 0 for one that is fit without concessions; lower ranks are used first.
         package var grade = 0
-        /// When it is fit, as the rules write that; empty for always.
+        /// The days or hours at which it is fit, as the rules write them; empty for always.
         package var window = ""
-        /// The stable name of the first rule that speaks against it, if any does.
+        /// The stable name of the first rule against it; nil for none.
         package var reason: String?
 
         package init(grade: Int = 0, window: String = "", reason: String? = nil) {
@@ -44,7 +44,7 @@ extension Archive {
 
     /// An earlier verdict on a text, possibly by other rules.
     package struct EarlierVerdict: Equatable, Sendable {
-        /// Names those rules; empty if there were none.
+        /// The name of those rules; empty if there were none.
         package let rules: String
         package let fitness: StoredFitness
     }
@@ -53,13 +53,13 @@ extension Archive {
     package struct TextFilter: Hashable, Sendable {
         /// The longest text, in the units of the rules.
         package var longest: Int
-        /// Older posts are left out.
+        /// The earliest creation time.
         package var start: Date
-        /// Younger posts are left out.
+        /// The latest creation time.
         package var end: Date
-        /// The highest grade of fitness that does.
+        /// The highest grade of fitness that is accepted.
         package var grade: Int
-        /// The windows that hold, besides the empty one; nil if none has to.
+        /// The accepted windows besides the empty one; nil accepts all.
         package var windows: [String]?
 
         package init(
@@ -74,7 +74,7 @@ extension Archive {
             self.windows = windows
         }
 
-        /// A plus before a column keeps SQLite from another index, on that column.
+        /// The plus before a column keeps SQLite from choosing an index on that column.
         fileprivate var condition: SQL {
             let fit: SQL = "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
             let time: SQL = " AND +created_ms >= \(start) AND +created_ms <= \(end)"
@@ -90,17 +90,17 @@ extension Archive {
         case fit
         /// Posted on some days or at some hours only.
         case sometimes
-        /// Not posted by itself: a rule says why.
+        /// Not posted by itself; `reason` names the rule.
         case unfit
-        /// Longer than the bot's server takes.
+        /// Longer than the bot's server accepts.
         case tooLong = "too-long"
-        /// Not looked at yet; the worker does it soon.
+        /// Not judged yet; the worker does it soon.
         case unjudged
-        /// An answer to somebody.
+        /// A reply.
         case answer
     }
 
-    /// How many texts there are of each minute of the day that are equally fit.
+    /// The number of texts of one grade and window for each minute of the day.
     package struct TextCount: Equatable, Sendable {
         package let grade: Int
         package let window: String
@@ -108,7 +108,7 @@ extension Archive {
         package internal(set) var minutes = [Int](repeating: 0, count: MinuteOfDay.count)
     }
 
-    /// A text that may be sent, without its words.
+    /// A text that may be sent, without its content.
     package struct StoredText: Equatable, Sendable {
         package let id: PostID
         /// Nil where the time of day was lost.
@@ -117,7 +117,7 @@ extension Archive {
         package let createdAt: Date
     }
 
-    /// A post that answers nobody and was prepared by no rules, or by other ones.
+    /// A post, not a reply, that was never prepared or by other rules.
     package struct Unprepared: Sendable {
         package let post: Post
         /// The posts that follow it in its thread.
@@ -131,21 +131,20 @@ extension Archive {
 
     /// Which posts are to be prepared.
     package enum PreparationNeed: Sendable {
-        /// Those that no rules have prepared.
+        /// Posts that were never prepared.
         case unjudged
-        /// Those that no rules, or rules of another version, have prepared.
+        /// Posts that were never prepared, or by rules of another version.
         case outdated
     }
 
-    /// Stores what rules made of some posts, in one transaction; a post that was changed meanwhile
+    /// Stores the results of preparing posts, in one transaction; a post that was changed meanwhile
     /// stays unprepared.
     ///
     /// - Parameters:
-    ///   - prepared: The posts as ``unprepared(_:by:atMost:)`` returned them, and what became of
-    ///     each.
+    ///   - prepared: The posts from ``unprepared(_:by:atMost:)``, with their results.
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
-    ///   - uses: An expression for how often it was.
+    ///   - uses: An SQL expression for the number of its uses.
     package func store(
         _ prepared: [(post: Unprepared, preparation: Preparation)], by version: String,
         lastUse: SQL, uses: SQL = "0"
@@ -174,17 +173,17 @@ extension Archive {
             """)
     }
 
-    /// Some of the posts that answer nobody and are to be prepared.
+    /// Returns some of the posts, without replies, that need to be prepared.
     ///
     /// - Parameters:
     ///   - need: Which posts.
-    ///   - version: Names the rules that hold.
+    ///   - version: The name of the current rules.
     ///   - limit: The most to return.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func unprepared(
         _ need: PreparationNeed = .outdated, by version: String, atMost limit: Int
     ) async throws -> [Unprepared] {
-        // Two ranges of an index, since "another one" is none.
+        // "Not equal" is no range of an index, so two ranges are read.
         let conditions: [SQL] =
             switch need {
             case .unjudged: ["rules = ''"]
@@ -219,8 +218,8 @@ extension Archive {
         }
     }
 
-    /// When texts were last used by whichever post they came from, as far as that was after `time`;
-    /// by their keys.
+    /// When texts were last used, by text key, if after `time`; the latest use of any post with
+    /// that text counts.
     package func usedTexts(since time: Date) async throws -> [String: Date] {
         let rows = try await storage.query(
             """
@@ -232,8 +231,7 @@ extension Archive {
         }
     }
 
-    /// How often texts were used by whichever posts they came from, and those only that were; by
-    /// their keys.
+    /// How often each used text was used, by text key; uses by all posts with that text count.
     package func uses() async throws -> [String: Int] {
         let rows = try await storage.query(
             """
@@ -245,19 +243,19 @@ extension Archive {
         }
     }
 
-    /// How many posts of the archive are not sent as posts of the bot, and why not.
+    /// How many archived posts are never sent as posts of the bot, by reason.
     package struct Unsent: Equatable, Sendable {
-        /// Answers to somebody.
+        /// Replies.
         package var replies = 0
-        /// By the stable names of the rules that left them out.
+        /// By the stable name of the rule.
         package var unfit: [String: Int] = [:]
-        /// Used on some days or at some hours only, by the rules that say so.
+        /// Posts that are used on some days or at some hours only, by the rule.
         package var sometimes: [String: Int] = [:]
         /// Used at any time.
         package var fit = 0
-        /// Those of them that come first.
+        /// The plain ones of these, which are used first.
         package var plain = 0
-        /// Longer than the bot's server takes.
+        /// Longer than the bot's server accepts.
         package var tooLong = 0
         /// Not judged yet; the worker does it soon.
         package var unjudged = 0
@@ -265,12 +263,12 @@ extension Archive {
 
     /// Whether a text is used at any time or sometimes, or was not looked at yet.
     ///
-    /// - Parameter filter: As for ``unsent(_:)``, which reads all of them.
+    /// - Parameter filter: As for ``unsent(_:)``, which counts all texts.
     package func hasText(_ filter: TextFilter) async throws -> Bool {
         try await !storage.query("\(Self.text(of: "\(mirror)", filter)) LIMIT 1").isEmpty
     }
 
-    /// Returns those of some mirrors that have such a text, in one statement.
+    /// Returns the mirrors among these that have such a text, in one statement.
     ///
     /// - Parameters:
     ///   - mirrors: The names, some hundred at most.
@@ -287,7 +285,7 @@ extension Archive {
         return Set(try rows.map { try $0.text("name") })
     }
 
-    /// A selection of the texts that are used at any time or sometimes, or were not looked at yet.
+    /// Selects one text that is used at any time or sometimes, or is not judged yet.
     private static func text(of mirror: SQL, _ filter: TextFilter) -> SQL {
         let uses: [TextUse] = [.fit, .sometimes, .unjudged]
         return """
@@ -296,9 +294,9 @@ extension Archive {
             """
     }
 
-    /// Counts what is not sent, for a person who asks.
+    /// Counts the posts that are not sent, by reason.
     ///
-    /// - Parameter filter: The longest text, and how fit it has to be; the rest does not matter.
+    /// - Parameter filter: Only its longest text and its fitness matter.
     package func unsent(_ filter: TextFilter) async throws -> Unsent {
         let rows = try await storage.query(
             """
@@ -326,10 +324,10 @@ extension Archive {
         return unsent
     }
 
-    /// The first and the last name, in their order, of the rules that prepared what answers nobody;
-    /// empty for a post that none have prepared.
+    /// The first and the last name, in alphabetical order, of the rules that prepared the posts
+    /// without replies; an unprepared post counts with an empty name.
     ///
-    /// - Returns: Nil where nothing is archived that answers nobody.
+    /// - Returns: Nil if the archive holds only replies or nothing.
     package func preparedBy() async throws -> (first: String, last: String)? {
         let own: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
         let row = try await storage.query(
@@ -345,7 +343,7 @@ extension Archive {
         return (first, last)
     }
 
-    /// A post of which the author's program is known, or which may have hashtags.
+    /// A post whose client program is known, or which may have hashtags.
     package struct Habit: Sendable {
         package let text: String
         package let client: String?
@@ -353,12 +351,12 @@ extension Archive {
         package let isAnswer: Bool
     }
 
-    /// Those of a stretch of time, replies too.
+    /// Returns the habits of a range of time, replies included.
     ///
     /// - Parameters:
-    ///   - place: The end of the stretch before; nil to begin with the oldest posts.
-    ///   - number: About how many posts of the archive the stretch has, habits or not.
-    /// - Returns: The end of the stretch; nil if it is the last one.
+    ///   - place: The end of the previous range; nil to begin with the oldest posts.
+    ///   - number: About how many posts the range has, with habits or without.
+    /// - Returns: The end of the range; nil if it is the last one.
     package func habits(after place: Int64?, atMost number: Int) async throws -> (
         habits: [Habit], end: Int64?
     ) {
@@ -397,13 +395,13 @@ extension Archive {
         return try rows.first.map(StoredFitness.init)
     }
 
-    /// How many posts of each minute of the day have a text that may be sent; none whose time of
-    /// day was lost.
+    /// How many posts of each minute of the day have a text that may be sent; posts whose time of
+    /// day was lost are left out.
     ///
     /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
-        // In the order of the index that has all of this.
+        // Grouped in the order of the index that covers the query.
         let rows = try await storage.query(
             """
             SELECT minute, grade, fit_when, COUNT(*) AS number FROM posts
@@ -423,11 +421,11 @@ extension Archive {
         return counts.values.flatMap(\.values)
     }
 
-    /// The texts of these minutes that may be sent; none whose time of day was lost.
+    /// The texts of these minutes that may be sent; texts whose time of day was lost are left out.
     ///
     /// - Parameters:
     ///   - minutes: Ranges that do not overlap.
-    /// - Returns: The texts in any order, those that read the same too.
+    /// - Returns: The texts in any order, duplicates included.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws
         -> [StoredText]
@@ -441,10 +439,10 @@ extension Archive {
         return texts
     }
 
-    /// The texts that may be sent of the posts between the filter's `start` and `end`; none
-    /// whose time of day was lost.
+    /// The texts that may be sent and were posted between the filter's `start` and `end`; texts
+    /// whose time of day was lost are left out.
     ///
-    /// - Returns: The texts in any order, those that read the same too.
+    /// - Returns: The texts in any order, duplicates included.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func texts(ofEra filter: TextFilter) async throws -> [StoredText] {
         try await texts(
@@ -454,7 +452,8 @@ extension Archive {
                 """)
     }
 
-    /// When the post was made whose text was last used before an instant; `nil` if none was.
+    /// The creation time of the post whose text was the last to be used before an instant; `nil` if
+    /// none was.
     package func dateOfText(usedBefore date: Date) async throws -> Date? {
         try await storage.query(
             """
@@ -471,7 +470,7 @@ extension Archive {
         try await texts(where: "time_trusted = FALSE AND \(filter.condition)")
     }
 
-    /// One of the texts of a minute, by its number from 0 in order of their time.
+    /// One of the texts of a minute, by its position from 0 in order of creation.
     ///
     /// - Returns: Nil if there are fewer.
     package func text(at minute: Int, number: Int, _ filter: TextFilter) async throws -> StoredText?
@@ -484,7 +483,7 @@ extension Archive {
         ).first
     }
 
-    /// Whether no other post of these minutes with the same text comes before.
+    /// Whether no earlier post of these minutes has the same text.
     package func isFirst(
         _ text: StoredText, in minutes: [ClosedRange<Int>], _ filter: TextFilter
     ) async throws -> Bool {
@@ -556,7 +555,7 @@ extension Archive.TextFilter {
     }
 
     /// An expression over a row of `posts`: the stable code of the rule that decides ``use``,
-    /// `too-long` for a long one; null where none does.
+    /// `too-long` for a long one; null if no rule does.
     var reason: SQL {
         """
         CASE WHEN is_reply = TRUE OR rules = '' THEN NULL WHEN unfit IS NOT NULL THEN unfit

@@ -3,14 +3,14 @@ package import Posts
 package import Storage
 
 extension Archive {
-    /// Somebody the human has answered.
+    /// A person whom the human has answered.
     package struct RepliedAuthor: Equatable, Sendable {
         package let author: AccountID
-        /// How many of the archived posts answer them.
+        /// The number of archived posts that answer them.
         package let replies: Int
     }
 
-    /// How many posts of the human are kept.
+    /// The number of archived posts.
     package func count() async throws -> Int {
         let rows = try await storage.query(
             "SELECT COUNT(*) AS count FROM posts WHERE mirror = \(mirror)")
@@ -66,13 +66,13 @@ extension Archive {
         return found
     }
 
-    /// When those of the posts were made that are in the archive.
+    /// The creation times of those of the posts that are in the archive.
     package func dates(of ids: some Sequence<PostID>) async throws -> [PostID: Date] {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
-                // `posts_by_age` has no texts, so SQLite searches the primary key and does not scan
-                // it.
+                // The covering index `posts_by_age` has no text columns, so SQLite searches the
+                // primary key and does not scan it.
                 let rows = try await storage.query(
                     """
                     SELECT post_id, created_ms, text FROM posts
@@ -90,9 +90,11 @@ extension Archive {
     /// An archived post with what is known of its text.
     package struct Original: Equatable, Sendable {
         package let post: Post
-        /// The rules' verdict on it, and which rules; their name is empty if none have judged it.
+        /// The rules' verdict on it and the name of these rules, which is empty if none have judged
+        /// it.
         package let judged: EarlierVerdict
-        /// When the human's network first denied it; nil while the network shows it.
+        /// When the human's network first denied that the post exists; nil while the network shows
+        /// it.
         package let denied: Date?
     }
 
@@ -106,7 +108,7 @@ extension Archive {
         ).first.map(Original.init)
     }
 
-    /// The posts that answer nobody, oldest first.
+    /// The posts that are not replies, oldest first.
     package func standalonePosts() async throws -> [Post] {
         try await posts(where: "is_reply = \(false)", "ORDER BY created_ms, post_id, network")
     }
@@ -153,7 +155,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - accounts: Some hundred at most.
-    ///   - answered: An expression for the text of what a row of `posts` answers, or null.
+    ///   - answered: An SQL expression for the text that a row of `posts` answers, or null.
     /// - Throws: ``ArchiveError``, or the store's error.
     package static func replies(
         to accounts: [AccountID], answered: SQL, of mirror: String,
@@ -178,7 +180,7 @@ extension Archive {
         return replies.mapValues { $0.sorted { $0.original.post.isNewer(than: $1.original.post) } }
     }
 
-    /// The newest of what the human has answered to others, newest first.
+    /// The newest of the human's replies to others, newest first.
     ///
     /// - Parameters:
     ///   - limit: The most replies.
@@ -197,16 +199,14 @@ extension Archive {
         ).map { PastReply(original: try Original($0), answered: try $0.optionalText("answered")) }
     }
 
-    /// The newest of what the human has answered to others, as
-    /// ``newestReplies(_:answered:of:on:)``.
+    /// The newest of the human's replies to others, as ``newestReplies(_:answered:of:on:)``.
     package func newestReplies(_ limit: Int, answered: SQL) async throws -> [PastReply] {
         try await storage.read { [mirror] in
             try Self.newestReplies(limit, answered: answered, of: mirror, on: $0)
         }
     }
 
-    /// The people whom the human answered most often, most often first; never
-    /// the human.
+    /// The people whom the human answered most often, most often first, without the human.
     package func repliedAuthors(limit: Int) async throws -> [RepliedAuthor] {
         let rows = try await storage.query(
             """
@@ -224,10 +224,10 @@ extension Archive {
         }
     }
 
-    /// The name of a person in the human's latest post that holds it, on networks that identify
+    /// The name of a person in the human's latest post that contains it, on networks that identify
     /// people by a number or DID.
     ///
-    /// - Returns: Nil where the identity is the name, or no text holds it.
+    /// - Returns: Nil if the identity is the name, or if no text contains it.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
         switch author.network.traits.namesStand {
         case .nowhere: nil
@@ -236,7 +236,7 @@ extension Archive {
         }
     }
 
-    /// The name at the start of an answer to them.
+    /// The name with which the human's replies to them begin.
     private func nameBeforeAnswers(to author: AccountID) async throws -> String? {
         let rows = try await storage.query(
             """
@@ -251,7 +251,8 @@ extension Archive {
         return name.flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// Where a post names one account alone, and one handle alone, that is the account's.
+    /// If a post mentions exactly one account and contains exactly one handle, the handle is the
+    /// account's.
     private func nameInMentions(of account: AccountID) async throws -> String? {
         let rows = try await storage.query(
             """
@@ -322,7 +323,7 @@ extension Archive.Original {
 }
 
 extension Post {
-    /// Whether it comes before the other one where the newest come first.
+    /// Whether it sorts before the other one, newest first.
     fileprivate func isNewer(than other: Post) -> Bool {
         (createdAt, id.value) > (other.createdAt, other.id.value)
     }

@@ -3,26 +3,26 @@ package import Posts
 import Storage
 
 extension Archive {
-    /// An archived post with what is known of its use.
+    /// An archived post with the state of its use.
     package struct Kept: Equatable, Sendable {
         package let post: Post
         /// The permitted use of its text.
         package let use: TextUse
-        /// The stable code of the rule that decides about ``use``; nil where none does.
+        /// The stable code of the rule that decides ``use``; nil if no rule does.
         package let reason: String?
         /// The days or hours at which it is posted, as the rules write them; empty for always.
         package let window: String
-        /// Whether a person said that its text is never to be sent.
+        /// Whether a person excluded its text for good.
         package let isNever: Bool
-        /// How often it was posted, or is planned to be.
+        /// How often it was posted or is planned to be posted.
         package let uses: Int
         /// When it was, or will be, posted last.
         package let lastUse: Date?
 
-        /// The digest of what a person is shown of it.
+        /// The digest of the facts that a person is shown.
         package var seen: Seen { Seen(of: post.id.value, post.text, post.warning, "\(isNever)") }
 
-        /// An expression over a row of `posts`: whether its text is never to be sent.
+        /// An expression over a row of `posts`: whether its text is excluded for good.
         fileprivate static let never: SQL = """
             EXISTS (
                 SELECT 1 FROM never_texts AS never WHERE never.mirror = posts.mirror
@@ -68,7 +68,7 @@ extension Archive {
             id = post.id.value
         }
 
-        /// The place as it is handed out; nil for what is none.
+        /// Parses a place from ``text``; nil for any other text.
         package init?(_ text: String) {
             let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
                 .map(String.init)
@@ -83,20 +83,20 @@ extension Archive {
         package var text: String { "\(created) \(network) \(id)" }
     }
 
-    /// The digest of a post as a person is shown it; nil if it is not here.
+    /// The digest of a post as a person is shown it; nil if it is not archived.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func seen(of id: PostID) async throws -> Seen? {
         try await storage.query(Kept.selection(of: id, mirror)).first.map(Kept.init)?.seen
     }
 
-    /// Which posts a person asks for; every part that is given must hold.
+    /// The filter of a search; all parts that are given must match.
     package struct KeptFilter: Sendable {
         /// Empty for all.
         package var uses: [TextUse] = []
-        /// The rule that decides about their use.
+        /// The rule that decides their use.
         package var reason: String?
-        /// Only those whose text is never to be sent.
+        /// Only posts whose text is excluded for good.
         package var isNever = false
 
         package init(uses: [TextUse] = [], reason: String? = nil, isNever: Bool = false) {
@@ -113,22 +113,22 @@ extension Archive {
         }
     }
 
-    /// One archived post with what is known of its use; nil if it is not here.
+    /// One archived post with the state of its use; nil if it is not archived.
     ///
-    /// - Parameter filter: What the bot may post.
+    /// - Parameter filter: The texts that the bot may post.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func kept(_ id: PostID, by filter: TextFilter) async throws -> Kept? {
         try await storage.query(Kept.selection(of: id, mirror, filter)).first.map(Kept.init)
     }
 
-    /// The posts behind a place, the newest first.
+    /// The posts after a place, the newest first.
     ///
     /// - Parameters:
     ///   - place: Nil to begin with the newest.
     ///   - limit: The most to return.
-    ///   - filter: What the bot may post.
-    ///   - kept: Which posts.
-    ///   - isWanted: Whether one of them is.
+    ///   - filter: The texts that the bot may post.
+    ///   - kept: The filter of the search.
+    ///   - isWanted: Whether a post is wanted.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func kept(
         after place: Place? = nil, limit: Int, by filter: TextFilter,

@@ -6,18 +6,17 @@ extension Archive {
     /// Stores the open posts of a batch and lets the oldest go, in one
     /// transaction.
     ///
-    /// A post that is known stays as it was; only what was missing is filled in: its author,
-    /// address, language, warning, client, pictures, what it answers, that it quotes a post, and a
-    /// time of day that can be trusted. A known post that is no longer open leaves.
+    /// A known post is not overwritten; only missing facts are filled in: its author, address,
+    /// language, warning, client, pictures, the answered post, that it quotes a post, and a trusted
+    /// time of day. A known post that is no longer open is removed.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
-    ///   - timeZone: Whose clock tells minute and day where no other one is known, see
-    ///     ``zones(home:)``.
-    ///   - limit: How many posts stay, the newest by time; of the same time
-    ///     those with the higher id. Nil leaves that to a later call: finding
-    ///     out which ones must go takes the longer the higher the limit is.
-    /// - Throws: `StorageError` or `CancellationError`; nothing is stored then.
+    ///   - timeZone: The zone for minute and day if no other is known, see ``zones(home:)``.
+    ///   - limit: The number of posts to keep: the newest by time, and among equal times those with
+    ///     the higher id. Nil leaves the pruning to a later call; it takes longer the higher the
+    ///     limit is.
+    /// - Throws: `StorageError` or `CancellationError`; then nothing was stored.
     package func store(
         _ posts: [Post], timeZone: TimeZone, limit: Int?
     ) async throws -> StoreSummary {
@@ -45,12 +44,12 @@ extension Archive {
             if summary.stored > 0 {
                 days.formUnion(try Self.days(of: open.map(\.id), mirror, connection))
             }
-            // Nearly always all are new, and then there is nothing to look up.
+            // Usually all posts are new, and there is nothing to complete.
             if summary.alreadyKnown > 0 {
                 days.formUnion(try Self.complete(open, of: mirror, in: zones, on: connection))
             }
             try Self.unjudgeHeads(of: open, mirror, connection)
-            // What was nothing new may still be a call only to let the oldest go.
+            // An empty batch is a call that only prunes.
             if let limit, summary.stored > 0 || open.isEmpty {
                 summary.pruned = try Self.prune(mirror, to: limit, on: connection)
             }
@@ -59,8 +58,7 @@ extension Archive {
         }
     }
 
-    /// Gives a known post the text, the language and the nature that it has now; its place in time
-    /// stays.
+    /// Updates the text, the language and the kind of a known post; its place in time stays.
     package func rewrite(_ post: Post) async throws {
         let post = post.storable
         let mirror = mirror
@@ -77,7 +75,7 @@ extension Archive {
         }
     }
 
-    /// The human's own posts that everybody may read, and the ids of the others.
+    /// Returns the human's own posts that everybody may read, and the ids of the others.
     private static func divided(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
         var open: [Post] = []
         open.reserveCapacity(posts.count)
@@ -89,7 +87,7 @@ extension Archive {
         return (open, hidden)
     }
 
-    /// Fills in what known posts lack and returns the days that this concerns.
+    /// Fills in missing facts of known posts and returns the days of these posts.
     private static func complete(
         _ posts: [Post], of mirror: String, in zones: ZoneHistory,
         on connection: any StorageConnection
@@ -132,7 +130,7 @@ extension Archive {
             """)
     }
 
-    /// Deletes all but the newest `limit` posts and returns how many went.
+    /// Deletes all but the newest `limit` posts and returns the number of deleted ones.
     private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection)
         throws -> Int
     {
@@ -150,7 +148,7 @@ extension Archive {
         guard let oldestKept else { return 0 }
         let time = try oldestKept.integer("created_ms")
         let id = try oldestKept.text("post_id")
-        // The first condition follows from the others, and is one that an index has.
+        // The first condition follows from the others, but only it can use the index.
         let older: SQL = """
             mirror = \(mirror) AND created_ms <= \(time) AND (created_ms < \(time)
                 OR (created_ms = \(time) AND post_id < \(id))

@@ -2,20 +2,20 @@ import Foundation
 package import Posts
 import Storage
 
-/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the
-/// other, each soon after the one before.
+/// Threads of the human: a post that is not a reply, followed by replies to oneself, each soon
+/// after the one before.
 extension Archive {
-    /// How soon an answer to oneself goes on with a thread, in seconds; a later one is a post about
-    /// an older one.
+    /// The longest pause in seconds between two parts of a thread; a later reply to oneself is not
+    /// part of it.
     static let threadPause: TimeInterval = 1_800
-    /// Threads of more posts than these are none that anybody would want to read twice.
+    /// The most parts of a thread that is posted again; readers would not want a longer one twice.
     static let longestThread = 25
 
     /// The posts that follow a post in its thread.
     package struct Sequel: Equatable, Sendable {
-        /// In their order; empty for a post that stands alone.
+        /// In order; empty for a post without a thread.
         package var parts: [Post] = []
-        /// False where the thread branches or is too long: then it cannot be told as one.
+        /// False if the thread branches or is too long, so that it cannot be posted in order.
         package var isChain = true
 
         package init() {}
@@ -32,7 +32,7 @@ extension Archive {
         }
     }
 
-    /// The same for many posts; those that stand alone are missing.
+    /// Returns the sequels of many posts; posts without a thread are missing.
     static func sequels(
         of heads: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: Sequel] {
@@ -54,9 +54,9 @@ extension Archive {
         return sequels
     }
 
-    /// The human's own answers to some of their posts that came soon, the oldest first.
+    /// The human's own replies to some of their posts that followed soon, the oldest first.
     ///
-    /// The plus before a column keeps SQLite from an index on that.
+    /// The plus before a column keeps SQLite from choosing an index on that column.
     private static func continuations(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: [Post]] {
@@ -79,7 +79,7 @@ extension Archive {
         return found
     }
 
-    /// Has the first posts judged anew of threads that some posts are parts of.
+    /// Marks the first posts of the threads that some posts belong to as not judged.
     static func unjudgeHeads(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws {

@@ -3,15 +3,15 @@ import Posts
 import Storage
 
 extension Archive {
-    /// How many posts are moved in one transaction, so that others get their turn between two.
+    /// The number of posts changed in one transaction; other transactions run in between.
     private static let batch = 500
 
-    /// Sets minute and day of all posts as the clock showed them by which they were written.
+    /// Sets minute and day of all posts by the clock of the zone in which each was written.
     ///
-    /// Takes several transactions, each of which goes by what is known of other zones then; if it
-    /// is interrupted, it is to be made again.
+    /// Takes several transactions, each of which uses the zones known by then. Call it again after
+    /// an interruption.
     ///
-    /// - Parameter zone: The zone of all times about which nothing else is known.
+    /// - Parameter zone: The zone of all times for which no other zone is noted.
     /// - Returns: How many posts changed.
     /// - Throws: ``ArchiveError``, or the store's error.
     @discardableResult
@@ -36,8 +36,7 @@ extension Archive {
         }
     }
 
-    /// Moves the posts that follow one in order of their ids; the last one is nil when none is
-    /// left.
+    /// Changes the posts that follow one in order of their ids; `last` is nil when none are left.
     private static func rewriteTimes(
         after last: PostID?, in zone: TimeZone, _ mirror: String,
         _ connection: any StorageConnection
@@ -64,7 +63,7 @@ extension Archive {
                     AND post_id = \(try row.text("post_id"))
                 """)
         }
-        // Also what somebody packed again between two portions.
+        // Another process may have packed days again between two batches.
         if changed > 0 { try unpack(mirror, connection) }
         guard rows.count == batch, let end = rows.last else { return (changed, nil) }
         guard let network = NetworkName(rawValue: try end.text("network")) else {

@@ -2,9 +2,9 @@ package import Foundation
 package import Posts
 import Storage
 
-/// Where the human's clock was, as a person told.
+/// The zones in which the human lived, as a person noted them.
 extension Archive {
-    /// The most times in other zones: who has more of them wants `utc_offset` in their files.
+    /// The most times in other zones; a person with more needs `utc_offset` in their files.
     package static let mostZoneSpans = 200
     private static let counter = "archive.zones"
     /// The counter with the number of the rules of time zones by which the posts were moved last.
@@ -13,31 +13,31 @@ extension Archive {
     /// The outcome of naming a time zone for a span of days.
     package enum ZoneChange: Equatable, Sendable {
         case changed
-        /// That was so already.
+        /// It was noted already.
         case unchanged
-        /// Another zone is named for some of the days.
+        /// Another zone is noted for some of the days.
         case overlaps(ZoneSpan)
-        /// There are ``Archive/mostZoneSpans`` of them.
+        /// There are ``Archive/mostZoneSpans`` already.
         case full
     }
 
     /// By which clock the human lived when.
     ///
-    /// - Parameter home: The zone of all times about which nothing is said.
-    /// - Returns: The zones that a person named.
+    /// - Parameter home: The zone of all times for which no other zone is noted.
+    /// - Returns: The noted zones.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func zones(home: TimeZone) async throws -> ZoneHistory {
         let mirror = mirror
         return try await storage.read { try Self.zones(mirror, home: home, $0) }
     }
 
-    /// Notes that the human lived by another clock for some time.
+    /// Notes that the human lived in another zone for some time.
     ///
     /// The posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to
+    /// - Parameter seen: ``seen(_:)`` of all noted times, as the person was shown them; nil to
     ///   change without comparing.
-    /// - Returns: What came of it; only `.changed` has changed anything.
+    /// - Returns: The outcome; only `.changed` has changed anything.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
         let mirror = mirror
@@ -59,14 +59,14 @@ extension Archive {
         }
     }
 
-    /// Takes back what was noted of some time; the posts are still to be moved, see
+    /// Removes a noted time in another zone; the posts' local times are then stale, see
     /// ``rewriteTimes(in:)``.
     ///
     /// - Parameters:
-    ///   - day: Any of its days.
-    ///   - seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change
+    ///   - day: Any day within it.
+    ///   - seen: ``seen(_:)`` of all noted times, as the person was shown them; nil to change
     ///     without comparing.
-    /// - Returns: The time and its zone; nil if nothing was noted of that day.
+    /// - Returns: The time and its zone; nil if none was noted for that day.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
         let mirror = mirror
@@ -81,14 +81,15 @@ extension Archive {
         }
     }
 
-    /// Whether posts are still to be moved to the clocks by which they were written.
+    /// Whether the local times of posts still have to be set to the clocks by which they were
+    /// written.
     package func hasStaleTimes() async throws -> Bool {
         try await !storage.query(Self.staleness(mirror)).isEmpty
     }
 
     /// Whether posts are still to be moved, or were moved last by older rules of time zones.
     ///
-    /// - Parameter rules: The number (`ZoneRules.number`) of the rules that count now.
+    /// - Parameter rules: The number (`ZoneRules.number`) of the current rules.
     package func hasStaleTimes(by rules: Int64) async throws -> Bool {
         let rows = try await storage.query(
             """
@@ -112,7 +113,7 @@ extension Archive {
             """)
     }
 
-    /// The digest of all times that are noted, as a person is shown them.
+    /// The digest of all noted times, as a person is shown them.
     package static func seen(_ spans: [ZoneSpan]) -> Seen {
         Seen(
             of: spans.flatMap {
@@ -120,7 +121,7 @@ extension Archive {
             })
     }
 
-    /// All times that are noted; fails if they are not any more as the person saw them.
+    /// All noted times; fails if they differ from what the person saw.
     private static func zones(
         _ mirror: String, _ seen: Seen?, _ connection: any StorageConnection
     ) throws -> [ZoneSpan] {
@@ -150,7 +151,8 @@ extension Archive {
         else {
             throw ArchiveError(column: "first_day", of: "zones")
         }
-        // Or a machine that knows fewer zones would silently move posts, and the next one back.
+        // A machine that knows fewer zones must not move posts, which the next machine would move
+        // back.
         guard let zone = TimeZone(identifier: fields[2]) else {
             throw ArchiveError(column: "time_zone", of: "zones")
         }
@@ -166,7 +168,7 @@ extension Archive {
             """)
     }
 
-    /// The number under which posts are to be moved; nil if none are.
+    /// The generation for which local times are stale; nil if they are not.
     static func staleness(_ mirror: String, _ connection: any StorageConnection) throws -> Int64? {
         try connection.query(staleness(mirror)).first?.integer("value")
     }
@@ -175,7 +177,7 @@ extension Archive {
         "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)"
     }
 
-    /// Notes that all posts were moved, unless that was asked for anew meanwhile.
+    /// Notes that all local times are set, unless the generation has changed since.
     static func noteMoved(_ number: Int64?, _ mirror: String, _ connection: any StorageConnection)
         throws
     {

@@ -2,25 +2,25 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// The human's own open posts, as one mirror remembers them.
+/// A mirror's archive of the human's own open posts.
 ///
-/// Only public and unlisted posts come in, never reposts. The newest stay, by
-/// the time they were posted; a post is known by its network and id. Every
-/// call may throw the store's error.
+/// It holds public and unlisted posts, never reposts. When it is full, the oldest are removed; a
+/// post is identified by its network and id. Every call may throw the store's error.
 package struct Archive: Sendable {
     /// The numbers of posts in a batch, by outcome.
     package struct StoreSummary: Equatable, Sendable {
         /// New in the archive.
         package var stored = 0
-        /// In the archive before, or twice in the batch.
+        /// Archived before, or twice in the batch.
         package var alreadyKnown = 0
         /// Left out because somebody else wrote them.
         package var reposts = 0
         /// Left out because not everybody may read them.
         package var notOpen = 0
-        /// Left out because they, or somebody they are about, were forgotten, or hold a muted word.
+        /// Left out because the post, its author or a mentioned person was forgotten, or because it
+        /// contains a muted word.
         package var unwanted = 0
-        /// Older than the archive's limit; they left, or did not stay.
+        /// Older than the archive's limit; removed or not stored.
         package var pruned = 0
 
         package init() {}
@@ -30,13 +30,13 @@ package struct Archive: Sendable {
     let mirror: String
 
     /// - Parameters:
-    ///   - mirror: Whose posts; other mirrors' posts are never touched.
+    ///   - mirror: The mirror; posts of other mirrors are never touched.
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage
         self.mirror = mirror
     }
 
-    /// Removes posts, as the human removed them.
+    /// Removes posts that the human has removed.
     ///
     /// - Parameter note: Runs afterwards in the same transaction.
     package func forget(
@@ -59,7 +59,7 @@ package struct Archive: Sendable {
         try repack(days, mirror, connection)
     }
 
-    /// When the human's network first denied a post; nil while it shows it.
+    /// When the human's network first denied that a post exists; nil while it shows the post.
     package func denial(of id: PostID) async throws -> Date? {
         let rows = try await storage.query(
             """
@@ -69,7 +69,7 @@ package struct Archive: Sendable {
         return try rows.first?.optionalDate("denied_ms")
     }
 
-    /// The posts that the human's network denies, and since when, the latest first.
+    /// The posts that the human's network denies, with the time since when, the latest first.
     package func denials(on network: NetworkName, limit: Int) async throws -> [PostID: Date] {
         let rows = try await storage.query(
             """
@@ -83,8 +83,8 @@ package struct Archive: Sendable {
         }
     }
 
-    /// Other posts of the same network that it can be asked for: some of the newest and some of the
-    /// oldest.
+    /// Other posts of the same network that the server can be asked for as a comparison: some of
+    /// the newest and some of the oldest.
     package func witnesses(besides id: PostID, limit: Int) async throws -> [Post] {
         var found: [PostID] = []
         for order in ["created_ms DESC, post_id DESC", "created_ms ASC, post_id ASC"] as [SQL] {
@@ -107,7 +107,7 @@ package struct Archive: Sendable {
         return posts
     }
 
-    /// Stores what calls to the human's server name a post by, if that was not known.
+    /// Stores the identifier of a post in calls to the human's server, if it was not known.
     package func locate(_ id: PostID, at address: String) async throws {
         _ = try await storage.note(
             """
@@ -117,10 +117,11 @@ package struct Archive: Sendable {
             """)
     }
 
-    /// Whether posts of the same author, one as old or older and one as new or newer, were seen at
-    /// their server.
+    /// Whether posts of the same author on both sides of this one, one at least as old and one at
+    /// least as new, were seen at their server.
     ///
-    /// Where its list of them was read whole, a post between the two that was not seen is gone.
+    /// If the server's list was read completely, a post between these two that was not in it is
+    /// gone.
     package func isBetweenSeen(_ post: Post) async throws -> Bool {
         let author = post.author.value
         let network = post.id.network.rawValue
@@ -136,7 +137,7 @@ package struct Archive: Sendable {
         return !rows.isEmpty
     }
 
-    /// Notes that the human's network denies a post, or with nil that it shows it.
+    /// Notes that the human's network denies a post; nil notes that it shows the post.
     package func noteDenial(of id: PostID, at date: Date?) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -148,8 +149,7 @@ package struct Archive: Sendable {
         }
     }
 
-    /// Records that a server finds a text longer than so many characters, until the text is judged
-    /// anew.
+    /// Records that a server finds a text longer than its limit, until the text is judged anew.
     ///
     /// - Parameters:
     ///   - id: The post with the text.

@@ -8,37 +8,36 @@ package import Storage
 package struct People: Sendable {
     /// Whether a person may be answered and learned from.
     package enum Stance: String, Sendable {
-        /// Nothing was said; the ordinary rules apply.
+        /// No decision; the ordinary rules apply.
         case none
         /// The operator, or the person, agreed.
         case allow
-        /// The operator, or the person, said no.
+        /// The operator or the person refused.
         case deny
     }
 
-    /// Why somebody is left alone of whom nothing is kept but that.
+    /// The reason of a denial that is all that is kept of a forgotten person.
     package static let forgotten = "forgotten"
 
     /// The reason of the rows that stand for whole servers.
     private static let server = "server"
 
-    /// One account, as it is remembered.
+    /// The record of one account.
     package struct Person: Equatable, Sendable {
         package let id: AccountID
-        /// The last name they were seen under.
+        /// The last handle they were seen with.
         package let handle: String?
         /// The stance set for this very account; see ``People/stance(of:)``.
         package let stance: Stance
         package let reason: String?
-        /// Accounts with the same value here belong to the same person.
+        /// Accounts with the same value belong to the same person.
         package let link: String?
         package let lastContact: Date?
 
-        /// The digest of what a person is shown of it: what was said, by whom, and with whom it is
-        /// linked.
+        /// The digest of the facts that a person is shown: stance, reason and links.
         package var seen: Seen { Self.seen(id, stance, reason, link) }
 
-        /// The digest of an account of which nothing is remembered, or that only was met.
+        /// The digest of an account without a record, or without a stance.
         package static func seen(_ id: AccountID) -> Seen { seen(id, .none, nil, nil) }
 
         private static func seen(
@@ -58,21 +57,21 @@ package struct People: Sendable {
 
     /// Whether a person may be answered and learned from.
     ///
-    /// The first of these words that was said decides:
+    /// The first of these statements that exists decides:
     ///
     /// 1. no, about one of their linked accounts;
     /// 2. yes, about one of them;
     /// 3. no, about the server of one of them or one above it (``deny(_:seen:at:)``).
     ///
-    /// So a word about a person goes before a word about a server, whichever was said first.
+    /// So a statement about a person has precedence over one about a server, whichever came first.
     package func stance(of person: AccountID) async throws -> Stance {
         try await stances(of: [person])[person] ?? .none
     }
 
     /// Returns the stances toward some people, in one read.
     ///
-    /// - Parameter people: Any accounts; one that occurs twice is asked for once.
-    /// - Returns: A stance for every one of them.
+    /// - Parameter people: Any accounts; duplicates are read once.
+    /// - Returns: A stance for each of them.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func stances(of people: [AccountID]) async throws -> [AccountID: Stance] {
         guard !people.isEmpty else { return [:] }
@@ -80,7 +79,7 @@ package struct People: Sendable {
         return try await storage.read { try Self.stances(of: people, in: mirror, on: $0) }
     }
 
-    /// The same inside a transaction.
+    /// Returns the stances inside a transaction.
     package static func stances(
         of people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Stance] {
@@ -103,15 +102,15 @@ package struct People: Sendable {
 
     /// Returns the known facts about some people, in one read inside a transaction.
     ///
-    /// - Parameter people: Any accounts; one that occurs twice is asked for once.
-    /// - Returns: An element for every one of them.
+    /// - Parameter people: Any accounts; duplicates are read once.
+    /// - Returns: An element for each of them.
     /// - Throws: ``ArchiveError``, or the store's error.
     package static func acquaintances(
         with people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Acquaintance] {
         guard !people.isEmpty else { return [:] }
         let names = Array(Set(people))
-        // Who was forgotten is known by a digest alone.
+        // A forgotten account is recognized only by its digest.
         let found = try Self.people(
             names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
         let byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
@@ -162,7 +161,7 @@ package struct People: Sendable {
 
     /// Whether a person is denied, and each of the denials has the same reason.
     ///
-    /// - Parameter reason: The reason as it was given to ``set(_:for:handle:reason:seen:at:)``.
+    /// - Parameter reason: The reason that was passed to ``set(_:for:handle:reason:seen:at:)``.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func isDenied(_ person: AccountID, onlyFor reason: String) async throws -> Bool {
         try await storage.read { [mirror] in
@@ -170,7 +169,7 @@ package struct People: Sendable {
         }
     }
 
-    /// The same inside a transaction.
+    /// Checks the denials inside a transaction.
     package static func isDenied(
         _ person: AccountID, onlyFor reason: String, in mirror: String,
         on connection: any StorageConnection
@@ -183,15 +182,15 @@ package struct People: Sendable {
         return !denials.isEmpty && denials.allSatisfy { $0.reason == reason }
     }
 
-    /// Under what denials of these people's servers are stored.
+    /// The keys under which denials of these people's servers are stored.
     private static func servers(of people: [AccountID]) -> [AccountID] {
         Set(people.flatMap(ServerName.covering)).map(\.id)
     }
 
-    /// Records what a person, or the operator about them, said.
+    /// Records a stance of a person, or of the operator toward them.
     ///
     /// - Parameters:
-    ///   - handle: The name they were seen under; nil keeps the known one.
+    ///   - handle: The handle they were seen with; nil keeps the known one.
     ///   - seen: ``Person/seen`` that the person was shown; nil to change without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func set(
@@ -209,7 +208,7 @@ package struct People: Sendable {
             """, about: person, seen: seen)
     }
 
-    /// Changes what is remembered of an account, unless that is not as the person saw it.
+    /// Changes the record of an account, unless it differs from what the person saw.
     @discardableResult
     private func execute(_ statement: SQL, about id: AccountID, seen: Seen?) async throws -> Int {
         let mirror = mirror
@@ -219,7 +218,7 @@ package struct People: Sendable {
         }
     }
 
-    /// Fails if what is remembered of an account is not any more as the person saw it.
+    /// Fails if the record of an account differs from what the person saw.
     private static func require(
         _ seen: Seen?, of id: AccountID, in mirror: String, on connection: any StorageConnection
     ) throws {
@@ -228,10 +227,10 @@ package struct People: Sendable {
         try seen.require(stored?.seen ?? Person.seen(id))
     }
 
-    /// Records that the bot had to do with a person, unless the person is to be left alone; an
-    /// earlier time than the known one changes nothing.
+    /// Records a contact of the bot with a person, unless the person is denied; ignores a time that
+    /// is earlier than the known one.
     ///
-    /// - Returns: False if the account is denied or forgotten, and nothing was recorded.
+    /// - Returns: False if the account is denied or forgotten; then nothing was recorded.
     @discardableResult
     package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date)
         async throws -> Bool
@@ -248,12 +247,13 @@ package struct People: Sendable {
             """) == 1
     }
 
-    /// Whether this very account is denied or forgotten; its links and its server do not count.
+    /// Whether this account itself is denied or forgotten; linked accounts and the server are not
+    /// considered.
     package func isLeftAlone(_ person: AccountID) async throws -> Bool {
         try await !storage.query(denial(of: person)).isEmpty
     }
 
-    /// Selects the rows by which this very account is denied or forgotten.
+    /// Selects the rows that deny this account itself or mark it as forgotten.
     private func denial(of person: AccountID) -> SQL {
         """
         SELECT 1 AS found FROM people AS known
@@ -263,7 +263,7 @@ package struct People: Sendable {
         """
     }
 
-    /// Those among `people` who were forgotten, of whom nothing may be kept.
+    /// The people among these who were forgotten, of whom nothing may be kept.
     package func forgotten(among people: [AccountID]) async throws -> Set<AccountID> {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
@@ -274,15 +274,15 @@ package struct People: Sendable {
         return Set(found.compactMap { names[$0.id] })
     }
 
-    /// Forgets all there is of a person in the archive, and keeps a digest by which nothing of
-    /// theirs is taken in again.
+    /// Removes a person from the archive, and keeps a digest by which nothing of theirs is stored
+    /// again.
     ///
-    /// The human's answers to them go, and the human's posts that name them. Which accounts these
-    /// are stays until ``letGo(_:wholly:)``.
+    /// Removes the human's replies to them and the human's posts that mention them. The records of
+    /// their accounts stay until ``letGo(_:wholly:)``.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
-    /// - Returns: How many of the human's posts went.
+    /// - Returns: The number of removed posts.
     package func forget(
         _ accounts: [AccountID], keeping kept: Set<PostID> = [], now: Date
     ) async throws -> Int {
@@ -308,12 +308,12 @@ package struct People: Sendable {
         }
     }
 
-    /// Lets go of accounts of which nothing else is kept any more.
+    /// Removes the records of accounts once nothing else of them is stored.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
-    ///   - wholly: False while something has to end before: then it stays known which accounts
-    ///     these are, and that they belong together.
+    ///   - wholly: False while requests about them are still pending: then only handle and contact
+    ///     are removed; the accounts and their links stay.
     package func letGo(_ accounts: [AccountID], wholly: Bool) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -327,7 +327,7 @@ package struct People: Sendable {
                          WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
                             AND account_id = \(account.value)
                         """)
-                // Others may be linked under the name of one who is not among them any more.
+                // Other accounts may still be linked by this account's name.
                 guard wholly else { continue }
                 try connection.execute(
                     """
@@ -338,8 +338,8 @@ package struct People: Sendable {
         }
     }
 
-    /// The handles that some accounts were last seen under, in one statement; none for who has no
-    /// handle.
+    /// The last known handles of some accounts, in one statement; accounts without a handle are
+    /// missing.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         guard !accounts.isEmpty else { return [:] }
         let wanted = Set(accounts)
@@ -354,7 +354,7 @@ package struct People: Sendable {
         ) { first, _ in first }
     }
 
-    /// Those whom a person wants forgotten, and who are not wholly.
+    /// The people who are to be forgotten, but are not wholly yet.
     package func beingForgotten() async throws -> [AccountID] {
         try await storage.query(
             Self.selection + """
@@ -363,8 +363,8 @@ package struct People: Sendable {
         ).map { try Self.person($0).id }
     }
 
-    /// Notes those people as being forgotten who are among the digests of the forgotten, and known
-    /// again.
+    /// Marks people as being forgotten who are among the forgotten digests and whose names are
+    /// stored again.
     static func forgetAgain(
         _ digests: Set<String>, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -398,7 +398,7 @@ package struct People: Sendable {
         }
     }
 
-    /// The human's posts that answer an account or name it, oldest first.
+    /// The human's posts that answer or mention an account, oldest first.
     package func posts(about account: AccountID) async throws -> [Post] {
         let mirror = mirror
         return try await storage.read { try Self.posts(about: account, of: mirror, on: $0) }
@@ -417,11 +417,11 @@ package struct People: Sendable {
         ).map(PostRow.post)
     }
 
-    /// Takes back that an account is forgotten; what was known of it stays gone.
+    /// Reverts the forgetting of an account; the removed records stay removed.
     ///
     /// - Parameter seen: ``Person/seen`` that the person was shown; nil to change without
     ///   comparing.
-    /// - Returns: False if it was not.
+    /// - Returns: False if it was not forgotten.
     /// - Throws: `SeenChanged`; the store's error.
     package func readmit(_ account: AccountID, seen: Seen? = nil) async throws -> Bool {
         let mirror = mirror
@@ -432,7 +432,7 @@ package struct People: Sendable {
                 DELETE FROM forgotten
                 WHERE mirror = \(mirror) AND kind = 'person' AND digest = \(account.forgottenDigest)
                 """)
-            // Of who is not wholly forgotten yet, a worker is not to forget the rest.
+            // A worker must not continue to forget a person who is not wholly forgotten.
             try connection.execute(
                 """
                 DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
@@ -451,7 +451,7 @@ package struct People: Sendable {
         try await storage.query(Self.selection(of: id, in: mirror)).first.map(Self.person)
     }
 
-    /// Everybody, by network and id.
+    /// All records, by network and id.
     package func all() async throws -> [Person] {
         try await storage.query(
             Self.selection
@@ -469,7 +469,7 @@ package struct People: Sendable {
         Set(try await storage.query(Self.selectionOfNames(in: mirror)).map { try $0.text("name") })
     }
 
-    /// The same inside a transaction.
+    /// Returns the names inside a transaction.
     package static func names(in mirror: String, on connection: any StorageConnection) throws
         -> Set<String>
     {
@@ -501,7 +501,7 @@ package struct People: Sendable {
             + " WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)"
     }
 
-    /// Those of the accounts that are known.
+    /// The records of those accounts that have one.
     private static func people(
         _ ids: [AccountID], of mirror: String, on connection: any StorageConnection
     ) throws -> [Person] {
@@ -550,9 +550,9 @@ package struct People: Sendable {
 // MARK: - Servers
 
 extension People {
-    /// Leaves everybody on a server alone, but for people of whom something else was said.
+    /// Denies all people on a server, except those with a stance of their own.
     ///
-    /// - Returns: False if that was said already.
+    /// - Returns: False if the server was denied already.
     /// - Throws: `StorageError` or `CancellationError`.
     package func deny(_ server: ServerName, seen: Seen? = nil, at date: Date) async throws -> Bool {
         let id = server.id
@@ -564,9 +564,9 @@ extension People {
             """, about: id, seen: seen) == 1
     }
 
-    /// Takes back that a server is denied; denials of others that cover it stay.
+    /// Removes the denial of a server; denials of other servers that cover it stay.
     ///
-    /// - Returns: False if it was not.
+    /// - Returns: False if the server was not denied.
     /// - Throws: `StorageError` or `CancellationError`.
     package func lift(_ server: ServerName, seen: Seen? = nil) async throws -> Bool {
         let id = server.id
@@ -577,14 +577,14 @@ extension People {
             """, about: id, seen: seen) == 1
     }
 
-    /// The digest of what is said of a server, as a person is shown it.
+    /// The digest of the stance toward a server, as a person is shown it.
     ///
     /// - Throws: The store's error.
     package func seen(of server: ServerName) async throws -> Seen {
         try await person(server.id)?.seen ?? Person.seen(server.id)
     }
 
-    /// The servers that are denied, by name.
+    /// The denied servers, by name.
     ///
     /// - Throws: The store's error.
     package func deniedServers() async throws -> [ServerName] {
@@ -617,8 +617,7 @@ extension People {
 }
 
 extension People {
-    /// Says that two accounts belong to the same person, and with them all
-    /// accounts that either was linked to before.
+    /// Links two accounts, and all accounts that either was linked to, as those of the same person.
     ///
     /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change
     ///   without comparing.
@@ -651,8 +650,7 @@ extension People {
         "\(account.network.rawValue) \(account.value)"
     }
 
-    /// Says that an account is its own person; the others it was linked to stay linked with each
-    /// other.
+    /// Unlinks an account; the others stay linked with each other.
     package func unlink(_ account: AccountID, seen: Seen? = nil) async throws {
         try await execute(
             """

@@ -2,9 +2,10 @@ import Foundation
 import Posts
 package import Storage
 
-/// How a post stands in the table `posts`.
+/// The mapping of a post to a row of the table `posts`.
 package enum PostRow {
-    /// The columns written when a post is archived; the benchmarks' peers write the same ones.
+    /// The columns written when a post is archived; the programs that the benchmarks compare with
+    /// write the same ones.
     package static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text),
         ("address", .text),
@@ -17,7 +18,7 @@ package enum PostRow {
         ("is_quote", .boolean), ("link_words", .text),
     ]
 
-    /// The columns of which ``post(_:)`` makes a post.
+    /// The columns that ``post(_:)`` reads.
     static let fields: SQL = """
         network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
         visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
@@ -87,7 +88,7 @@ package enum PostRow {
             try connection.execute(
                 "DELETE FROM pictures WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
             )
-            // What is forgotten teaches nothing any more.
+            // The person's verdicts on a deleted post's text are removed too.
             try connection.execute(
                 "DELETE FROM text_labels WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
             )
@@ -105,9 +106,9 @@ package enum PostRow {
 }
 
 extension Post {
-    /// One a line; nil for none.
+    /// The words, one a line; nil for none.
     ///
-    /// Words of more than one line are passed over, and so are unreasonably many.
+    /// Words of more than one line are skipped; at most 100 are stored.
     var storedLinkWords: String? {
         let words = linkWords.prefix(100).filter {
             !$0.isEmpty && !$0.contains(where: \.isNewline) && !$0.containsNUL
@@ -115,12 +116,12 @@ extension Post {
         return words.isEmpty ? nil : words.joined(separator: "\n")
     }
 
-    /// The post with nothing that a database refuses: no NUL characters, and a
-    /// time within the years that a calendar writes with four digits.
+    /// The post in a form that every database accepts: without NUL characters, and with a time
+    /// within the years that a calendar writes with four digits.
     var storable: Post { isStorable ? self : cleaned }
 
-    /// Whether nothing has to be changed, as in nearly every post; false where it takes a closer
-    /// look.
+    /// Whether nothing has to be changed, as in nearly every post; false if that needs a closer
+    /// check.
     private var isStorable: Bool {
         !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true
             && !text.containsNUL
@@ -146,7 +147,8 @@ extension Post {
         post.client = client?.withoutNUL
         post.replyTo?.author?.value = replyTo?.author?.value.withoutNUL ?? ""
         post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
-        // Account names hold no spaces; what does is no account, and would come back as two.
+        // The accounts are stored separated by spaces, so names with a space are dropped; no
+        // account has one.
         post.mentions = mentions.filter {
             !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL
         }
@@ -166,12 +168,11 @@ extension String {
     }
 }
 
-/// A row that the archive cannot understand: the database was changed by
-/// somebody else.
+/// An error for a row that the archive cannot parse, because somebody else changed the database.
 package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     /// The column that holds an unknown value.
     package let column: String
-    /// The table that it is in.
+    /// The table of the column.
     package let table: String
 
     package init(column: String, of table: String = "posts") {
@@ -180,7 +181,7 @@ package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     }
 
     package var description: String {
-        // What a person decided is learned from nobody.
+        // The other tables hold a person's decisions, which no training restores.
         let isLearned = ["posts", "posting_days", "pictures"].contains(table)
         let step = isLearned ? "run `mirror-bot train scheduler --again`" : "mend or delete its row"
         return
