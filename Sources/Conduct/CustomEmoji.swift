@@ -1,6 +1,6 @@
 import Posts
 
-/// Pictures of a fediverse server's own, which it shows in the place of `:name:`.
+/// Pictures of a fediverse server's own, which the server shows for `:name:`.
 package enum CustomEmoji {
     /// Whether a text names any.
     package static func occur(in text: String) -> Bool {
@@ -12,14 +12,14 @@ package enum CustomEmoji {
         return isFound
     }
 
-    /// The text without the emoji that its server lacks, and with no gap where they stood.
+    /// The text without emoji that its server lacks; the gap that each leaves is closed.
     ///
-    /// The result has the same mentions and hashtags as the text; where that cannot be had, it is
-    /// the text itself.
+    /// The result has the same mentions and hashtags as the text; if removing an emoji would change
+    /// these, the text is returned unchanged.
     ///
     /// - Parameters:
-    ///   - kept: The names of those that the server has, without colons.
-    /// - Returns: The text; empty if there is nothing else in it.
+    ///   - kept: The names of the emoji to keep, without colons.
+    /// - Returns: The text; empty if it consists of emoji only.
     package static func leftOut(of text: String, but kept: Set<String> = []) -> String {
         guard occur(in: text) else { return text }
         var remains = Remains()
@@ -38,13 +38,13 @@ package enum CustomEmoji {
             spaced.append(contentsOf: text.unicodeScalars)
         }
         let signs = PlainTokens(text).signs
-        // Where nothing else is safe, the name stays.
+        // If neither form keeps the signs, the text stays as it is.
         let left = [remains.scalars, spaced].map { TextCleaning.trimmed(String($0)) }
         return left.first { PlainTokens($0).signs == signs } ?? text
     }
 
-    /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that held
-    /// nothing else.
+    /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that
+    /// contained only emoji.
     private struct Remains {
         private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
             "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉",
@@ -57,9 +57,9 @@ package enum CustomEmoji {
         private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
 
         private(set) var scalars = String.UnicodeScalarView()
-        /// An emoji was left out since the last scalar.
+        /// Whether an emoji was left out since the last scalar.
         private var isGap = false
-        /// There was white space beside it.
+        /// Whether there was white space beside it.
         private var hadSpace = false
 
         mutating func leaveOut() {
@@ -72,7 +72,7 @@ package enum CustomEmoji {
             if scalar == "\n" {
                 isGap = false
                 hadSpace = false
-                // A line that was nothing but emoji goes as a whole.
+                // A line that contained only emoji is dropped.
                 if let last = scalars.last, last != "\n" { scalars.append("\n") }
                 return
             }
@@ -104,9 +104,9 @@ package enum CustomEmoji {
     }
 
     private enum Part {
-        /// The name without colons, and whether every server that has it shows it here.
+        /// The name without colons, and whether every server that has the emoji shows it here.
         case emoji(String, isCertain: Bool)
-        /// Everything else; links and mentions whole.
+        /// Everything else; links and mentions undivided.
         case text(String)
     }
 
@@ -145,7 +145,7 @@ package enum CustomEmoji {
 }
 
 extension PlainTokens {
-    /// The names that the text mentions, and a `#` for each hashtag.
+    /// The names of mentions in the text, and a `#` for each hashtag.
     fileprivate var signs: [String] {
         let names = tokens.compactMap { if case .mention(let name) = $0 { name } else { nil } }
         return names.map { String(String.UnicodeScalarView($0)) } + hashtags.map { _ in "#" }

@@ -7,7 +7,7 @@ package struct FavoriteFacts: Sendable {
     package var author: Account
     /// The accounts of human and bot, on every network.
     package var own: Set<AccountID>
-    /// An operator, or the author, said to leave the author alone.
+    /// The author must be left alone, as an operator or the author said.
     package var isDenied: Bool
     /// The bot's account has favorited the post already.
     package var isFavorited: Bool
@@ -32,9 +32,9 @@ package struct FavoriteFacts: Sendable {
 package struct FavoriteRules: Equatable, Sendable {
     /// The most favorites on one local day.
     package var perDay: Int
-    /// Older posts are left alone.
+    /// Older posts are not favorited.
     package var maximumAge: Duration
-    /// How long a suggestion waits for a person, who may be away; afterwards it is dropped.
+    /// How long a suggestion waits for a person; afterwards it is dropped.
     package var patience: Duration
 
     package init(
@@ -52,12 +52,12 @@ package struct FavoriteRules: Equatable, Sendable {
             ?? refusalOfCap(facts)
     }
 
-    /// Why a request to stop is not favorited to show that it was understood; nil if it may be.
+    /// Why a request to stop is not confirmed with a favorite; nil if it may be.
     ///
-    /// The author is told even if the request is not public, because nobody else is notified. The
-    /// daily cap counts these favorites too.
+    /// The author is confirmed even if the request is not public, because a favorite notifies
+    /// nobody else. The daily cap counts these favorites too.
     ///
-    /// - Parameter facts: `isDenied` as it was before the request.
+    /// - Parameter facts: The facts, with `isDenied` as it was before the request.
     package func refusalOfConfirmation(of facts: FavoriteFacts, at now: Date) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
         if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) {

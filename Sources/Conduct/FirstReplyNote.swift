@@ -3,9 +3,9 @@ import Posts
 
 /// The line below the first reply to a person.
 ///
-/// It says that a bot repeats old words, whose they are, and how to end it.
+/// It says that a bot repeats old words, whose words they are, and how to stop it.
 ///
-/// It is never a part of the human's words: it is stored, measured and taken away apart from them.
+/// It is never part of the human's words: it is stored, measured and removed separately.
 package struct FirstReplyNote: Sendable {
     /// The lines by language, one with a place for a name and one without.
     private static let lines: [String: (named: String, nameless: String)] =
@@ -17,12 +17,12 @@ package struct FirstReplyNote: Sendable {
     /// The languages in which there is a line.
     package static var languages: Set<String> { Set(lines.keys) }
 
-    /// The short name of the human; nil if it is not known, or is none that can stand in a text.
+    /// The short name of the human; nil if it is unknown or cannot be used in a text.
     private let human: String?
 
     /// - Parameter handle: The human's handle, without `@`; nil if it is not known.
     package init(human handle: String?) {
-        // Neither the name of a server nor a domain: networks make links of these.
+        // Neither a server's name nor a domain is used, because networks turn them into links.
         let name = handle?.split(whereSeparator: { "@.".contains($0) }).first.map(String.init)
         human = name.flatMap { name in
             let isPlain = name.unicodeScalars.allSatisfy {
@@ -32,7 +32,7 @@ package struct FirstReplyNote: Sendable {
         }
     }
 
-    /// Returns the line in a language, or in English where there is none.
+    /// Returns the line in a language, or in English if there is none in that.
     ///
     /// - Parameter language: The language of the mention, as a BCP 47 tag.
     package func line(in language: String?) -> String {
@@ -48,11 +48,11 @@ package struct FirstReplyNote: Sendable {
 }
 
 extension TextRules {
-    /// Whether the bot's server takes a line below a text.
+    /// Whether the text and the line together fit the limits of the bot's server.
     ///
     /// - Parameters:
     ///   - text: The text as it may be sent.
-    ///   - warning: The warning that goes with it; nil for none.
+    ///   - warning: The warning that is sent with the text; nil for none.
     package func hasRoom(for line: String, below text: String, warning: String?) -> Bool {
         TextLength.refusal(
             of: text.noted(line), besides: length(ofWarning: warning), limits: limits) == nil

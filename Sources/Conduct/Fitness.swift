@@ -2,41 +2,42 @@ import Embedded
 import Foundation
 package import Posts
 
-/// Whether a text stands for itself when it is read years later, by people who see nothing but it.
+/// Judges whether a text can be understood years later by people who see nothing else of its
+/// context.
 ///
-/// The rules are rows of `Resources/fitness.tsv`, applied in their order. What a row finds makes a
-/// text unfit, always or outside a window; the first that says always names the reason. What
-/// follows is one of
+/// The rules are rows of `Resources/fitness.tsv`, applied in their order. A text that matches a row
+/// is unfit, always or outside a window; the first row that says always names the reason. The
+/// effect of a row is one of
 ///
-/// - `never`, or a window as ``FitnessWindow`` writes it, whose words are cut before the rows below
-///   look;
-/// - `never-beside-few-words`, `never-without-season` where no row of a season was found,
-///   `never-without-thing` where no row `thing` was;
-/// - `later`, which leaves the text fit, and keeps it from being plain;
+/// - `never`, or a window as ``FitnessWindow`` writes it, whose words are removed before the rows
+///   below are applied;
+/// - `never-beside-few-words`; `never-without-season`, if no row of a season matched;
+///   `never-without-thing`, if no row `thing` did;
+/// - `later`, which leaves the text fit, but not plain;
 /// - `few-letters` and `link-alone`, which count instead of matching;
-/// - `cut`, which says nothing but that what it matches is no concern of the rows below;
-/// - `year`, a year that was near when the post was written; `month` and `weekday`, a window by the
-///   number of the group that is found, from 1 for January or Monday;
-/// - `words`, which lists words that a tokenizer must find whole;
-/// - `language` and its code, whose commonest words the row finds. Rows whose flags name languages
-///   look only at texts that may be in one of these: of which the most words are found. Japanese
-///   and Korean are told by their letters.
+/// - `cut`, which only removes the match before the rows below are applied;
+/// - `year`, a year near the time of writing; `month` and `weekday`, a window by the number of the
+///   group that matched, from 1 for January or Monday;
+/// - `words`, which lists words that a tokenizer must find as whole words;
+/// - `language` and its code, with the commonest words of the language. Rows whose flags name
+///   languages apply only to texts that may be in one of these: the languages whose common words
+///   occur most. Japanese and Korean are recognized by their letters.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
     package static let version = 5
 
-    /// How much must be given up for a text to be used.
+    /// The concession that using a text requires, from none to the largest.
     package enum Grade: Int, Comparable, Sendable {
-        /// Fit, and without link, hashtag, public affairs, or anything else that dates a text or
-        /// makes it a part of more.
+        /// Fit, and without link, hashtag, public affairs, or any other sign of its time or
+        /// context.
         case plain = -1
-        /// It stands for itself.
+        /// It can be understood by itself.
         case fit
-        /// It names a day, or what was true on one.
+        /// It names a day, or something that was true on one.
         case ofItsTime
-        /// It speaks to somebody, or was news.
+        /// It addresses somebody, or was news.
         case addressed
-        /// It cannot be understood alone, or hurts.
+        /// It cannot be understood alone, or is hurtful.
         case broken
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -44,17 +45,17 @@ package struct Fitness: Sendable {
 
     /// The rules' verdict on a text.
     package struct Verdict: Equatable, Sendable {
-        /// The first rule by which it is not fit, or else not always; nil for a text that is always
-        /// fit.
+        /// The first rule that makes it unfit, or else the first that restricts it to a window; nil
+        /// for a text that is always fit.
         package internal(set) var reason: Refusal.Reason?
-        /// The worst of the rules by which it never is.
+        /// The worst grade of the rules that make it unfit.
         package internal(set) var grade = Grade.plain
-        /// When it is fit; nil for always, as far as the grade allows.
+        /// When it is fit; nil for always, if the grade is accepted.
         package internal(set) var window: FitnessWindow?
-        /// The first rule that keeps it from being plain though it is fit; one about its words
-        /// before its link or hashtag.
+        /// The first rule that makes a fit text less than plain; one about its words has precedence
+        /// over its link or hashtag.
         package private(set) var demotion: Refusal.Reason?
-        /// All that the rules found, in their order.
+        /// All findings of the rules, in their order.
         package private(set) var findings: [Finding] = []
 
         package init() {}
@@ -67,8 +68,8 @@ package struct Fitness: Sendable {
             demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 }
         }
 
-        /// Notes a rule by which the text is never fit; its line is nil where it is not in the
-        /// rules' file.
+        /// Adds a finding that makes the text unfit; the line is nil for a rule outside the rules'
+        /// file.
         mutating func refuse(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .refuses))
             if grade <= .fit { self.reason = reason }
@@ -83,7 +84,7 @@ package struct Fitness: Sendable {
             window = FitnessWindow([condition]).intersection(window)
         }
 
-        /// Notes a rule that keeps the text from being plain.
+        /// Adds a finding that makes the text less than plain.
         ///
         /// - Parameter line: The line of the rule in the rules' file; nil for a rule of the
         ///   program.
@@ -106,7 +107,7 @@ package struct Fitness: Sendable {
             case refuses, restricts, demotes
         }
 
-        /// The rule's line in `fitness.tsv`; nil for a rule that is not there.
+        /// The rule's line in `fitness.tsv`; nil for a rule outside that file.
         package let line: Int?
         package let reason: Refusal.Reason
         package let effect: Effect
@@ -115,7 +116,7 @@ package struct Fitness: Sendable {
     /// Reasons against a plain text that are about its links and hashtags, not about its words.
     fileprivate static let ofForm: Set<Refusal.Reason> = [.withLink, .withTag]
 
-    /// A word as a tokenizer cuts it.
+    /// A word as a tokenizer delimits it.
     package struct Word: Sendable {
         let text: String
         let mayTellTime: Bool
@@ -128,20 +129,21 @@ package struct Fitness: Sendable {
         }
     }
 
-    /// Cuts a text into words; nil where none can, and then words are looked for wherever they
-    /// stand.
+    /// Splits a text into words; nil if there is no tokenizer, and then words match anywhere in the
+    /// text.
     package typealias Tokenizing = (String) -> [Word]?
 
     private let rows: [FitnessRow]
-    /// Those that tell a language.
+    /// The rows that recognize a language.
     private let languages: [FitnessRow]
 
     /// The rules of this program.
     package static let standard = Fitness(table)
-    /// The same as they are written, one a line.
+    /// The text of the rules' file.
     static let table = EmbeddedFiles.text(of: "Conduct/fitness.tsv")
 
-    /// - Parameter triesAll: Whether each pattern is tried, whatever its ``PatternLiterals`` say.
+    /// - Parameter triesAll: Whether to try every pattern, without regard to its
+    ///   ``PatternLiterals``.
     init(_ table: String, triesAll: Bool = false) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }
@@ -150,12 +152,13 @@ package struct Fitness: Sendable {
         languages = all.filter { $0.language != nil }
     }
 
-    /// Judges a post that answers nobody.
+    /// Judges a post that is not a reply.
     ///
     /// - Parameters:
-    ///   - year: When it was written, on the human's calendar.
-    ///   - isThread: Whether the text is all of a thread, whose parts go on from each other.
-    ///   - words: Cuts a text into words; asked only where one of some Japanese words stands in it.
+    ///   - year: The year of writing, by the human's calendar.
+    ///   - isThread: Whether the text consists of the parts of a thread.
+    ///   - words: Splits a text into words; called only if the text contains certain Japanese
+    ///     words.
     /// - Returns: The verdict; whether a program wrote the post is for `MachineClients` to say.
     package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing)
         -> Verdict
@@ -172,7 +175,7 @@ package struct Fitness: Sendable {
         return judged.verdict
     }
 
-    /// How much must be given up to use a text against a rule.
+    /// The grade of a text that a rule with this reason matched.
     fileprivate static func grade(of reason: Refusal.Reason) -> Grade {
         switch reason {
         case .dated, .timeBound: .ofItsTime
@@ -184,8 +187,8 @@ package struct Fitness: Sendable {
 
 /// A text while it is judged.
 private struct JudgedText {
-    /// Longer texts are judged by their beginning and end: what a pattern costs may grow with the
-    /// square of the length.
+    /// Longer texts are judged by their beginning and end, because the time of a pattern may grow
+    /// with the square of the length.
     private static let longest = 4_000
 
     /// A text, its length as patterns count it, and its grams.
@@ -203,11 +206,11 @@ private struct JudgedText {
 
     /// With links and names.
     let whole: Searched
-    /// With neither, and without what rows cut.
+    /// The text without links, names and the removed matches.
     var rest: Searched
     let hasLink: Bool
     let year: Int
-    /// Those that it may be in.
+    /// The languages that the text may be in.
     private(set) var languages: Set<String> = []
     var verdict = Fitness.Verdict()
     var isOfSeason = false
@@ -241,10 +244,10 @@ private struct JudgedText {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// Finds the languages whose commonest words are the most in it, all if it has none of any; and
-    /// Japanese and Korean by their letters.
+    /// Finds the languages whose common words occur most in the text, or all if none occur;
+    /// recognizes Japanese and Korean by their letters.
     ///
-    /// The language that the post names counts as two words of that language.
+    /// The post's own language tag counts as two words of that language.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
         languages = []
@@ -265,7 +268,7 @@ private struct JudgedText {
         languages.formUnion(counts.filter { $0.1 == most }.map(\.0))
     }
 
-    /// How often a pattern is found, as letters or words are.
+    /// The number of matches of a pattern, by letters or by whole words.
     func count(_ pattern: NSRegularExpression) -> Int {
         pattern.numberOfMatches(in: rest.text, range: rest.range)
     }
@@ -285,10 +288,10 @@ private final class FitnessRow: Sendable {
     let reason: Refusal.Reason?
     let effect: Effect
     let pattern: NSRegularExpression
-    /// Pieces of text, of which each match of the pattern contains one; nil if none is known.
+    /// Literals, one of which each match of the pattern contains; nil if none is known.
     private let literals: PatternLiterals?
     let seesLinks: Bool
-    /// The languages that it is about; empty for all.
+    /// The languages to which the row applies; empty for all.
     let languages: Set<String>
 
     init(_ text: Substring, line: Int, isAlwaysTried: Bool) {
@@ -303,7 +306,7 @@ private final class FitnessRow: Sendable {
         literals = isAlwaysTried ? nil : PatternLiterals(of: fields[3])
     }
 
-    /// The language that it tells; nil if that is not what it does.
+    /// The language that the row recognizes; nil for other rows.
     var language: String? { if case .language(let code) = effect { code } else { nil } }
 
     func isAbout(_ others: Set<String>) -> Bool {
@@ -418,7 +421,7 @@ private final class FitnessRow: Sendable {
         if years.contains(where: { abs($0 - judged.year) <= 2 }) { refuse(&judged) }
     }
 
-    /// One window for each match, by the first of the pattern's groups that found something.
+    /// Adds a window for each match, by the first of the pattern's groups that matched.
     private func restrict(
         _ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition
     ) {
@@ -433,12 +436,12 @@ private final class FitnessRow: Sendable {
 
     // MARK: Words
 
-    /// The continuations after which a word tells no time, by word.
+    /// By word, the continuations after which it does not refer to a time.
     private static let harmless: [String: [String]] = {
         let general = ["でも", "も", "の", "まで", "どき", "風", "更"]
         return ["昨日": ["のこと"], "今": general, "いま": general, "現在": general]
     }()
-    /// These tell a time only at the beginning.
+    /// Words that refer to a time only at the beginning.
     private static let leading: Set<String> = ["最近", "現在", "今回"]
 
     private func tellsTime(_ text: String, _ list: Set<String>, _ tokenize: Fitness.Tokenizing)

@@ -1,12 +1,12 @@
 import Foundation
 package import Posts
 
-/// When a text is fit that is not always: days of the year, weekdays, months and times of the day,
-/// all of which must hold.
+/// The time at which a text is fit: days of the year, weekdays, months and times of day, all of
+/// which must match.
 package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     enum Condition: Hashable {
-        /// From one day of every year to another, each as a hundredfold month and a day; may cross
-        /// the year.
+        /// From one day of every year to another, each as 100 times the month plus the day; may
+        /// cross the year.
         case days(Int, Int)
         /// 1 is Monday.
         case weekdays(Set<Int>)
@@ -46,7 +46,7 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         from <= to ? (from...to).contains(value) : value >= from || value <= to
     }
 
-    /// As it is stored: `days 12-31..01-03; times 20:00..03:59; weekdays 1 5; months 12`.
+    /// The stored form: `days 12-31..01-03; times 20:00..03:59; weekdays 1 5; months 12`.
     package var description: String { conditions.map(Self.text).joined(separator: "; ") }
 
     private static func text(_ condition: Condition) -> String {
@@ -64,7 +64,7 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nil unless this is what ``description`` gives.
+    /// Parses a ``description``; nil for any other text.
     package init?(_ stored: String) {
         var conditions: [Condition] = []
         for part in stored.split(separator: ";") {

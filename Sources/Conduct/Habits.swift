@@ -12,10 +12,10 @@ package struct Habits: Sendable {
     /// Counts one post of the archive, replies too.
     ///
     /// - Parameters:
-    ///   - text: With its links.
-    ///   - client: What the archive says it was written with; nil if it does not.
-    ///   - date: When it was posted.
-    ///   - isAnswer: Whether it answers somebody.
+    ///   - text: The text with its links.
+    ///   - client: The client program that the archive names; nil if it names none.
+    ///   - date: The time of posting.
+    ///   - isAnswer: Whether it is a reply.
     package mutating func count(
         _ text: String, by client: String?, at date: Date, isAnswer: Bool = false
     ) {
@@ -23,11 +23,11 @@ package struct Habits: Sendable {
         hashtags.count(text, at: date)
     }
 
-    /// The verdict on a post, with what the archive tells of it.
+    /// Returns the verdict on a post with regard to the habits.
     ///
     /// - Parameters:
-    ///   - verdict: That of the text's own words; asked for where no program wrote it.
-    ///   - parts: The texts of what follows it in a thread that is sent whole.
+    ///   - verdict: The verdict on the text alone; evaluated only if a person wrote the post.
+    ///   - parts: The texts of the further parts of a thread that is sent whole.
     package func complete(
         _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post,
         followedBy parts: [String] = []
@@ -42,29 +42,29 @@ package struct Habits: Sendable {
         return complete
     }
 
-    /// The ``version`` of a text that was judged while nothing was known of the archive's habits.
+    /// The ``version`` of a text that was judged before any habits were known.
     package static let unknown = " unknown"
 
-    /// Differs where the programs or the hashtags do; empty for none.
+    /// A string that changes with the programs or the hashtags; empty for none.
     package var version: String { machines.version + hashtags.version }
 
-    /// Whether what was found of a text with other habits holds with these.
+    /// Whether a text that was judged with other habits has the same verdict with these.
     ///
     /// - Parameters:
-    ///   - other: Their ``version``.
+    ///   - other: The ``version`` of the other habits.
     /// - Returns: False if the text must be judged again.
     package func sayTheSame(of text: String, as other: Substring) -> Bool {
         if other == version { return true }
-        // Nearly always it is a hashtag that has become usual.
+        // Usually the only difference is a hashtag that has become usual.
         let machines =
             other.range(of: Hashtags.versionMark).map { other[..<$0.lowerBound] } ?? other
         return machines == self.machines.version && !Hashtags.mayOccur(in: text)
     }
 }
 
-/// The hashtags that somebody used in at least five different spans of 30 days.
+/// The hashtags that the author used in at least five different spans of 30 days.
 ///
-/// All others are of an occasion: a conference, a match, a week's talk.
+/// All others belong to an occasion: a conference, a match, a week's talk.
 struct Hashtags: Sendable {
     private static let fewest = 5
     private static let span = 30 * 86_400.0
@@ -84,10 +84,10 @@ struct Hashtags: Sendable {
         }
     }
 
-    /// Whether a text has one that was not used often enough.
+    /// Whether a text has a hashtag that was not used often enough.
     func haveRare(in text: String) -> Bool { Self.tags(in: text).contains { !isUsual($0) } }
 
-    /// Differs where the usual ones do; empty for none.
+    /// A string that changes with the usual hashtags; empty for none.
     var version: String {
         let names = spans.keys.filter(isUsual).sorted()
         return names.isEmpty
@@ -98,7 +98,7 @@ struct Hashtags: Sendable {
         spans[tag].map { $0.count >= Self.fewest } ?? false
     }
 
-    /// Whether a text may have one.
+    /// Whether a text may contain a hashtag.
     static func mayOccur(in text: String) -> Bool {
         text.unicodeScalars.contains(where: \.isHashSign)
     }

@@ -2,8 +2,8 @@ package import Posts
 
 /// An account's handle, checked before it is put into a text.
 ///
-/// Handles come from the network and may be hostile: one with a space or a
-/// second `@` in it would let its owner write the bot's post.
+/// Handles come from the network and may be hostile: a space or a second `@` would let the owner of
+/// the handle write a part of the bot's post.
 package struct Handle: Hashable, Sendable, CustomStringConvertible {
     /// The handle without the leading `@`: `user`, `user@host` or `user.host`.
     package let text: String

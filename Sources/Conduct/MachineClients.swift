@@ -1,6 +1,6 @@
 import Posts
 
-/// Tells the posts of an archive that a program wrote by itself.
+/// Finds the posts of an archive that a program wrote by itself.
 ///
 /// Such a program has at least five posts. At least 55 % of them link to the same site, and fewer
 /// than 5 % are replies. It wrote the posts with a link to that site; a person wrote the others.
@@ -20,14 +20,14 @@ struct MachineClients: Sendable {
         var answers = 0
         var hosts: [String: Int] = [:]
 
-        /// The site whose links it posts by itself; nil for a person's program.
+        /// The site whose links the program posts automatically; nil for a person's client.
         var site: String? {
             guard posts >= MachineClients.fewest,
                 answers * 100 < posts * MachineClients.percentOfAnswers
             else {
                 return nil
             }
-            // Of equal ones always the same.
+            // A tie is broken by name.
             let most = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
             return most.flatMap {
                 $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil
@@ -42,9 +42,9 @@ struct MachineClients: Sendable {
     /// Counts one post of the archive.
     ///
     /// - Parameters:
-    ///   - client: What the archive says it was written with.
-    ///   - text: With its links.
-    ///   - isAnswer: Whether it answers somebody.
+    ///   - client: The client program that the archive names.
+    ///   - text: The text with its links.
+    ///   - isAnswer: Whether it is a reply.
     mutating func count(_ client: String, _ text: String, isAnswer: Bool = false) {
         clients[client, default: Client()].posts += 1
         if isAnswer { clients[client]?.answers += 1 }
@@ -56,14 +56,14 @@ struct MachineClients: Sendable {
     /// Whether a program wrote a post by itself.
     ///
     /// - Parameters:
-    ///   - client: What the post was written with; nil if that is not known.
-    ///   - text: With its links.
+    ///   - client: The client program of the post; nil if unknown.
+    ///   - text: The text with its links.
     func wrote(_ text: String, by client: String?) -> Bool {
         guard let client, let site = clients[client]?.site else { return false }
         return Self.hosts(in: text).contains(site)
     }
 
-    /// Differs where the programs or their sites do; empty for none.
+    /// A string that changes with the programs or their sites; empty for none.
     var version: String {
         let names = clients.compactMap { client, known in known.site.map { "\(client) \($0)" } }
             .sorted()

@@ -1,11 +1,11 @@
 import Foundation
 package import Posts
 
-/// The words, days of every year and spans of days that a person does not want to hear of again.
+/// The words, days of every year and spans of days that a person has muted.
 package struct Muted: Equatable, Sendable {
-    /// One thing that is muted.
+    /// A muted item.
     package enum Entry: Hashable, Sendable {
-        /// In the form that ``Muted/folded(_:)`` gives it.
+        /// A word in the form of ``Muted/folded(_:)``.
         case word(String)
         /// A day of every year.
         case day(month: Int, day: Int)
@@ -38,7 +38,7 @@ package struct Muted: Equatable, Sendable {
 
     package var isEmpty: Bool { words.isEmpty && days.isEmpty && spans.isEmpty }
 
-    /// Why a text is not used; nil if nothing here speaks against it.
+    /// Why a text is not used; nil if nothing in it is muted.
     ///
     /// - Parameters:
     ///   - day: When, on the human's calendar.
@@ -53,10 +53,10 @@ package struct Muted: Equatable, Sendable {
         return nil
     }
 
-    /// Whether a muted word stands in a text.
+    /// Whether a text contains a muted word.
     ///
-    /// Case, width and accents make no difference, nor do characters that show nothing. In scripts
-    /// with spaces between words it stands there only as a whole.
+    /// Ignores case, width, accents and invisible characters. In scripts with spaces between words
+    /// only a whole word matches.
     package func hasWord(_ text: String) -> Bool {
         guard !words.isEmpty else { return false }
         let scalars = Array(Self.folded(text).unicodeScalars)
@@ -66,13 +66,13 @@ package struct Muted: Equatable, Sendable {
     /// The form in which texts are compared: lower case, in full width, without accents, and with
     /// single spaces.
     package static func folded(_ text: String) -> String {
-        // By way of upper case, for some letters have two small forms and one large one.
+        // Upper case comes first, because some capitals have two lower-case forms.
         let small = text.precomposedStringWithCompatibilityMapping.uppercased().lowercased()
         var scalars = String.UnicodeScalarView()
         for scalar in small.decomposedStringWithCanonicalMapping.unicodeScalars
         where !scalar.isInvisible {
-            // Of all marks only those of alphabets: the marks of kana, and vowels of other scripts,
-            // make other words.
+            // Only marks of alphabets are removed: those of kana and the vowels of other scripts
+            // make different words.
             if (0x300...0x36F).contains(scalar.value) { continue }
             if !scalar.properties.isWhitespace {
                 scalars.append(scalar)
@@ -102,16 +102,16 @@ package struct Muted: Equatable, Sendable {
 extension Muted.Entry {
     /// A word, as a person types it.
     ///
-    /// - Returns: Nil if nothing of it can be seen, or it is too long to be one.
+    /// - Returns: Nil if nothing of it is visible, or if it is too long for a word.
     package init?(word: String) {
         let folded = Muted.folded(word)
         guard !folded.isEmpty, folded.unicodeScalars.count <= Muted.longestWord else { return nil }
         self = .word(folded)
     }
 
-    /// A day of every year, as `12-24` or `02-29`; nil for anything else.
+    /// A day of every year, as `12-24` or `02-29`; nil for any other text.
     package init?(day: String) {
-        // A leap year has every day there is.
+        // 2000 is a leap year, so that every day is valid.
         guard let date = LocalDay("2000-\(day)") else { return nil }
         self = .day(month: date.components.month, day: date.components.day)
     }
@@ -131,7 +131,7 @@ extension Muted.Entry {
         }
     }
 
-    /// Nil unless this is what ``stored`` gives.
+    /// Parses what ``stored`` returns; nil for any other text.
     package init?(kind: String, value: String) {
         let parts = value.split(separator: "/").compactMap { LocalDay($0) }
         switch kind {

@@ -1,16 +1,16 @@
 import Foundation
 package import Posts
 
-/// How people say that they want nothing to do with bots.
+/// Recognizes people's statements that they want no contact with bots.
 package enum OptOut {
     /// Whether a profile asks bots to stay away: by a tag such as `#nobot`, or by words such as "no
     /// bots please".
     ///
-    /// Case and full-width forms make no difference. A tag that runs into the
-    /// next line, as happens when markup is removed, still counts.
+    /// Ignores case and full-width forms. A tag that runs into the next line, as happens when
+    /// markup is removed, still counts.
     ///
-    /// - Parameter bio: The profile as plain text, its table included as lines `name: value`;
-    ///   markup does no harm.
+    /// - Parameter bio: The profile as plain text, with its table as lines `name: value`; may
+    ///   contain markup.
     /// - Returns: True if either is found. In doubt, true.
     package static func isOptedOut(bio: String) -> Bool {
         if bio.isEmpty { return false }
@@ -25,18 +25,18 @@ package enum OptOut {
 
     /// Whether a mention of the bot asks it to stop.
     ///
-    /// True only if that is all it says, or if it says so clearly beside little else: "don't stop"
-    /// and "the bus stop" do not. See `StopGrammar`.
+    /// True only if that is all it says, or if it says so clearly and little else: false for "don't
+    /// stop" and "the bus stop". See `StopGrammar`.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStop(text: String) -> Bool {
-        // No such request is long; a long text need not be read.
+        // Requests are short, so a long text is not examined.
         guard text.utf8.count <= longestRequest else { return false }
         return StopGrammar.standard.asksToStop(FoldedText(text))
     }
 
-    /// Whether a mention asks that the mirroring as a whole stops, as "stop mirroring me" does; it
-    /// is a request to stop as well, and the human's account makes more of it.
+    /// Whether a mention asks the mirroring as a whole to stop, as "stop mirroring me" does. It is
+    /// then a request to stop as well; from the human's account it stops the mirror.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStopMirror(text: String) -> Bool {
@@ -44,7 +44,7 @@ package enum OptOut {
         return StopGrammar.standard.asksToStop(FoldedText(text), mirroring: true)
     }
 
-    /// The most bytes of a mention that may be a request, the people whom it names included.
+    /// The most bytes of a mention that may be a request, including the names of mentioned people.
     private static let longestRequest = 20_000
     /// The bytes of a profile in which words are looked for.
     private static let longestProfile = 65_536
@@ -65,8 +65,8 @@ package enum OptOut {
             guard rest.starts(with: tag, by: { $0.lowercaseASCII == $1 }) else { continue }
             var after = rest.dropFirst(tag.count)
             if after.first?.lowercaseASCII == "s" { after = after.dropFirst() }
-            // A longer tag such as #nobottles is another tag; a capital begins the next, glued
-            // word.
+            // A longer tag such as #nobottles is another tag; a capital letter begins the next word
+            // of a joined tag.
             guard let next = after.first else { return true }
             if !(next.isASCIIAlphanumeric || next == "_") || ("A"..."Z").contains(next) {
                 return true

@@ -1,16 +1,16 @@
-/// Pieces of text, of which each match of a pattern contains one.
+/// Literals, at least one of which every match of a pattern contains.
 ///
 /// A text that contains none of them has no match.
 ///
-/// The pieces are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular
-/// Expression Matching with a Trigram Index" (2012). The answer may be "perhaps" for a text that
-/// does not match, never "no" for one that does.
+/// They are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular
+/// Expression Matching with a Trigram Index" (2012). False positives are possible, false negatives
+/// are not.
 struct PatternLiterals: Sendable {
-    /// Piece by piece, the grams that a text has which contains it.
+    /// For each literal, its grams, all of which a text that contains it has.
     private let pieces: [[Int]]
 
-    /// - Parameter pattern: An ICU pattern; whether it minds the case makes no difference.
-    /// - Returns: Nil if a match need not contain anything that is known.
+    /// - Parameter pattern: An ICU pattern; its case sensitivity does not matter.
+    /// - Returns: Nil if no such literals can be found.
     init?(of pattern: String) {
         var parser = PatternParser(pattern)
         guard let literals = parser.alternatives(), parser.isUnderstood else { return nil }
@@ -26,7 +26,7 @@ struct PatternLiterals: Sendable {
     func mayMatch(_ text: TextGrams) -> Bool { pieces.contains { $0.allSatisfy(text.contains) } }
 }
 
-/// Which bytes follow each other in a text, whatever the case of its letters.
+/// The sequences of one to three bytes in a text, ignoring the case of letters.
 struct TextGrams: Sendable {
     private static let bits = 1 << 15
     /// Stands for a decimal digit of any script.
@@ -64,7 +64,7 @@ struct TextGrams: Sendable {
         return grams
     }
 
-    /// The UTF-8 of a text in which letters that differ in their case alone are the same.
+    /// The UTF-8 of a text, with letters of both cases made equal.
     private static func folded(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -80,18 +80,18 @@ struct TextGrams: Sendable {
         return bytes
     }
 
-    /// The bit of a gram; others may share it.
+    /// The bit of a gram; several grams may share one.
     private static func place(_ gram: UInt32) -> Int { Int((gram &* 2_654_435_761) >> 17) }
 }
 
-/// Reads as much of a pattern as tells what its matches contain.
+/// Reads a pattern as far as is needed to find literals in its matches.
 private struct PatternParser {
-    /// A piece of text that a match contains.
+    /// A literal that a match contains.
     enum Literal {
         case text(String)
         case digit
 
-        /// How much it tells, in bytes.
+        /// How selective the literal is, in bytes.
         var weight: Int { if case .text(let text) = self { text.utf8.count } else { 1 } }
     }
 
@@ -105,20 +105,19 @@ private struct PatternParser {
 
     private let scalars: [Unicode.Scalar]
     private var place = 0
-    /// Whether something was read whose meaning is not known here.
+    /// Whether a construct was read that this parser does not know.
     private var isFailed = false
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
-    /// Whether the whole pattern was read, and nothing in it is unknown here.
+    /// Whether the whole pattern was read without an unknown construct.
     var isUnderstood: Bool { !isFailed && place == scalars.count }
 
     private var next: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
 
     /// Reads up to the end of a group, or of the pattern.
     ///
-    /// - Returns: Literals of which each match contains one; nil if there are none that all matches
-    ///   have.
+    /// - Returns: Literals, one of which each match contains; nil if there are none.
     mutating func alternatives() -> [Literal]? {
         var all: [Literal]? = []
         while true {
@@ -159,7 +158,7 @@ private struct PatternParser {
         return best
     }
 
-    /// Reads how often the part before may stand: at least so many times, and whether that is once.
+    /// Reads a quantifier: the least number of repetitions, and whether it is exactly one.
     private mutating func quantifier() -> (least: Int, isOnce: Bool) {
         let found: (Int, Bool)
         switch next {
@@ -204,7 +203,7 @@ private struct PatternParser {
         }
     }
 
-    /// Reads characters between brackets, of which one is there.
+    /// Reads a character class.
     private mutating func set() -> Part {
         var members: [Literal]? = next == "^" ? nil : []
         var depth = 1
@@ -229,10 +228,10 @@ private struct PatternParser {
             place += kind.count
             if !kind.allSatisfy({ "i-<".unicodeScalars.contains($0) }) { isFailed = true }
             switch next {
-            // A group that sets how those behind it are read.
+            // A group that sets options for the rest of the pattern.
             case ")": place += 1; return .unknown
             case ":": break
-            // What is before or behind a match, or is not.
+            // A lookahead or lookbehind.
             default: isThere = false
             }
             place += 1

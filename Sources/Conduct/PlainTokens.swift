@@ -1,18 +1,18 @@
 import Posts
 
-/// A text taken apart into links, mentions and everything else, as `TextGrammar` reads it.
+/// A text split into links, mentions and everything else, as `TextGrammar` reads it.
 struct PlainTokens {
     enum Token {
         case scalar(Unicode.Scalar)
         /// A link of the given scalars; `isCertain` if every server sees it as one: it stands at
         /// the start or after white space or a bracket, and its host is ASCII with a dot in it.
         case link(ArraySlice<Unicode.Scalar>, isCertain: Bool)
-        /// The name without `@` and without host; empty if no network has such letters in names.
+        /// The name without `@` and without host; empty if no network allows such letters in names.
         case mention(name: ArraySlice<Unicode.Scalar>)
     }
 
     private(set) var tokens: [Token] = []
-    /// The places in `tokens` of hashtags, their signs included.
+    /// The ranges in `tokens` of the hashtags, including their signs.
     private(set) var hashtags: [Range<Int>] = []
 
     init(_ text: String) {
@@ -46,7 +46,7 @@ struct PlainTokens {
         hashtags = hashtags.map { $0.clamped(to: 0..<tokens.count) }
     }
 
-    /// The places in `tokens` of hash signs that begin a hashtag on some network.
+    /// The positions in `tokens` of hash signs that begin a hashtag on some network.
     var hashSigns: Set<Int> { Set(hashtags.map(\.lowerBound)) }
 
     /// Whether any token is a link.

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// Three words that an account says to the bot to show whose it is.
+/// Three words that an account sends to the bot to prove who owns it.
 ///
 /// The list has 2,048 words, so that three of them are 33 bits. Each word is two syllables of a
 /// consonant and a vowel: 16 consonants, 4 vowels, 8 consonants and 4 vowels, which are 2,048
@@ -37,8 +37,7 @@ package struct ProofWords: Hashable, Sendable {
 
     /// Returns the places in a text where three words of the list follow each other, 8 at most.
     ///
-    /// Case, full-width forms, punctuation and mentions make no difference, and other words may
-    /// stand around them.
+    /// Ignores case, full-width forms, punctuation and mentions; other words may surround them.
     ///
     /// - Parameter text: The text of a mention.
     package static func said(in text: String) -> [ProofWords] {
@@ -90,6 +89,6 @@ package struct ProofWords: Hashable, Sendable {
 }
 
 extension ProofWords: CustomStringConvertible {
-    /// The words, with blanks between them.
+    /// The words, separated by spaces.
     package var description: String { numbers.map(Self.word).joined(separator: " ") }
 }

@@ -2,8 +2,8 @@ package import Posts
 
 /// The times of day at which the bot keeps quiet.
 ///
-/// Written as `23:00-07:00` or several such ranges with commas between them;
-/// a range may run over midnight, and its end is not part of it.
+/// Written as `23:00-07:00` or several such ranges with commas between them; a range may cross
+/// midnight, and excludes its end.
 package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
     /// Every quiet minute.
     package let minutes: Set<MinuteOfDay>

@@ -9,9 +9,9 @@ package struct ReplyCandidate: Equatable, Sendable {
     package let textKey: String
     /// When the bot last sent this text to this person; nil if never.
     package let lastUsed: Date?
-    /// The text is on its way to this person, or what became of it is not known yet.
+    /// The text is being sent to this person, or the result of sending it is not known yet.
     package let isInFlight: Bool
-    /// Whether ``ReplyFilter`` lets it pass.
+    /// Whether it passes the ``ReplyFilter``.
     package let isPlain: Bool
     /// How well the reply answers the mention.
     package let score: ReplyScore
@@ -35,29 +35,30 @@ package struct ReplyChoice: Equatable, Sendable {
     package let id: PostID
     /// How many old replies to this person could be sent.
     package let poolSize: Int
-    /// How many of those ``ReplyFilter`` lets pass; where it is none, all of them were compared
-    /// with the mention.
+    /// How many of those pass the ``ReplyFilter``; if none do, all of them were compared with the
+    /// mention.
     package let plain: Int
-    /// How many had the score of the chosen one, itself included: the seed chose among these.
+    /// The number of candidates with the best score, the chosen one included; the seed chose among
+    /// these.
     package let nearest: Int
 }
 
 /// Chooses which of the human's old replies to a person answers their mention.
 package struct ReplyChooser: Equatable, Sendable {
-    /// How many days must pass before a person gets the same text again.
+    /// The days after which a person may get the same text again.
     package var repeatAfterDays: Int
-    /// Differences of scores below this one come from rounding.
+    /// Scores that differ by less are equal but for rounding.
     private static let tolerance = 1e-9
 
     package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
 
     /// Chooses by the mention and the candidates alone, so that the same mention always gets the
-    /// same answer.
+    /// same reply.
     ///
-    /// Texts this person never got from the bot come first: of those that ``ReplyFilter`` lets
-    /// pass, or of all if it lets none, the one with the highest score. A seed of mirror and
-    /// mention chooses among equals. When all were sent, the one sent longest ago follows, if that
-    /// is long enough.
+    /// Texts that this person never got from the bot are preferred: of those that pass the
+    /// ``ReplyFilter``, or of all if none do, the one with the highest score. A seed of mirror and
+    /// mention breaks ties. If all were sent before, the one sent longest ago is used, if that is
+    /// long enough ago.
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
@@ -98,12 +99,13 @@ package struct ReplyChooser: Equatable, Sendable {
 
     /// Why none of the human's old replies to a person may be sent.
     ///
-    /// A reason that most of them share is named, so that a person can tell a rule from a mistake.
+    /// The reason that most of them share is named, so that a person can distinguish a rule from a
+    /// mistake.
     ///
     /// - Parameters:
-    ///   - past: How many old replies there are.
-    ///   - refused: Why some of them may not be sent whoever is answered when; the others were sent
-    ///     lately, or are on their way.
+    ///   - past: The number of old replies.
+    ///   - refused: The refusals of replies that may never be sent; all others were sent lately, or
+    ///     are being sent.
     package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
         guard past > 0 else { return Refusal(.noPastReply) }
         let groups = Dictionary(grouping: refused, by: \.reason)
@@ -130,7 +132,7 @@ package struct ReplyChooser: Equatable, Sendable {
                 + causes.joined(separator: ", "))
     }
 
-    /// A number that depends on mirror and mention only, spread evenly over 0 ..< `count`.
+    /// A number that depends on mirror and mention only, distributed evenly over 0 ..< `count`.
     private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
         let number = StableHash.seed(of: [
             "reply/1", mirror, mention.network.rawValue, mention.value,

@@ -1,27 +1,27 @@
 import Foundation
 package import Posts
 
-/// Finds the old replies that fit most remarks of the person they were written to: short ones
+/// Finds the old replies that suit almost any remark of the person they were written to: short ones
 /// without a link, a digit, a question or somebody else's name.
 ///
 /// Names are found three ways: by mentions, by the handles of people whom the mirror knows, and by
-/// forms of address such as `Hey Mira,`, `Dr. Mira`, `…, Mira!` and `みらさん`. A name of the answered
-/// person is no such name. A sentence such as "Mira said so" is not recognised unless `mira` is a
+/// forms of address such as `Hey Mira,`, `Dr. Mira`, `…, Mira!` and `みらさん`. The answered person's
+/// own name is allowed. A sentence such as "Mira said so" is not recognised unless `mira` is a
 /// known handle.
 package struct ReplyFilter: Sendable {
     /// The most characters of a short reply, without the mentions at its beginning.
     ///
     /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts,
-    /// is one. Emoji that are named as `:cat_2:` are left out before.
+    /// is one. Custom emoji such as `:cat_2:` are removed before.
     package static let longest = 60
     /// Shorter handles are too often ordinary words.
     private static let shortestHandle = 3
 
-    /// The handles of people whom the mirror knows, the answered person perhaps among them.
+    /// The handles of people whom the mirror knows, which may include the answered person.
     package struct KnownNames: Sendable {
         fileprivate let names: Set<String>
 
-        /// - Parameter handles: In any case, with or without their hosts.
+        /// - Parameter handles: Handles in any case, with or without hosts.
         package init(_ handles: some Sequence<String> = []) {
             names = Set(handles.lazy.map(ReplyFilter.shortName).filter(ReplyFilter.isTelling))
         }
@@ -34,7 +34,7 @@ package struct ReplyFilter: Sendable {
     /// - Parameters:
     ///   - accounts: All accounts of the answered person.
     ///   - names: The person's handles and display names, in any case.
-    ///   - known: Handles that are no words of a plain reply, unless they are the person's own.
+    ///   - known: Handles that a plain reply must not contain, unless they are the person's own.
     package init(
         answering accounts: [AccountID], called names: [String], known: KnownNames = KnownNames()
     ) {
@@ -43,7 +43,8 @@ package struct ReplyFilter: Sendable {
         self.known = known
     }
 
-    /// Whether a reply to the person, as it is archived, is short and has none of these.
+    /// Whether an archived reply to the person is short and has no link, digit, question or other
+    /// person's name.
     package func passes(_ reply: Post) -> Bool {
         guard reply.mentions.allSatisfy({ accounts.contains($0) || $0 == reply.author }) else {
             return false
@@ -61,8 +62,8 @@ package struct ReplyFilter: Sendable {
 
     // MARK: Mentions
 
-    /// Whether the mentions at the beginning are all of the answered person: by their names, or by
-    /// a single one that is nobody else's, which may be a name of the past.
+    /// Whether all mentions at the beginning are of the answered person: by a known name, or by a
+    /// single one that belongs to nobody else known, which may be an old name.
     private func addressesOnePerson(_ text: String) -> Bool {
         var leading: Set<String> = []
         scan: for token in PlainTokens(text).tokens {
@@ -78,8 +79,8 @@ package struct ReplyFilter: Sendable {
         return leading.count == 1 && !leading.contains { known.names.contains(Self.shortName($0)) }
     }
 
-    /// The text with a space for each mention of the answered person; nil if it has a link or
-    /// mentions somebody else.
+    /// The text with each mention of the answered person replaced by a space; nil if it has a link
+    /// or mentions somebody else.
     private func withoutMentions(_ text: String) -> String? {
         var plain = String.UnicodeScalarView()
         for token in PlainTokens(text).tokens {
@@ -114,7 +115,7 @@ package struct ReplyFilter: Sendable {
             && name.unicodeScalars.contains(where: \.isLetter)
     }
 
-    /// The words of a text in lower case; in scripts without spaces there are none.
+    /// The words of a text in lower case; empty for scripts without spaces.
     private static func words(of text: String) -> [String] {
         text.unicodeScalars.split { !$0.isWord || $0.isWrittenWithoutSpaces }
             .map { String(String.UnicodeScalarView($0)).lowercased() }
@@ -130,7 +131,7 @@ package struct ReplyFilter: Sendable {
         }
     }
 
-    /// A pattern whose first group is a name, and a test for matches that are no names.
+    /// A pattern whose first group is a name, and a test that rejects matches that are not names.
     private struct Form: Sendable {
         let pattern: NSRegularExpression
         /// Strings of which every matching text contains at least one; `nil` if none is certain.
@@ -186,7 +187,7 @@ package struct ReplyFilter: Sendable {
         bonjour|merci|hallo|danke|ciao|grazie|olá|obrigado|obrigada|dank je
         """
 
-    /// Words other than names that may follow a greeting or a comma.
+    /// Words that may follow a greeting or a comma and are not names.
     private static let commonWords: Set<String> = [
         "all", "again", "amen", "anyway", "back", "dear", "everybody", "everyone", "folks",
         "friend", "friends", "god",
@@ -228,7 +229,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Every character of Unicode 16 that is a question mark by its name, besides the ASCII one;
+    /// All characters of Unicode 16 with "question mark" in their name, except the ASCII one;
     /// interrobangs and the emoji.
     private static let questionMarks: Set<Unicode.Scalar> = [
         "¿", "\u{37E}", "\u{55E}", "\u{61F}", "\u{1367}", "\u{1945}", "\u{203D}", "\u{2047}",

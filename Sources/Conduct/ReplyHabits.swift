@@ -4,17 +4,17 @@ package import Posts
 /// Statistics of the human's replies to anybody, by which old replies are scored as answers to a
 /// mention: frequent words, pairs of kinds, and the mean of short replies.
 package struct ReplyHabits: Sendable {
-    /// The newest replies that are looked at.
+    /// The number of replies that are read, the newest first.
     package static let longest = 2_000
-    /// With fewer answered mentions in a language its shipped table counts.
+    /// With fewer replies to known mentions in a language, its shipped table is used.
     package static let fewestOwnAnswers = 200
-    /// The most words that tell nothing because they are frequent.
+    /// The most words that are ignored because they are frequent.
     private static let frequentWords = 100
     /// The largest share of the distinct words that count as frequent.
     ///
-    /// Without it all words of a human with few replies would be frequent.
+    /// Without this limit all words of a human with few replies would be frequent.
     private static let frequentShare = 0.02
-    /// A word of fewer replies is not frequent, so that an archive of few replies has telling
+    /// A word in fewer replies is not frequent, so that a small archive keeps some significant
     /// words.
     private static let fewestOfFrequentWord = 10
 
@@ -24,9 +24,9 @@ package struct ReplyHabits: Sendable {
         package let text: String
         /// The language tag of the post.
         package let language: String?
-        /// The words of the text; none where there is no dictionary.
+        /// The words of the text; empty if there is no dictionary.
         package let words: WordLikeness.Words
-        /// The text of the post that it answered; nil if it is not known.
+        /// The text of the post that it answered; nil if unknown.
         package let answered: String?
 
         package init(
@@ -61,7 +61,7 @@ package struct ReplyHabits: Sendable {
         tables = Self.tables(of: replies, kinds)
     }
 
-    /// Whether a text has at most as many characters as a reply that ``ReplyFilter`` lets pass.
+    /// Whether a text is at most as long as the longest reply that passes the ``ReplyFilter``.
     private static func isShort(_ text: String) -> Bool {
         TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text)).count
             <= ReplyFilter.longest
@@ -84,7 +84,7 @@ package struct ReplyHabits: Sendable {
     {
         var tables: [ReplyKinds.Language: KindTable] = [:]
         for reply in replies {
-            // The language tag of the answered post is not kept; people mostly answer in the
+            // The language tag of the answered post is not stored; people mostly answer in the
             // language of the question.
             guard let answered = reply.answered,
                 let asked = ReplyKinds.Language(of: answered, tag: reply.language),
@@ -96,7 +96,7 @@ package struct ReplyHabits: Sendable {
         return tables.filter { $0.value.total >= fewestOwnAnswers }
     }
 
-    /// Whether a word is not one of those that the human uses in most replies.
+    /// Whether a word is significant, which the most frequent ones are not.
     package func isTelling(_ word: String) -> Bool { !frequent.contains(word) }
 
     /// Returns the mean likeness of a reply to the human's other short replies.
@@ -104,7 +104,7 @@ package struct ReplyHabits: Sendable {
         sum.likeness(to: likeness.vector(words), isIncluded: short.contains(id))
     }
 
-    /// The kind of a mention and its language; nil in a language whose kinds are not known.
+    /// The kind of a mention and its language; nil for a language without kinds.
     package typealias Asked = (kind: ReplyKinds.Mention, language: ReplyKinds.Language)
 
     /// Returns the kind of a mention.
@@ -112,8 +112,8 @@ package struct ReplyHabits: Sendable {
         ReplyKinds.Language(of: text, tag: tag).map { (kinds.mention(text, in: $0), $0) }
     }
 
-    /// Returns the kinds of a mention and a reply, and how much more likely than usual that pair
-    /// is, as a logarithm.
+    /// Returns the kinds of a mention and a reply, and the logarithm of how many times more likely
+    /// than usual that pair is.
     package func kinds(
         of text: String, language tag: String?, after asked: Asked?
     ) -> (kinds: ReplyScore.Kinds, logOdds: Double)? {

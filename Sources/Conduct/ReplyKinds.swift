@@ -2,10 +2,9 @@ import Embedded
 import Foundation
 import Posts
 
-/// Tells what sort of remark a mention is and what sort of answer a reply is, in English and
-/// Japanese.
+/// Classifies mentions and replies by their kind, in English and Japanese.
 ///
-/// The words are in `Resources/replies.txt`, whose head tells how they are read:
+/// The words are in `Resources/replies.txt`, whose head describes the format:
 ///
 ///     language en English
 ///     both thanks: thanks, thank you
@@ -17,7 +16,7 @@ package struct ReplyKinds: Sendable {
     /// The lists of this program.
     package static let standard = ReplyKinds(EmbeddedFiles.text(of: "Conduct/replies.txt"))
 
-    /// The kind of a mention; the names are those of the file.
+    /// The kind of a mention; the names are those in the file.
     package enum Mention: String, CaseIterable, Codable, Sendable {
         case thanks, greeting, sorry
         case yesNoQuestion = "yes-no"
@@ -25,19 +24,20 @@ package struct ReplyKinds: Sendable {
         case acknowledgement, request, statement
     }
 
-    /// The kind of a reply; the names are those of the file.
+    /// The kind of a reply; the names are those in the file.
     package enum Reply: String, CaseIterable, Codable, Sendable {
         case welcome, thanks, greeting, yes, no, acknowledgement, sorry, other
     }
 
-    /// A language whose kinds are known.
+    /// A language with kinds.
     package enum Language: String, CaseIterable, Codable, Sendable {
         case english = "en"
         case japanese = "ja"
 
-        /// Returns the language of a text; nil for one whose kinds are not known.
+        /// Returns the language of a text; nil for a language without kinds.
         ///
-        /// Kana are Japanese whatever `tag` says. Without a tag a text in ASCII counts as English.
+        /// A text with kana is Japanese, whatever its `tag`. Without a tag an ASCII text counts as
+        /// English.
         ///
         /// - Parameter tag: The language tag of the post, if it has one.
         package init?(of text: String, tag: String?) {
@@ -82,7 +82,7 @@ package struct ReplyKinds: Sendable {
         }
     }
 
-    /// The most characters of a text that are looked at, from its beginning and from its end.
+    /// The most characters of a text that are read, at its beginning and at its end.
     private static let longestPart = 100
 
     private var lists: [Language: Lists] = [:]
@@ -108,7 +108,7 @@ package struct ReplyKinds: Sendable {
 
     /// Returns the kind of a mention.
     ///
-    /// - Parameter text: Its text; names of accounts at the beginning count for nothing.
+    /// - Parameter text: The text; account names at its beginning are ignored.
     package func mention(_ text: String, in language: Language) -> Mention {
         guard let lists = lists[language] else { return .statement }
         let units = Units(text, language)
@@ -132,7 +132,7 @@ package struct ReplyKinds: Sendable {
         lists[language]?.answers ?? KindTable()
     }
 
-    /// A text as it is compared with word groups: words in English, characters in Japanese.
+    /// A text divided into the units of word groups: words in English, characters in Japanese.
     fileprivate struct Units {
         let endsWithQuestionMark: Bool
         private let language: Language
@@ -142,7 +142,7 @@ package struct ReplyKinds: Sendable {
         struct Found<Kind> {
             let kind: Kind
             var isAtEnd = false
-            /// Whether the text has nothing else.
+            /// Whether the text consists of nothing else.
             var isWhole = false
         }
 
@@ -258,15 +258,15 @@ extension ReplyKinds.Lists {
     }
 }
 
-/// How often each kind of mention was answered by each kind of reply.
+/// How often each kind of mention was answered with each kind of reply.
 package struct KindTable: Equatable, Sendable {
-    /// Added to each count, so that a pair that was never seen is unlikely and not impossible.
+    /// Added to each count, so that a pair that was never seen is unlikely but not impossible.
     private static let added = 0.5
     private static let mentionKinds = ReplyKinds.Mention.allCases.count
     private static let replyKinds = ReplyKinds.Reply.allCases.count
 
     private var counts: [ReplyKinds.Mention: [ReplyKinds.Reply: Int]] = [:]
-    /// All pairs that were counted.
+    /// The number of counted pairs.
     package private(set) var total = 0
 
     package init() {}

@@ -4,14 +4,14 @@ package import Posts
 /// The facts needed to decide whether a mention may be answered.
 package struct MentionFacts: Sendable {
     package var post: Post
-    /// When a change made the post mention the bot; nil if it did from the beginning.
+    /// When an edit added the mention of the bot; nil if the post had it from the beginning.
     package var mentionAddedAt: Date?
     package var author: Account
     /// The bot's own account.
     package var bot: AccountID
     /// The network reported the post as one that mentions the bot.
     package var mentionsBot: Bool
-    /// An operator, or the author, said to leave the author alone.
+    /// The author must be left alone, as an operator or the author said.
     package var isDenied: Bool
     /// Replies to this author on the present local day.
     package var repliesToPersonToday: Int
@@ -35,7 +35,7 @@ package struct MentionFacts: Sendable {
     }
 }
 
-/// The rules for the people whom the bot answers, and how often.
+/// The rules that decide whom the bot answers, and how often.
 package struct ReplyRules: Equatable, Sendable {
     /// The most replies to one person on one local day.
     package var perPersonPerDay: Int
@@ -43,7 +43,8 @@ package struct ReplyRules: Equatable, Sendable {
     package var perThread: Int
     /// Older mentions are not answered.
     package var maximumAge: Duration
-    /// Mentions that are dated so far ahead wait until then; what is dated later is not answered.
+    /// A mention with a later time than now waits until then, if it is at most this far ahead;
+    /// later ones are not answered.
     package var maximumLead: Duration = .seconds(25 * 3_600)
 
     package init(
@@ -56,8 +57,8 @@ package struct ReplyRules: Equatable, Sendable {
 
     /// Why a mention is not answered; nil if it may be.
     ///
-    /// A request to stop comes before almost every other reason, so that the
-    /// caller who sees `asked-to-stop` can remember it whatever else is wrong.
+    /// A request to stop has precedence over almost all other reasons, so that the caller gets
+    /// `asked-to-stop` and can remember it.
     package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
         refusalOfAuthor(mention) ?? refusalOfTime(
             mention.mentionAddedAt ?? mention.post.createdAt, maximumAge, now, maximumLead)
@@ -92,7 +93,7 @@ package struct ReplyRules: Equatable, Sendable {
 
 /// Why a post is too old, or too far in the future, to react to.
 ///
-/// Clocks of servers differ by minutes, so a little ahead is nothing.
+/// Servers' clocks differ by minutes, so a time slightly ahead is accepted.
 func refusalOfTime(
     _ created: Date, _ maximumAge: Duration, _ now: Date,
     _ maximumLead: Duration = .seconds(15 * 60)

@@ -19,15 +19,15 @@ package struct ReplyScore: Equatable, Sendable {
         case words, kind, centre
     }
 
-    /// The likeness of mention and reply, or of the mention and what the reply once answered, by
-    /// telling words alone.
+    /// The likeness of the reply to the mention, or of the mention to the post that the reply once
+    /// answered, by significant words alone.
     package var words: Double
-    /// The logarithm of how many times as likely as usual a reply of this kind is after such a
+    /// The logarithm of how many times more likely than usual a reply of this kind is after such a
     /// mention.
     package var kind: Double
     /// The mean likeness of the reply to the human's other short replies.
     package var centre: Double
-    /// Nil in a language whose kinds are not known.
+    /// Nil for a language without kinds.
     package var kinds: Kinds?
 
     package init(words: Double = 0, kind: Double = 0, centre: Double = 0, kinds: Kinds? = nil) {
@@ -44,15 +44,15 @@ package struct ReplyScore: Equatable, Sendable {
         let parts: [(part: Part, value: Double)] = [
             (.words, words), (.kind, Self.kindWeight * kind), (.centre, centre),
         ]
-        // Of equal ones the first.
+        // In a tie, the first.
         let largest = parts.dropFirst().reduce(parts[0]) { $1.value > $0.value ? $1 : $0 }
         return largest.value > 0 ? largest.part : nil
     }
 
-    /// Whether the reply hardly fits; never where the kinds are not known, for no threshold can be
-    /// found there.
+    /// Whether the reply hardly fits; always false in a language without kinds, for which no
+    /// threshold can be found.
     ///
-    /// - Parameter threshold: The least total of a likely reply; nil as long as none was found.
+    /// - Parameter threshold: The least total of a likely reply; nil if none is known yet.
     package func isDoubtful(below threshold: Double?) -> Bool {
         guard let threshold, kinds != nil else { return false }
         return total < threshold

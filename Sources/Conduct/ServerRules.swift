@@ -9,21 +9,21 @@ package struct RuleSentence: Equatable, Sendable {
         case bot
         /// Posts that a program makes, copies or repeats.
         case automation
-        /// How often is posted, and into which timelines.
+        /// How often, and into which timelines, may be posted.
         case frequency
-        /// How automated accounts and posts are marked.
+        /// How automated accounts and posts must be marked.
         case label
         /// Copying, imitating or addressing people.
         case consent
     }
 
-    /// A limit that a sentence names.
+    /// A limit that a sentence states.
     package enum Limit: Equatable, Sendable {
         /// The most posts a day; a limit of an hour or a week is counted for a day.
         case postsPerDay(Int)
         /// Posts are not for public timelines.
         case unlisted
-        /// Posts are to have a hashtag, with its sign.
+        /// Posts must have a hashtag, here with its sign.
         case hashtag(String)
     }
 
@@ -35,10 +35,10 @@ package struct RuleSentence: Equatable, Sendable {
 
 /// Finds the sentences that concern a bot in the rules of a server.
 ///
-/// The words are rows of `Resources/server-rules.tsv`, in eight languages. A list of words finds
-/// too much or too little: it chooses what a person reads first, and decides nothing.
+/// The words are rows of `Resources/server-rules.tsv`, in eight languages. A list of words is
+/// inexact: it only selects the sentences that a person should read, and decides nothing.
 package struct ServerRules: Sendable {
-    /// The words of this program.
+    /// The program's own word lists.
     package static let standard = ServerRules(
         EmbeddedFiles.rows(of: "Conduct/server-rules.tsv", columns: 3))
 
@@ -90,7 +90,7 @@ package struct ServerRules: Sendable {
         Self.split(text).compactMap(sentence)
     }
 
-    /// Returns what a sentence says of bots; nil if it speaks of something else.
+    /// Returns what a sentence says about bots; nil if it is about another subject.
     private func sentence(_ text: String) -> RuleSentence? {
         let heard = others.reduce(text.precomposedStringWithCompatibilityMapping) { rest, pattern in
             pattern.stringByReplacingMatches(in: rest, range: rest.whole, withTemplate: " ")
@@ -128,7 +128,7 @@ package struct ServerRules: Sendable {
         return limits
     }
 
-    /// The number of posts a day that a sentence names; nil if it names none, or more than one
+    /// The number of posts a day that a sentence allows; nil if it states none, or more than one
     /// number.
     private func postsPerDay(in sentence: String) -> Int? {
         guard let unit = units.first(where: { $0.pattern.occurs(in: sentence) }) else { return nil }

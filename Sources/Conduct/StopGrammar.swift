@@ -4,19 +4,19 @@ import Posts
 
 /// A grammar of requests to stop, and of profiles that keep bots away, in many languages.
 ///
-/// Its words are in `Resources/stop.txt`, whose head tells how they are read:
+/// Its words are in `Resources/stop.txt`, whose head describes the format:
 ///
 ///     language de Deutsch
 ///     stop: hör … auf, schluss
 ///     not: nicht, keine
 ///     write: antworte, antworten
 ///
-/// The time that a text takes is proportional to its length, which is limited.
+/// The time to parse a text is proportional to its length, which is limited.
 struct StopGrammar: Sendable {
-    /// Grammar of this program.
+    /// The program's own grammar.
     static let standard = StopGrammar(EmbeddedFiles.text(of: "Conduct/stop.txt"))
 
-    /// The meaning of a word or word group; the names are those of the file.
+    /// The meaning of a word or word group; the names are those in the file.
     enum Role: String, CaseIterable, Sendable {
         case stop, ask, not, write, mirror, me, also, unlike, profile, human
         case writeToMe = "write-me"
@@ -27,13 +27,13 @@ struct StopGrammar: Sendable {
         /// The index of the language; 0 for all.
         let language: Int
         let role: Role
-        /// Nonzero for a half of a word group with "…": both halves have the same number.
+        /// Nonzero for one half of a word group with "…"; both halves have the same number.
         var group: UInt16 = 0
         /// Whether it is the first half.
         var opensGroup = false
     }
 
-    /// The words that a part of a text has so far, in one language.
+    /// The words of a part of a text that were read so far, in one language.
     private struct Reading: Hashable {
         static let stop: UInt8 = 1
         static let ask: UInt8 = 2
@@ -50,9 +50,9 @@ struct StopGrammar: Sendable {
 
         /// Whether the words are a request.
         var isRequest: Bool { has(Self.stop) || has(Self.ask) || has(Self.not) && has(Self.write) }
-        /// Whether the words say what is to stop, or are a request in any company.
+        /// Whether the words say what is to stop, or are a request in any context.
         var isExplicit: Bool { has(Self.ask) || isRequest && has(Self.write) }
-        /// Whether the words say so and whom it concerns.
+        /// Whether the words also say whom the request concerns.
         var isClear: Bool { has(Self.ask) || isExplicit && has(Self.me) }
 
         /// Adds an entry; false if the entry does not fit here.
@@ -80,11 +80,11 @@ struct StopGrammar: Sendable {
         }
     }
 
-    /// The words of a part of a text, as far as the grammar knows all of them.
+    /// The verdict on a part of a text.
     private enum Verdict: Int, Comparable {
-        /// It has other words.
+        /// It has words that the grammar does not know.
         case unknown
-        /// It has only words of one language, and asks for nothing.
+        /// It has only known words of one language, but no request.
         case neutral
         case request
         case explicit
@@ -93,7 +93,7 @@ struct StopGrammar: Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The most other words beside a clear request.
+    /// The most unknown words beside a clear request.
     private static let otherWords = 12
     /// The most letters of a request, and of the part of a profile that is read.
     private static let requestLetters = 600
@@ -163,7 +163,7 @@ struct StopGrammar: Sendable {
 
     /// Whether a text asks the bot to stop, and says little else.
     ///
-    /// - Parameter mirroring: Whether it must say that the mirroring is to stop.
+    /// - Parameter mirroring: Whether it must ask for the end of the mirroring.
     func asksToStop(_ text: FoldedText, mirroring: Bool = false) -> Bool {
         let parts = text.parts
         guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters
@@ -183,7 +183,7 @@ struct StopGrammar: Sendable {
         return best == .clear && others <= Self.otherWords
     }
 
-    /// Returns the languages in which a look-alike stands in a text; 0 for all.
+    /// Returns the languages in which a text contains a look-alike of a request; 0 for all.
     private func excludedLanguages(in part: FoldedText.Part) -> Set<Int> {
         var excluded: Set<Int> = []
         for start in part.letters.indices where part.isBoundary(start) {
@@ -196,7 +196,7 @@ struct StopGrammar: Sendable {
 
     /// Reads a part of a text as words of each language.
     ///
-    /// - Parameter mirroring: Whether only words that speak of the mirroring make a request.
+    /// - Parameter mirroring: Whether only words about the mirroring make a request.
     private func verdict(
         on part: FoldedText.Part, _ excluded: Set<Int>, mirroring: Bool = false
     ) -> Verdict {
@@ -228,7 +228,7 @@ struct StopGrammar: Sendable {
         }.max() ?? .unknown
     }
 
-    /// Calls `body` with each entry that stands at a place, and with its end.
+    /// Calls `body` with each entry that begins at a place, and with its end.
     private func forEachEntry(
         in part: FoldedText.Part, from start: Int, _ body: (Entry, Int) -> Void
     ) {
@@ -284,7 +284,7 @@ struct StopGrammar: Sendable {
 struct FoldedText {
     /// The words between two full stops, commas, line breaks and the like.
     struct Part {
-        /// The letters, with one blank between words where the script writes blanks.
+        /// The letters, with one blank between words in scripts that use blanks.
         fileprivate(set) var letters: [Unicode.Scalar] = []
 
         fileprivate init() {}
@@ -296,7 +296,7 @@ struct FoldedText {
             }
         }
 
-        /// Whether a word may begin or end before this place.
+        /// Whether a word boundary may be before this place.
         func isBoundary(_ place: Int) -> Bool {
             guard place > 0, place < letters.count else { return true }
             let before = letters[place - 1]
@@ -305,7 +305,7 @@ struct FoldedText {
                 || after.isOfUnspacedScript
         }
 
-        /// Returns the start of the word that follows one with this end.
+        /// Returns the start of the next word after one with this end.
         func start(after end: Int) -> Int {
             end < letters.count && letters[end] == " " ? end + 1 : end
         }
@@ -331,7 +331,7 @@ struct FoldedText {
             if letters.last == " " { letters.removeLast() }
         }
 
-        /// Makes one letter of three or more equal ones.
+        /// Shortens runs of three or more equal letters to one.
         fileprivate mutating func shortenRuns() {
             var shortened: [Unicode.Scalar] = []
             var place = 0
@@ -348,9 +348,9 @@ struct FoldedText {
     }
 
     static let apostrophes: Set<Character> = ["'", "’", "ʼ", "‘", "`", "´", "＇"]
-    /// The sign of a request to stop that needs no word.
+    /// The sign that is a request to stop without any word.
     private static let stopSign: Unicode.Scalar = "🛑"
-    /// The most marks on one letter.
+    /// The most combining marks on one letter.
     private static let marksAtMost = 3
     private static let ends: Set<Unicode.Scalar> = [
         ".", "!", "?", ",", ";", "\n", "\r", "。", "、", "，", "…", "·", "•", "|", "/", "(", ")", "[",
@@ -365,7 +365,7 @@ struct FoldedText {
     /// - Parameter keepsUnderscores: Whether an underscore is a letter instead of a blank.
     init(_ text: String, keepsUnderscores: Bool = false) {
         let folded = Self.bounded(text).precomposedStringWithCompatibilityMapping.lowercased()
-        // Custom emoji are pictures, whatever their names.
+        // Custom emoji are pictures; their names are not words.
         let tokens = PlainTokens(CustomEmoji.leftOut(of: folded)).tokens
         var plain = String.UnicodeScalarView()
         for token in tokens {
@@ -404,8 +404,8 @@ struct FoldedText {
         end()
     }
 
-    /// The text without invisible characters, and with few marks on each letter, so that ordering
-    /// them takes little time.
+    /// The text without invisible characters, and with few marks on each letter, so that sorting
+    /// the marks takes little time.
     private static func bounded(_ text: String) -> String {
         var bounded = String.UnicodeScalarView()
         var marks = 0
@@ -416,7 +416,7 @@ struct FoldedText {
         return String(bounded)
     }
 
-    /// The text without accents and vowel points that people leave out; kana keep theirs.
+    /// The text without accents and vowel points that people often omit; kana keep theirs.
     private static func withoutMarks(_ text: String) -> String {
         let letters = text.decomposedStringWithCompatibilityMapping.unicodeScalars.filter {
             scalar in
@@ -432,7 +432,7 @@ struct FoldedText {
         return String(String.UnicodeScalarView(letters)).precomposedStringWithCanonicalMapping
     }
 
-    /// Letters that stand for one another.
+    /// Replaces letters that are used for one another.
     private static func folded(_ letter: Unicode.Scalar) -> Unicode.Scalar {
         switch letter.value {
         // Katakana are written as hiragana.
@@ -448,8 +448,8 @@ struct FoldedText {
 }
 
 extension Unicode.Scalar {
-    /// Whether words of the letter's script follow each other without spaces, or may: Thai,
-    /// Japanese, Chinese, Korean.
+    /// Whether the letter's script can be written without spaces between words: Thai, Japanese,
+    /// Chinese, Korean.
     fileprivate var isOfUnspacedScript: Bool {
         switch value {
         case 0xE00...0xEFF, 0x1100...0x11FF, 0x3005...0x3007, 0x3041...0x318F, 0x31F0...0x31FF,

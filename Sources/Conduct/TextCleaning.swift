@@ -1,13 +1,12 @@
 import Foundation
 import Posts
 
-/// Makes a text safe to send: nobody is notified by it.
+/// Changes a text so that sending it notifies nobody.
 ///
-/// A run of mentions at the start is removed; any other mention loses its `@`
-/// and its host and keeps its name, so that the sentence still reads. A sign
-/// that only looks like a mention inside a link is written as `%40` where a
-/// server might not see the link; a host with other letters than ASCII's is
-/// written so before that, that every server sees it.
+/// A run of mentions at the start is removed; any other mention loses its `@` and its host but
+/// keeps its name, so that the sentence stays readable. An `@` inside a link is written as `%40` if
+/// a server might not recognize the link; a host with non-ASCII letters is converted to its ASCII
+/// form first, so that every server recognizes it.
 struct TextCleaning {
     /// The text without control characters, with `\n` as the only line break.
     static func normalized(_ text: String) -> String {
@@ -25,16 +24,15 @@ struct TextCleaning {
         return trimmed(String(result))
     }
 
-    /// The text without white space at its ends, and without marks at its start that have nothing
-    /// to stand on.
+    /// The text without white space at its ends, and without combining marks at its start.
     static func trimmed(_ text: String) -> String {
         let spaces = text.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars
         let rest = spaces.drop { $0.properties.isWhitespace || $0.isInvisible || $0.isMark }
         return String(String.UnicodeScalarView(rest))
     }
 
-    /// The text with the mentions at its start removed, with `.@` and `RT`-like remains left alone,
-    /// and with a name that the sentence goes on from.
+    /// The text without the mentions at its start; leaves remains such as `.@` and `RT`, and a name
+    /// with which the sentence begins.
     static func withoutLeadingMentions(_ text: String) -> String {
         let tokens = PlainTokens(text).tokens
         var index = 0
@@ -52,8 +50,8 @@ struct TextCleaning {
         return trimmed(joined(tokens[end...]))
     }
 
-    /// Whether a mention before these tokens stands for itself, as in `@name, …`, and is no part of
-    /// a sentence, as in `@name's …`.
+    /// Whether a mention before these tokens is an address, as in `@name, …`, and not part of a
+    /// sentence, as in `@name's …`.
     private static func isAddress(before rest: ArraySlice<PlainTokens.Token>) -> Bool {
         for token in rest {
             switch token {
@@ -70,11 +68,11 @@ struct TextCleaning {
         scalar.properties.isWhitespace || [",", ":", "、", "，", "："].contains(scalar)
     }
 
-    /// The text without any mention: each keeps only its name.
+    /// The text without any mention: each is replaced by its name.
     static func withoutMentions(_ text: String) -> String {
         var cleaned = text
-        // Removing one sign can make a mention of the rest, so the result is
-        // looked at again. Nothing honest needs more than two rounds.
+        // Removing one sign can create another mention, so the result is examined again. An
+        // ordinary text needs at most two rounds.
         for _ in 0..<4 where PlainTokens(cleaned).needsCleaning {
             cleaned = joined(PlainTokens(cleaned).tokens[...])
         }
@@ -106,8 +104,8 @@ struct TextCleaning {
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
     }
 
-    /// The link with its host as it goes over the wire, in its `xn--` form; nil if it is ASCII, or
-    /// no host.
+    /// The link with its host in the ASCII form (`xn--`); nil if it is ASCII already, or is not a
+    /// host.
     private static func withASCIIHost(_ link: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar]? {
         let address = link.drop { $0 != "/" }.dropFirst(2)
         let host = address.prefix { !"/?#:".unicodeScalars.contains($0) }
@@ -133,10 +131,10 @@ extension PlainTokens {
         }
     }
 
-    /// Where a link has an `@` that some server might read as a mention.
+    /// The positions in a link of each `@` that some server might read as a mention.
     ///
-    /// None does after a letter or digit, nor after a slash or equals sign in
-    /// a link that every server recognises up to there.
+    /// An `@` after a letter or digit is safe, as is one after a slash or equals sign in a link
+    /// that every server recognises up to there.
     static func riskySigns(in link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Int] {
         let certainEnd =
             isCertain
@@ -150,17 +148,18 @@ extension PlainTokens {
     }
 }
 
-/// Taking from a text what a network would make more of than words.
+/// Removal of signs that a network would interpret.
 extension TextCleaning {
-    /// The text without mentions; where tags are resented, also without hashtags and with one
-    /// cashtag at most.
+    /// The text without mentions; on networks where hashtags are unwelcome, also without hashtags
+    /// and with one cashtag at most.
     ///
-    /// The words stay, and only the signs before them go, but for hashtags at the end that are no
-    /// part of the text.
+    /// The words stay, and only their signs are removed, except for hashtags at the end that are
+    /// not part of the text.
     static func inert(_ text: String, on network: NetworkName) -> String {
         guard network.traits.resentsTags else { return withoutMentions(text) }
         var cleaned = withoutClosingTags(text)
-        // Removing one sign can make another one count; nothing honest needs more than two rounds.
+        // Removing one sign can give another one an effect; an ordinary text needs at most two
+        // rounds.
         for _ in 0..<4 {
             let before = cleaned
             cleaned = withoutMentions(withoutTags(withShortNames(cleaned)))
@@ -171,8 +170,8 @@ extension TextCleaning {
         return trimmed(String(scalars))
     }
 
-    /// The text in which mentions that are host names, which X would make links of, have their
-    /// first part only.
+    /// The text with mentions that are host names, which X would turn into links, shortened to the
+    /// first part.
     private static func withShortNames(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for token in PlainTokens(text).tokens {
@@ -189,7 +188,7 @@ extension TextCleaning {
         return String(result)
     }
 
-    /// The text without the signs that make hashtags, and without those that make a second cashtag.
+    /// The text without the signs of hashtags, and with the sign of one cashtag at most.
     private static func withoutTags(_ text: String) -> String {
         let plain = PlainTokens(text)
         let tokens = plain.tokens
@@ -222,7 +221,7 @@ extension TextCleaning {
     }
 }
 
-/// Leaving out hashtags that only file a text.
+/// Removal of hashtags that only categorize a text.
 extension TextCleaning {
     /// The separators between a text and its hashtags, and between hashtags.
     private static let dividers: Set<Unicode.Scalar> = [
@@ -232,11 +231,11 @@ extension TextCleaning {
     private static let endings: Set<Unicode.Scalar> = [
         ".", "!", "?", "…", "。", "！", "？", "\"", "”", "」", "』", ":", "：",
     ]
-    /// Tell other programs to copy a post.
+    /// Tags that tell other programs to copy a post.
     private static let marks: Set<String> = ["fb", "in", "li", "yam"]
 
-    /// The text without the hashtags at its end that are no part of its last sentence: two or more,
-    /// one behind a stroke or behind the sentence's end, or one that is for programs.
+    /// The text without the hashtags at its end that are not part of its last sentence: two or
+    /// more, one after a divider or after the sentence's end, or one for programs.
     private static func withoutClosingTags(_ text: String) -> String {
         let plain = PlainTokens(text)
         func scalar(_ index: Int) -> Unicode.Scalar? {
@@ -268,7 +267,7 @@ extension TextCleaning {
         return count > 1 || isMark || isApart || endsSentence ? written(plain.tokens[..<end]) : text
     }
 
-    /// The tokens as they stood in a text, but for the hosts of mentions.
+    /// The tokens as they were in the text, except for the hosts of mentions.
     private static func written(_ tokens: ArraySlice<PlainTokens.Token>) -> String {
         var result = String.UnicodeScalarView()
         for token in tokens {

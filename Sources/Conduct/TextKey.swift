@@ -9,11 +9,11 @@ extension TextRules {
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String) -> String { textKey(text, ignoringHosts: false) }
 
-    /// Returns a key that may ignore more differences than ``textKey(_:)`` does.
+    /// Returns a key that can ignore more differences than ``textKey(_:)``.
     ///
     /// - Parameters:
-    ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into
-    ///     links, make no difference either, nor does punctuation that stands alone.
+    ///   - ignoringHosts: Whether to ignore host names without `http://`, which some networks turn
+    ///     into links, and punctuation that stands alone.
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String, ignoringHosts: Bool) -> String {
         let folded = text.precomposedStringWithCompatibilityMapping
@@ -35,7 +35,8 @@ extension TextRules {
 
     /// Whether two readings of one post say the same.
     ///
-    /// The names that an answer begins with stand in one reading and may be left out in another.
+    /// The names at the beginning of a reply are ignored, because one of the readings may lack
+    /// them.
     package static func readAlike(_ one: Post, _ other: Post) -> Bool {
         let isReply = one.isReply || other.isReply
         func key(_ post: Post) -> String {
@@ -44,15 +45,15 @@ extension TextRules {
         return key(one) == key(other)
     }
 
-    /// The letters and digits of a text, which stay whatever a server makes of it.
+    /// The letters and digits of a text that no server changes.
     ///
     /// Servers make markup of `*word*` and `_word_`, pictures of `:-)` and `:cat:`, links of
-    /// addresses and people of mentions, and break lines elsewhere. None of these is in the result,
-    /// nor are spaces and signs.
+    /// addresses and people of mentions, and break lines elsewhere. The result has none of these,
+    /// nor spaces and signs.
     ///
-    /// - Parameter text: Any text, as it was sent or as a server shows it.
-    /// - Returns: Lower-case letters and digits; empty if the text has no others than what may be
-    ///   rewritten.
+    /// - Parameter text: Any text, as it was sent or as a server returns it.
+    /// - Returns: Lower-case letters and digits; empty if the text has only parts that a server may
+    ///   rewrite.
     package static func lettersKept(of text: String) -> String {
         let folded = TextShape.withoutMarkup(text.precomposedStringWithCompatibilityMapping)
         var plain = String.UnicodeScalarView()
@@ -71,10 +72,10 @@ extension TextRules {
     /// the same; texts of different meaning have about a tenth.
     private static let likeness = 0.5
 
-    /// Whether one text may be what a server made of the other: most runs of three letters are the
+    /// Whether one text may be a server's version of the other: most runs of three letters are the
     /// same.
     ///
-    /// Of a text without letters nothing can be told, and it counts as alike.
+    /// A text without letters counts as alike, because nothing can be compared.
     package static func areAlike(_ first: String, _ second: String) -> Bool {
         let first = lettersKept(of: first)
         let second = lettersKept(of: second)
@@ -91,7 +92,7 @@ extension TextRules {
     }
 }
 
-/// Removal of markup and emoticons, which servers that rewrite texts take out.
+/// Removal of markup and emoticons, which servers that rewrite texts replace.
 extension TextShape {
     private static let markup: Set<Unicode.Scalar> = ["*", "_", "`", "~"]
     /// Characters that stand for the eyes, nose and mouth of an emoticon; letters are in lower
@@ -100,8 +101,8 @@ extension TextShape {
     private static let noses = Set("-^'o".unicodeScalars)
     private static let mouths = Set(")(]['{}<>/\\|&#$@3dpoxs0".unicodeScalars)
 
-    /// The text without the signs of markup, and without links that have a title: the title may
-    /// vanish with them.
+    /// The text without the signs of markup, and without links that have a title, which may vanish
+    /// with them.
     static func withoutMarkup(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -117,7 +118,7 @@ extension TextShape {
         return String(result)
     }
 
-    /// The end of `[title](address)`; nil if that does not stand at `start`.
+    /// The end of a `[title](address)` that begins at `start`; nil for none.
     private static func titledLinkEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         let title = scalars[(start + 1)...].prefix(500).prefix { $0 != "]" && $0 != "[" }
         guard title.endIndex + 1 < scalars.count, scalars[title.endIndex] == "]",
@@ -130,8 +131,8 @@ extension TextShape {
         return address.endIndex + 1
     }
 
-    /// The text with a space instead of everything that may be shown as a picture: `:-)`, `xD`,
-    /// `<3`, `:cat:`.
+    /// The text with everything that may be shown as a picture, such as `:-)`, `xD`, `<3` and
+    /// `:cat:`, replaced by a space.
     static func withoutSmileys(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -145,8 +146,8 @@ extension TextShape {
         return String(result)
     }
 
-    /// The end of the smiley at `start`; one without a nose, or with letters for eyes, stands apart
-    /// from words.
+    /// The end of the smiley at `start`; a smiley without a nose, or with letters for eyes, must be
+    /// apart from words.
     private static func smileyEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         func scalar(_ position: Int) -> Unicode.Scalar? {
             position < scalars.count ? scalars[position].lowercaseASCII : nil
@@ -164,7 +165,7 @@ extension TextShape {
         return mouths.contains(second) && isApart(start + 2) ? start + 2 : nil
     }
 
-    /// The end of `:name:`; nil if that does not stand at `start`.
+    /// The end of a `:name:` that begins at `start`; nil for none.
     private static func shortcodeEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard scalars[start] == ":" else { return nil }
         let name = scalars[(start + 1)...].prefix(65).prefix {

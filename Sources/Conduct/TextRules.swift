@@ -1,17 +1,17 @@
 package import Posts
 
-/// Which of the human's texts may be sent, and in what form.
+/// The rules that decide which of the human's texts may be sent, and in what form.
 package struct TextRules: Equatable, Sendable {
-    /// The network to which the texts are sent, whose customs hold.
+    /// The network to which the texts are sent; its customs apply.
     package var network: NetworkName
     /// The treatment of links.
     package var links: LinkRule
     /// The limits of the bot's server.
     package var limits: PublishingLimits
-    /// Whether a reply must name the person answered, who is not notified otherwise.
+    /// Whether a reply must name the person answered, because the network notifies by name only.
     package var repliesNameThePerson: Bool
-    /// Whether a post with a warning is sent with that, where the network has a place for it, and
-    /// not left out.
+    /// Whether a post with a warning is sent with it, if the network supports warnings, instead of
+    /// being left out.
     package var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package var pictures: PictureRule
@@ -41,14 +41,14 @@ package struct TextRules: Equatable, Sendable {
         self.threads = threads
     }
 
-    /// The fewest letters and digits that make a text worth sending.
+    /// The fewest letters and digits in a text that is sent.
     package static let minimumWordCharacters = 3
 
     /// The text to publish for one of the human's posts.
     ///
-    /// Mentions lose their `@`, so that nobody is notified; on X hashtags lose
-    /// their `#`, and cashtags but one their `$`. Nothing is ever cut off, except
-    /// hashtags at the end on X, which are no part of the sentence.
+    /// Mentions lose their `@`, so that nobody is notified; on X hashtags lose their `#`, and
+    /// cashtags but one their `$`. Nothing is cut off, except hashtags at the end on X that are not
+    /// part of the sentence.
     ///
     /// - Parameter post: A post that is not a reply.
     /// - Returns: The text as it may be sent, or why it may not.
@@ -62,10 +62,10 @@ package struct TextRules: Equatable, Sendable {
         return checked(cleaned(text), from: text, besides: warningLength(of: post))
     }
 
-    /// The text to answer `handle` with, made of one of the human's old replies.
+    /// The text with which to answer `handle`, made of one of the human's old replies.
     ///
-    /// Where the person answered is notified only by name, it begins with that
-    /// one mention; no other mention is left.
+    /// If the network notifies the person answered by name only, the text begins with that one
+    /// mention; all other mentions are removed.
     ///
     /// - Parameters:
     ///   - post: One of the human's replies.
@@ -86,32 +86,32 @@ package struct TextRules: Equatable, Sendable {
         return checked(cleaned(text), from: text, prefix: prefix, besides: warningLength(of: post))
     }
 
-    /// Names these rules as far as they decide ``preparation(of:)``: others may come to other
-    /// results.
+    /// The version of the rules as far as they affect ``preparation(of:)``: other versions may have
+    /// other results.
     ///
-    /// Begins with a number that grows when this program's own rules change. The limits of the
-    /// bot's server have no part in it.
+    /// Begins with a number that grows when this program's own rules change. It does not depend on
+    /// the limits of the bot's server.
     package var version: String {
         let usual = PublishingLimits.usual(of: network)
         let address = usual.charactersPerURL.map(String.init) ?? "-"
         let bytes = usual.maximumBytes.map(String.init) ?? "-"
         let warnings = carriesWarnings ? " warned" : ""
         let media = pictures == .leftOut ? "" : " pictures \(pictures.rawValue)"
-        // Not to be left out: earlier rules knew of no threads.
+        // Always included, because earlier versions did not handle threads.
         let whole = " threads \(threads.rawValue)"
         let counting = "\(usual.unit.rawValue) \(address) \(bytes)"
         return "4 \(network.rawValue) \(links.rawValue) \(counting)\(warnings)\(media)\(whole)"
     }
 
-    /// Facts about a post that are stored before there is a plan, the same whatever the bot's
-    /// server is.
+    /// Facts about a post that are stored before a plan is made; they do not depend on the bot's
+    /// server.
     ///
-    /// The length is counted as is usual on the network. A server that counts otherwise, or allows
-    /// less, is asked when a text is chosen (``text(for:)``).
+    /// The length is counted by the network's usual rules. ``text(for:)`` applies the limits of the
+    /// bot's own server when a text is chosen.
     ///
     /// - Parameter post: One of the human's posts.
-    /// - Returns: What texts that read the same have in common, of what would be sent or else of
-    ///   the post; why nothing may be sent, if so; and the length of what would be.
+    /// - Returns: The key that texts which read the same share, of the text to be sent or else of
+    ///   the post; why nothing may be sent, if so; and the length of the text to be sent.
     package func preparation(of post: Post) -> (key: String, unfit: Refusal.Reason?, length: Int) {
         var rules = self
         rules.limits = .usual(of: network)
@@ -137,8 +137,8 @@ package struct TextRules: Equatable, Sendable {
 
     // MARK: Pictures
 
-    /// Why a post may not be sent for what is attached to it; nil if nothing is, or all of it goes
-    /// along.
+    /// Why a post may not be sent because of its attachments; nil if it has none, or if all of them
+    /// can be sent.
     package func refusalOfMedia(_ post: Post) -> Refusal? {
         guard post.hasMedia else { return nil }
         guard pictures != .leftOut, !post.pictures.isEmpty else { return Refusal(.hasMedia) }
@@ -150,7 +150,7 @@ package struct TextRules: Equatable, Sendable {
     /// The pictures to send along with the text of a post.
     ///
     /// - Parameter post: One of the human's posts, which may be sent.
-    /// - Returns: None if the post has none.
+    /// - Returns: Empty if the post has none.
     package func pictures(of post: Post) -> [Picture] {
         guard post.hasMedia, pictures != .leftOut else { return [] }
         return post.pictures.map { picture in
@@ -160,8 +160,8 @@ package struct TextRules: Equatable, Sendable {
         }
     }
 
-    /// Whether what a sensitive post warns of can be sent along: its words, or, where its pictures
-    /// alone are what nobody should see unasked, that they are.
+    /// Whether the warning of a sensitive post can be sent along: its words, or, if it marks only
+    /// its pictures as sensitive, that mark.
     package func carries(_ post: Post) -> Bool {
         if warning(of: post) != nil { return true }
         return carriesWarnings && network.traits.hidesPictures && post.warning == nil
@@ -189,22 +189,23 @@ package struct TextRules: Equatable, Sendable {
 
     private func warningLength(of post: Post) -> Int { length(ofWarning: warning(of: post)) }
 
-    /// Characters of the server's limit that a content warning takes: words count, labels do not.
+    /// Characters of the server's limit that a content warning takes: its words count, labels do
+    /// not.
     func length(ofWarning warning: String?) -> Int {
         network.traits.warnings == .words ? warning?.unicodeScalars.count ?? 0 : 0
     }
 
     private func cleaned(_ text: String) -> String { TextCleaning.inert(text, on: network) }
 
-    /// The text if it may be sent; what cleaning left is not believed but looked at.
+    /// Checks the text once more after the cleaning and returns it if it may be sent.
     private func checked(
         _ cleaned: String, from text: String, prefix: String = "", besides warningLength: Int
     ) -> Result<String, Refusal> {
-        // A host that was part of a mention is gone by now.
+        // The host of a mention may have been removed by now.
         let isLinked = PlainTokens(text).hasLink || TextShape.hasScheme(text) || hasLink(cleaned)
         if links == .leftOut, isLinked { return .failure(Refusal(.hasLink)) }
         if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
-        // What an emoji is called are no words, and the bot's server may lack it.
+        // The name of an emoji does not count as words, and the bot's server may lack the emoji.
         guard
             [text, cleaned].map({ TextShape.wordCharacters(in: CustomEmoji.leftOut(of: $0)) })
                 .allSatisfy({ $0 >= Self.minimumWordCharacters })
@@ -217,7 +218,7 @@ package struct TextRules: Equatable, Sendable {
         return .success(prefix + cleaned)
     }
 
-    /// Whether the network may make a link of anything in the text.
+    /// Whether the network may turn any part of the text into a link.
     private func hasLink(_ text: String) -> Bool {
         network.traits.chargesForHosts
             ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
@@ -226,9 +227,9 @@ package struct TextRules: Equatable, Sendable {
 
 /// Which of the human's own pictures are sent along with their posts.
 package enum PictureRule: String, CaseIterable, Sendable {
-    /// None, and no post that has some.
+    /// No pictures, and no posts with pictures.
     case leftOut = "left-out"
-    /// Those of posts of which every picture is described in words.
+    /// Pictures of posts in which every picture has a description.
     case described
     /// All.
     case all
@@ -236,23 +237,22 @@ package enum PictureRule: String, CaseIterable, Sendable {
 
 /// The treatment of a text that has a link.
 package enum LinkRule: String, CaseIterable, Sendable {
-    /// It is sent as it is.
+    /// It is sent unchanged.
     case kept
     /// It is not sent.
     case leftOut = "left-out"
 }
 
-/// How long a server finds a text.
+/// The length of a text as a server counts it.
 package enum TextLength {
     /// Counts as the server does, and never less.
     ///
-    /// Where links have a length of their own, as on Mastodon, a link counts
-    /// that, and a mention counts without its host; a link that the server may
-    /// not recognise counts in full if that is more. Where they have none,
-    /// everything counts as it is written. X counts weights.
+    /// If links have a fixed length, as on Mastodon, a link counts as that, and a mention counts
+    /// without its host; a link that the server may not recognise counts in full if that is more.
+    /// Otherwise, every character counts; on X by its weight.
     ///
     /// - Parameters:
-    ///   - text: The text as it is sent.
+    ///   - text: The text to be sent.
     ///   - limits: The server's way of counting.
     /// - Returns: The length in `limits.unit`.
     package static func count(_ text: String, limits: PublishingLimits) -> Int {
@@ -270,7 +270,7 @@ package enum TextLength {
                 rest.append(contentsOf: name)
             case .link(let link, let isCertain):
                 let cost = max(0, linkLength)
-                // Servers may read such letters at the end as the sentence going on.
+                // Servers may read such letters at the end as a continuation of the sentence.
                 let doubtful = link.reversed().prefix(while: \.isWrittenWithoutSpaces).count
                 links += doubtful + (isCertain ? cost : max(cost, link.count))
             }
@@ -278,10 +278,10 @@ package enum TextLength {
         return links + (limits.unit == .graphemes ? clusters(of: String(rest)) : rest.count)
     }
 
-    /// The number of grapheme clusters by the rules that find the most.
+    /// The number of grapheme clusters by the rules that yield the highest number.
     ///
     /// Since Unicode 15.1 consonants of Indic scripts that a virama joins are one cluster. Servers
-    /// count by older rules, in which each of them is one.
+    /// may count by older rules, which count each of them.
     private static func clusters(of text: String) -> Int {
         // Nearly all texts have no such letter.
         guard text.unicodeScalars.contains(where: { indic.contains($0.value) }) else {
@@ -290,7 +290,7 @@ package enum TextLength {
         return text.reduce(0) { $0 + 1 + joins(in: $1) }
     }
 
-    /// The letters in a cluster that stand behind a virama.
+    /// The number of letters in a cluster that follow a virama.
     private static func joins(in cluster: Character) -> Int {
         var isJoined = false
         var count = 0
@@ -330,8 +330,8 @@ package enum TextLength {
 }
 
 extension Visibility {
-    /// The visibility of a text that the bot writes because of a post with this visibility.
+    /// The visibility of a text of the bot that is based on a post with this visibility.
     ///
-    /// Nobody may see it who may not see that post, and it is never in everybody's public timeline.
+    /// It is never visible to more people than that post, and never in public timelines.
     package var ofRepetition: Visibility { self == .public ? .unlisted : self }
 }

@@ -1,8 +1,8 @@
 import Posts
 
-/// Checks that look only at the form of a text.
+/// Checks of a text's form alone.
 enum TextShape {
-    /// Whether the text addresses somebody before it says anything, also as `.@name`.
+    /// Whether the text begins with an address to somebody, also as `.@name`.
     static func beginsWithMention(_ text: String) -> Bool {
         for token in PlainTokens(text).tokens {
             switch token {
@@ -14,8 +14,7 @@ enum TextShape {
         return false
     }
 
-    /// Whether the text repeats somebody else's words by hand: `RT @name …`, `MT @name …`, `"@name:
-    /// …"`.
+    /// Whether the text is a manual repost, such as `RT @name …`, `MT @name …` or `"@name: …"`.
     static func isManualRepost(_ text: String) -> Bool {
         let tokens = PlainTokens(text).tokens
         return tokens.indices.contains { index in
@@ -34,8 +33,7 @@ enum TextShape {
         }
     }
 
-    /// Whether the text was cut off: it ends in `…`, or in `…` and the link with which X continues
-    /// a text elsewhere.
+    /// Whether the text was truncated: it ends in `…`, or in `…` and the link to X's full version.
     static func isTruncated(_ text: String) -> Bool {
         for token in PlainTokens(text).tokens.reversed() {
             switch token {
@@ -49,21 +47,21 @@ enum TextShape {
         return false
     }
 
-    /// Whether the text has anything that a network could make a link of, with or without
+    /// Whether the text has anything that a network could turn into a link, with or without
     /// `http://`.
     static func hasLink(_ text: String) -> Bool {
         if PlainTokens(text).hasLink || hasScheme(text) { return true }
         return text.unicodeScalars.split { !isHostScalar($0) }.contains(where: isHost)
     }
 
-    /// Whether the text has the beginning of a link, whatever follows.
+    /// Whether the text has the beginning of a link, without regard to the rest.
     static func hasScheme(_ text: String) -> Bool {
         let lowered = text.lowercased()
         return lowered.contains("http://") || lowered.contains("https://")
     }
 
-    /// The text with a space instead of everything that reads as a host name, and of the path
-    /// behind it.
+    /// The text with everything that looks like a host name, and the path after it, replaced by a
+    /// space.
     static func withoutHosts(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var result = String.UnicodeScalarView()
@@ -89,7 +87,7 @@ enum TextShape {
         scalar.isASCIIAlphanumeric || scalar == "." || scalar == "-"
     }
 
-    /// Whether a run of a host's characters ends like one.
+    /// Whether a run of host characters ends like a host.
     private static func isHost(_ word: some BidirectionalCollection<Unicode.Scalar>) -> Bool {
         let dots = word.reversed().prefix { $0 == "." }.count
         let labels = word.dropLast(dots).split(separator: ".", omittingEmptySubsequences: false)
@@ -100,7 +98,7 @@ enum TextShape {
         return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
     }
 
-    /// How many letters and digits the text has apart from links and mentions.
+    /// The number of letters and digits in the text outside links and mentions.
     static func wordCharacters(in text: String) -> Int {
         PlainTokens(text).tokens.reduce(0) { count, token in
             guard case .scalar(let scalar) = token else { return count }
@@ -109,7 +107,7 @@ enum TextShape {
         }
     }
 
-    /// The few scalars before a token, nearest first, up to the next link or mention.
+    /// A few scalars before a token, nearest first, back to the previous link or mention.
     private static func scalars(before index: Int, in tokens: [PlainTokens.Token]) -> [Unicode
         .Scalar]
     {

@@ -2,20 +2,19 @@ package import Posts
 
 /// The treatment of the human's own threads.
 package enum ThreadRule: String, CaseIterable, Sendable {
-    /// Nothing of them is sent: not their first posts either, which would read like a sentence cut
-    /// off.
+    /// No part is sent, not even the first, which would read like an incomplete sentence.
     case leftOut = "left-out"
     /// They are sent whole, one part after the other.
     case whole
 }
 
 extension TextRules {
-    /// Returns what a plan needs about a post that begins a thread; see ``preparation(of:)``.
+    /// Returns the stored facts about a post that begins a thread; see ``preparation(of:)``.
     ///
     /// - Parameters:
-    ///   - thread: What follows it; empty for a post that stands alone.
-    ///   - isChain: Whether each part of it goes on from the one before, and it has an end.
-    /// - Returns: As for a post alone; the length is that of the longest part.
+    ///   - thread: The posts that follow it; empty for a post without a thread.
+    ///   - isChain: Whether each part continues the one before, and the thread has an end.
+    /// - Returns: As for a single post; the length is that of the longest part.
     package func preparation(
         of post: Post, thread: [Post], isChain: Bool = true
     ) -> (key: String, unfit: Refusal.Reason?, length: Int) {
@@ -30,13 +29,13 @@ extension TextRules {
         return prepared
     }
 
-    /// The texts of the posts that follow a thread's first, in their order: all, or why one of them
-    /// may not be sent.
+    /// The texts of the posts that follow a thread's first, in their order, or why one of them may
+    /// not be sent.
     ///
     /// - Parameters:
-    ///   - thread: These posts; none for a post that stands alone.
+    ///   - thread: The posts that follow it; empty for a post without a thread.
     ///   - isChain: As for ``preparation(of:thread:isChain:)``.
-    /// - Returns: Each with its post, which then answers nobody.
+    /// - Returns: Each text with its post, whose reply target is removed.
     package func texts(
         of thread: [Post], isChain: Bool = true
     ) -> Result<[(post: Post, text: String)], Refusal> {
@@ -55,9 +54,9 @@ extension TextRules {
 
     private var sendsThreads: Bool { threads == .whole && network.traits.hasThreads }
 
-    /// A part as if it answered nobody: whom it answers is its own author.
+    /// A part of a thread without its reply target, which is its own author.
     ///
-    /// - Parameter part: A post that goes on from another one of its author.
+    /// - Parameter part: A post that continues another one of its author.
     /// - Returns: The post as if it answered nothing.
     package static func standing(_ part: Post) -> Post {
         var post = part

@@ -1,22 +1,21 @@
 import Foundation
 
-/// Tells how alike two texts are by their words.
+/// Compares texts by their words.
 ///
 /// Signs, marks and emoji are no words: two texts are not alike because both end with a question
 /// mark.
 ///
 /// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the
-/// part (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in
-/// all of them says nothing, and one in none of them has a weight all the same. Sums run in the
-/// order of the words, so that the same texts have the same likeness to the last bit, on every
-/// machine.
+/// weight (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in
+/// all of them has no weight, and one in none of them still has some. Sums run in the order of the
+/// words, so that the result is bit-identical on every machine.
 package struct WordLikeness: Sendable {
     /// How often each word occurs in a text.
     package typealias Words = [String: Int]
 
     /// A text as a vector.
     package struct Vector: Sendable {
-        /// The words that have a weight, in order.
+        /// The words with a weight, in order.
         fileprivate let parts: [(word: String, weight: Double)]
         fileprivate let length: Double
 
@@ -29,7 +28,7 @@ package struct WordLikeness: Sendable {
     private let texts: Int
     private let frequencies: [String: Int]
 
-    /// - Parameter texts: The words of the texts that tell how much a word says.
+    /// - Parameter texts: The texts, as words, from which the weights of words are derived.
     package init(_ texts: some Collection<Words>) {
         self.texts = texts.count
         var frequencies: [String: Int] = [:]
@@ -66,7 +65,7 @@ package struct WordLikeness: Sendable {
         log(Double(1 + texts) / Double(1 + frequencies[word, default: 0]))
     }
 
-    /// A sum of texts, to which others are compared at once.
+    /// A sum of texts, with which others are compared in one step.
     package struct Sum: Sendable {
         private var weights: [String: Double] = [:]
         private var texts = 0
@@ -83,7 +82,8 @@ package struct WordLikeness: Sendable {
 
         /// Returns the mean likeness of a text to the texts of the sum; 0 without any.
         ///
-        /// - Parameter isIncluded: Whether the text is one of them; it is not compared with itself.
+        /// - Parameter isIncluded: Whether the text is one of them; it is then left out of the
+        ///   comparison.
         package func likeness(to vector: Vector, isIncluded: Bool) -> Double {
             let others = isIncluded ? texts - 1 : texts
             guard others > 0, vector.length > 0 else { return 0 }
@@ -96,8 +96,8 @@ package struct WordLikeness: Sendable {
 
     /// Compares two texts.
     ///
-    /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those
-    ///   first that add most to it.
+    /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those that
+    ///   contribute most first.
     package static func compare(_ first: Vector, _ second: Vector) -> (
         likeness: Double, common: [String]
     ) {
