@@ -35,8 +35,9 @@ package enum OptOut {
         return StopGrammar.standard.asksToStop(FoldedText(text))
     }
 
-    /// Whether a mention asks the mirroring as a whole to stop, as "stop mirroring me" does. It is
-    /// then a request to stop as well; from the human's account it stops the mirror.
+    /// Whether a mention asks the mirroring as a whole to stop, as "stop mirroring me" does.
+    ///
+    /// It is then a request to stop as well; from the human's account it stops the mirror.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStopMirror(text: String) -> Bool {

@@ -1,12 +1,12 @@
 import Foundation
 package import Posts
 
-/// Whether a stranger who is shown days of posts could tell the bot's from the human's.
+/// How well a stranger who is shown days of posts could distinguish the bot's from the human's.
 ///
-/// A classifier learns the days of some people and their bots, and is asked about others, of whom
-/// it has seen nothing. It is told how many posts a day has, from when to when, how far they are
-/// apart, and over how many hours they spread. Of one person alone it learns some stretches of days
-/// and is asked about the others.
+/// A classifier learns the days of some people and their bots, and is tested on other people, of
+/// whom it has seen nothing. Its features of a day are the number of posts, the first and the last
+/// time, the gaps, and the hours with posts. If there is only one person, it learns some stretches
+/// of days and is tested on the others.
 package struct BotOrHuman: Equatable, Sendable {
     /// Days of one person, and of their bot on the same dates: the minutes of each, ascending.
     package struct Days: Equatable, Sendable {
@@ -25,18 +25,18 @@ package struct BotOrHuman: Equatable, Sendable {
 
     /// How many people there are.
     package let people: Int
-    /// How many days were told apart, half of them the human's.
+    /// The number of days that were classified, half of them the human's.
     package let days: Int
-    /// How often, of a day of the bot's and one of the human's, the bot's is the one that looks
-    /// more like a bot's.
+    /// The probability that, of a day of the bot and one of the human, the bot's gets the higher
+    /// score (area under the curve).
     ///
     /// The area under the receiver operating characteristic: 0.5 is guessing, 1 is certain; nil for
     /// too few days.
     package let all: Double?
-    /// The same of days of at least two posts.
+    /// The same probability for days of at least two posts.
     package let several: Double?
-    /// The same of those days, by the shape alone: neither their number of posts nor the first and
-    /// last minute is told.
+    /// The same for these days by their shape alone, without the number of posts and the first and
+    /// last minute.
     package let shape: Double?
 
     /// - Parameter people: The days of each.
@@ -115,7 +115,8 @@ private struct DayLook {
     private let place: [Double]
 
     init(_ minutes: [MinuteOfDay]) {
-        // A plan has no two slots in one minute; that the human's days have is no sign of a bot.
+        // A plan has no two slots in one minute, so posts in one minute, which only a human has,
+        // are spread apart.
         let values = minutes.reduce(into: [Int]()) { $0.append(max($1.value, ($0.last ?? -1) + 1)) }
         let gaps = zip(values, values.dropFirst()).map { $1 - $0 }.sorted()
         let hours = Dictionary(values.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values.sorted()
@@ -134,12 +135,12 @@ private struct DayLook {
         place = [Double(posts), Double(first), Double(last)]
     }
 
-    /// All of it: ``shape``, how many posts there are, and when the first and the last are.
+    /// All features: ``shape``, the number of posts, and the times of the first and the last.
     var all: [Double] { shape + place }
 }
 
-/// Rows of numbers, each number told by the class that it falls into: 32 at most, of about as many
-/// rows.
+/// Rows of numbers, each replaced by its class: at most 32 classes for each column, with about as
+/// many rows each.
 struct ClassedRows {
     static let most = 32
 
@@ -150,7 +151,7 @@ struct ClassedRows {
         columns = (rows.first ?? []).indices.map { column in
             let values = rows.map { $0[column] }
             let sorted = values.sorted()
-            // What begins each class but the lowest.
+            // The lower bound of each class but the lowest.
             var cuts: [Double] = []
             for part in 1..<Self.most {
                 let cut = sorted[part * sorted.count / Self.most]
@@ -161,14 +162,14 @@ struct ClassedRows {
     }
 }
 
-/// Many small decisions, each of which mends a part of what those before it got wrong.
+/// A sum of many small decisions, each of which corrects the errors of those before it.
 ///
-/// Gradient boosting of the log loss (Friedman 2001) with trees of one cut each; nothing in it is
-/// left to chance.
+/// Gradient boosting of the log loss (Friedman 2001) with trees of one split each; it is
+/// deterministic.
 struct BoostedStumps {
     private static let rounds = 60
     private static let rate = 0.2
-    /// Keeps what few rows say small.
+    /// Regularization: keeps the effect of few rows small.
     private static let ridge = 1.0
 
     private struct Stump {
@@ -183,8 +184,8 @@ struct BoostedStumps {
 
     /// - Parameters:
     ///   - rows: All rows.
-    ///   - learned: Those of them that are learned from.
-    ///   - labels: Of all rows, whether they are what is looked for.
+    ///   - learned: The rows to learn from.
+    ///   - labels: For each row, whether it is positive.
     init(_ rows: ClassedRows, _ learned: [Int], _ labels: [Bool]) {
         let columns = rows.columns.map { column in learned.map { column[$0] } }
         let targets = learned.map { labels[$0] ? 1.0 : 0 }
@@ -204,12 +205,12 @@ struct BoostedStumps {
         }
     }
 
-    /// The log odds that a row is what is looked for.
+    /// The log odds that a row is positive.
     func score(of row: Int, in rows: ClassedRows) -> Double {
         stumps.reduce(0) { $0 + (rows.columns[$1.column][row] <= $1.cut ? $1.below : $1.above) }
     }
 
-    /// The best cut of one column.
+    /// The best split of one column.
     private static func stump(
         _ column: Int, _ classes: [UInt8], _ targets: [Double], _ chances: [Double]
     ) -> Stump {

@@ -10,7 +10,7 @@ import Settings
 package struct ClassifierReport: Sendable {
     /// A file that was read.
     package struct File: Sendable {
-        /// As it was given.
+        /// The path as it was given.
         package let path: String
         /// The numbers of items left out, by reason, and the items that could not be read.
         package let summary: TrainingSummary
@@ -32,16 +32,17 @@ package struct ClassifierReport: Sendable {
     /// The same posts judged by content words alone; nil unless there are other features.
     package let wordsAlone: WeightComparison?
     package let words: FeatureWords
-    /// Each post was learned after it was predicted.
+    /// Whether each post was learned after it was predicted.
     package let isPrequential: Bool
-    /// The posts were predicted in the order of their times, not of the file.
+    /// Whether the posts were predicted in the order of their times, not of the file.
     package let isInTimeOrder: Bool
     /// Nil if nothing was learned before.
     package let training: File?
     package let testing: File
-    /// The file whose last posts told the base rate; nil if it is that of the learned posts.
+    /// The file whose last posts determine the base rate; nil if it is the rate of the learned
+    /// posts.
     package let baseRateFile: String?
-    /// Tested posts that were also learned before, which makes them easier than new ones.
+    /// Tested posts that were also learned before, which makes them easier to predict.
     package let repeated: Int
 
     init(
@@ -91,9 +92,9 @@ extension ClassifierReport: Encodable {
 /// Measures the classifier on labelled files, apart from any mirror: no database, no server, no
 /// account.
 package struct ClassifierEvaluator: Sendable {
-    /// Which posts tell how often the human favorites.
+    /// The posts from which the human's rate of favorites is estimated.
     package struct BaseRateSource: Sendable {
-        /// Another file than that of the learned posts.
+        /// The path of another file than that of the learned posts.
         package var path: String?
         /// Only the last lines of the file; nil for all.
         package var tail: Int?
@@ -104,7 +105,7 @@ package struct ClassifierEvaluator: Sendable {
         }
     }
 
-    /// The timeline that is looked for beside a file whose own order is none.
+    /// The timeline that is looked for beside a file that has no order of its own.
     static let timelineName = "train.jsonl"
 
     private let words: FeatureWords
@@ -114,8 +115,8 @@ package struct ClassifierEvaluator: Sendable {
     /// - Parameters:
     ///   - words: Which words are features.
     ///   - dictionary: A value of `MECAB_DICTIONARY`.
-    ///   - configuration: The threshold, and how much must be learned before anything is a
-    ///     favorite.
+    ///   - configuration: The threshold, and the number of posts that must be learned before
+    ///     anything is a favorite.
     package init(words: FeatureWords, dictionary: String, configuration: FavoriteConfiguration) {
         self.words = words
         self.dictionary = dictionary
@@ -127,8 +128,7 @@ package struct ClassifierEvaluator: Sendable {
     /// - Parameters:
     ///   - training: The path of the posts to learn; nil to begin with nothing.
     ///   - testing: The path of the posts to predict.
-    ///   - source: Which posts tell how often the human favorites; the learned ones if it says
-    ///     nothing.
+    ///   - source: The posts for the base rate; by default the learned ones.
     ///   - isPrequential: Whether each post is learned after it was predicted, in the order of
     ///     time.
     /// - Returns: The measures and what they are based on.
@@ -174,14 +174,14 @@ package struct ClassifierEvaluator: Sendable {
             baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
     }
 
-    /// The file whose posts tell the base rate; nil for what the model learned.
+    /// The file whose posts determine the base rate; nil for the rate of the learned posts.
     private func timeline(_ source: BaseRateSource, learned: LabelledFile?) throws -> LabelledFile?
     {
         if let path = source.path { return try LabelledFile(path: path) }
         guard source.tail != nil, let learned else { return nil }
         guard learned.isGrouped(atLeast: configuration.minimumPerCategory) else { return learned }
-        // The seed of a training: favorites, then other posts. The timeline they were drawn from
-        // lies beside it.
+        // A training set lists favorites first. The timeline from which it was drawn is in the same
+        // folder.
         let path = URL(fileURLWithPath: learned.path).deletingLastPathComponent()
             .appendingPathComponent(Self.timelineName).path
         guard learned.path != "-", FileManager.default.fileExists(atPath: path) else {

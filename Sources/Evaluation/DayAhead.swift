@@ -2,10 +2,11 @@ import Foundation
 import Posts
 import Schedule
 
-/// How well the number of posts of somebody's last days is told from all days before each.
+/// Measures how well the number of posts on each of a person's last days is predicted from all days
+/// before it.
 ///
-/// Nothing is drawn, so that the same posts give the same figures to the last digit. The last fifth
-/// of the days is told, 200 of them at most, spread evenly.
+/// It is deterministic. The last fifth of the days is predicted, 200 of them at most, spread
+/// evenly.
 struct DayAhead {
     /// The scores of one model.
     struct Scores {
@@ -20,19 +21,19 @@ struct DayAhead {
     private static let mostDays = 200
     /// A day with more posts is no person's, and would only cost time.
     private static let mostPosts = 10_000
-    /// Of what was never seen the chance counts as this much, so that one such day does not
+    /// The least probability of a number of posts, so that one day with an unseen number does not
     /// outweigh all others.
     fileprivate static let leastChance = 1e-9
 
     /// The model of the plans.
     private(set) var spells = Scores()
-    /// The same without the days just before.
+    /// The scores of a model that ignores the days just before.
     private(set) var plain = Scores()
 
-    /// Nil if the past is too short to tell anything.
+    /// Nil if the past is too short for a prediction.
     ///
     /// - Parameters:
-    ///   - times: Somebody's posts.
+    ///   - times: The person's posts.
     ///   - configuration: How days are planned.
     init?(_ times: [LocalTime], _ configuration: ScheduleConfiguration) {
         let history = PostingHistory(times: times)
@@ -63,8 +64,8 @@ struct DayAhead {
         }
     }
 
-    /// The chance of each number of posts from 0 to one more than the most, where one in twenty is
-    /// left to what never was.
+    /// The probability of each number of posts from 0 to one more than the highest; one twentieth
+    /// is reserved for unseen numbers.
     private static func chances(_ counts: [Int], _ weights: [Double], _ most: Int) -> [Double] {
         let sum = weights.reduce(0, +)
         var chances = Array(repeating: 0.0, count: most + 2)
@@ -81,7 +82,7 @@ struct DayAhead {
 }
 
 extension DayAhead.Scores {
-    /// Counts one day in.
+    /// Adds the scores of one day.
     fileprivate mutating func add(_ chances: [Double], of count: Int, _ share: Double) {
         nats += share * log(max(chances[count], DayAhead.leastChance))
         var running = 0.0

@@ -2,18 +2,18 @@ package import Favorites
 import Foundation
 import Posts
 
-/// Measures the classifier on posts whose end is known, with the extractor and the model that a
+/// Measures the classifier on posts with known labels, with the extractor and the model that a
 /// mirror uses.
 ///
 /// Nothing is stored and no server is asked: the counts are kept in memory.
 /// Runs on the calling thread, for some ten microseconds a post.
 package struct FavoriteEvaluation: Sendable {
-    /// How many posts later a favorite becomes known when each post is learned after it was
-    /// predicted.
+    /// The number of posts after which a favorite becomes known, if each post is learned after it
+    /// was predicted.
     ///
     /// A person favorites some time after a post appeared, and a bot notices even later.
     package static let favoriteDelay = 50
-    /// How many posts' labels must become known before the weights are fitted again.
+    /// The number of newly known labels after which the weights are fitted again.
     static let renewal = 200
 
     /// The results of an evaluation.
@@ -31,20 +31,20 @@ package struct FavoriteEvaluation: Sendable {
 
     /// - Parameters:
     ///   - extractor: Finds the features of a post.
-    ///   - configuration: The threshold, and how much must be learned before anything is a
-    ///     favorite.
+    ///   - configuration: The threshold, and the number of posts that must be learned before
+    ///     anything is a favorite.
     package init(extractor: FeatureExtractor, configuration: FavoriteConfiguration) {
         self.extractor = extractor
         self.configuration = configuration
         threshold = log(configuration.threshold)
     }
 
-    /// Learns some posts, then predicts others, from which nothing is learned.
+    /// Learns some posts, then predicts others without learning from them.
     ///
     /// - Parameters:
     ///   - training: The posts to learn; their order does not matter.
     ///   - testing: The posts to predict, in any order.
-    ///   - baseRate: How often the human favorites; nil for the rate among the learned posts that
+    ///   - baseRate: The human's rate of favorites; nil for the rate among the learned posts that
     ///     were seen.
     /// - Returns: The measures and the predictions in the order of `testing`.
     package func split(
@@ -60,19 +60,18 @@ package struct FavoriteEvaluation: Sendable {
         return outcome(predictions, from: classifier, to: classifier, ThreadTime.now - started)
     }
 
-    /// Predicts each post before it is learned, as a mirror does that runs along.
+    /// Predicts each post before it is learned, as a running mirror does.
     ///
-    /// A post is predicted, then learned as a normal one; that it was favorited
-    /// is learned when ``favoriteDelay`` further posts were predicted. Posts
-    /// that were never seen on the timeline are not predicted; they are learned
-    /// as favorites where they stand. The weights are fitted anew as a mirror
-    /// does.
+    /// A post is predicted, then learned as a normal one; its favorite is learned after
+    /// ``favoriteDelay`` further predictions. Posts that were never seen on the timeline are not
+    /// predicted; they are learned as favorites at their place. The weights are fitted again as a
+    /// mirror does.
     ///
     /// - Parameters:
     ///   - training: Posts that are learned before; may be empty.
     ///   - testing: The posts in the order in which they appeared.
-    ///   - baseRate: How often the human favorites, before the first prediction; nil for the rate
-    ///     in `training`.
+    ///   - baseRate: The human's rate of favorites before the first prediction; nil for the rate in
+    ///     `training`.
     /// - Returns: The measures and the predictions in the order of `testing`.
     package func prequential(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
@@ -114,7 +113,8 @@ package struct FavoriteEvaluation: Sendable {
         return classifier
     }
 
-    /// Fits the weights as a mirror does: not before enough of both was learned.
+    /// Fits the weights as a mirror does, once enough favorites and enough normal posts were
+    /// learned.
     private func fitWeights(of classifier: inout MemoryClassifier) {
         guard waiting(classifier) == nil else { return }
         classifier.fitWeights(extractor.features)
@@ -187,7 +187,7 @@ private struct Predictions {
     }
 }
 
-/// An example with its features, so that it is not cut into words again when it is learned.
+/// An example with its features, which are needed again when it is learned.
 private struct Found {
     let example: Example
     let features: FeatureSet
@@ -199,13 +199,13 @@ private struct Found {
         features = extractor.features(of: example)
     }
 
-    /// The features of this example, or of the one with the same identity that was learned before.
+    /// The features of this example, or of the earlier one with the same identity.
     func features(of other: Example) -> FeatureSet {
         other == example ? features : extractor.features(of: other)
     }
 }
 
-/// Favorites of which the classifier does not know yet, in the order in which it will.
+/// Favorites that the classifier does not know yet, in the order in which they become known.
 private struct UnknownFavorites {
     private var waiting: [(due: Int, favorite: Found)] = []
 
@@ -221,8 +221,8 @@ private struct UnknownFavorites {
 
 /// The time for which the calling thread has computed.
 ///
-/// Time that other threads and processes use does not count, so that a speed measured with it is
-/// the same on a busy machine as on an idle one.
+/// Measures the processor time of the calling thread, so that a speed does not depend on other
+/// threads and processes.
 enum ThreadTime {
     static var now: Duration {
         var time = timespec()

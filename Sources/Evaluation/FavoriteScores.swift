@@ -3,7 +3,7 @@ package import Foundation
 package import Mirroring
 package import Posts
 
-/// How good the classifier is, in figures.
+/// The measures of the classifier's quality.
 ///
 /// A figure that has no value, such as the precision of a bot that favorites
 /// nothing, is nil, and null in JSON.
@@ -14,11 +14,11 @@ package struct FavoriteScores: Equatable, Sendable {
         package let favorites: Int
         /// Posts learned as normal ones.
         package let normals: Int
-        /// How often the human favorites, as far as was known.
+        /// The human's rate of favorites, as far as it was known.
         package let baseRate: BaseRate
         /// The number of words, hashtags and authors that were counted.
         package let distinctFeatures: Int
-        /// Why nothing would be a favorite; nil once enough was learned.
+        /// Why nothing would be a favorite; nil if enough was learned.
         package let waiting: WaitReason?
 
         package init(
@@ -45,8 +45,8 @@ package struct FavoriteScores: Equatable, Sendable {
     package let averagePrecision: Double?
     /// The F1 at the best threshold; nil without a favorite.
     package let bestF1: Double?
-    /// The lowest favorite rate that must fire for ``bestF1``; nil without a favorite, or if no
-    /// `Double` is so large.
+    /// The lowest favorite rate that must count as a favorite for ``bestF1``; nil without a
+    /// favorite, or if the rate exceeds a `Double`.
     package let bestF1Rate: Double?
 
     /// The favorite rate that must be exceeded.
@@ -55,19 +55,18 @@ package struct FavoriteScores: Equatable, Sendable {
     package let decisions: DecisionCounts
     /// The probabilities.
     package let calibration: Calibration
-    /// How far each kind of evidence was believed in the end; nil where all counted alike.
+    /// The weight of each kind of evidence in the end; nil if all counted alike.
     package let weights: EvidenceWeights?
-    /// Posts whose features one thread finds and weighs in a second of its own time; nil without
-    /// posts.
+    /// The number of posts whose features one thread finds and weighs in a second of its processor
+    /// time; nil without posts.
     package let postsPerSecond: Double?
 
     /// - Parameters:
-    ///   - predictions: What was predicted, in any order.
+    ///   - predictions: The predictions, in any order.
     ///   - threshold: The favorite rate that had to be exceeded.
-    ///   - weights: How far each kind of evidence was believed in the end; nil where all counted
-    ///     alike.
-    ///   - training: What was known before.
-    ///   - postsPerSecond: How fast it went.
+    ///   - weights: The weight of each kind of evidence in the end; nil if all counted alike.
+    ///   - training: The training data known before.
+    ///   - postsPerSecond: The measured speed.
     package init(
         predictions: [Prediction], threshold: Double, weights: EvidenceWeights? = nil,
         training: Training,
@@ -109,7 +108,7 @@ extension FavoriteScores: Encodable {
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        // Written one by one because a figure without a value must be there as null.
+        // Encoded one by one, because a figure without a value must appear as null.
         for (key, value) in figures { try container.encode(value, forKey: key) }
         try container.encode(threshold, forKey: .threshold)
         try container.encode(decisions.fired, forKey: .fired)
@@ -139,7 +138,7 @@ extension FavoriteScores: Encodable {
 
 extension ClassifierMeasure {
     /// - Parameters:
-    ///   - scores: What was measured.
+    ///   - scores: The measured scores.
     ///   - date: When.
     package init(_ scores: FavoriteScores, at date: Date) {
         self.init(
@@ -168,7 +167,7 @@ package struct Prediction: Equatable, Sendable {
     /// P(favorite), from 0 to 1.
     package let probability: Double
     /// Whether the bot would have favorited the post: its rate is above the threshold, and enough
-    /// was learned.
+    /// was learned before.
     package let isFired: Bool
     /// Whether the human favorited it.
     package let isFavorite: Bool
@@ -183,7 +182,7 @@ package struct Prediction: Equatable, Sendable {
     }
 }
 
-/// How often the bot would have favorited a post, and how often rightly.
+/// The numbers of the bot's decisions, and of the right ones.
 package struct DecisionCounts: Equatable, Sendable {
     /// Posts that were judged.
     package let posts: Int
@@ -208,7 +207,7 @@ package struct DecisionCounts: Equatable, Sendable {
     /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither
     /// has favorites.
     ///
-    /// Written with counts it is 0, not undefined, where only one of the two has favorites.
+    /// Computed from counts, it is 0, not undefined, if only one of the two has favorites.
     package var f1: Double? { Self.ratio(2 * hits, fired + favorites) }
 
     private static func ratio(_ part: Int, _ whole: Int) -> Double? {
@@ -216,11 +215,11 @@ package struct DecisionCounts: Equatable, Sendable {
     }
 }
 
-/// Posts ordered by their favorite rate, and how well that order puts favorites first.
+/// Posts ordered by their favorite rate, and measures of how well that order ranks favorites first.
 ///
 /// Only the order counts: neither the base rate nor the threshold matters.
 package struct Ranking: Sendable {
-    /// Posts with the same rate, which no threshold can part.
+    /// Posts with the same rate, which no threshold can separate.
     private struct Tie {
         let logRate: Double
         var favorites = 0
@@ -236,9 +235,9 @@ package struct Ranking: Sendable {
         self.init(predictions.map { ($0.logRate, $0.isFavorite) })
     }
 
-    /// The same of anything that is looked for among other things.
+    /// Ranks any scored items.
     ///
-    /// - Parameter scored: How much each looks like what is looked for, and whether it is that.
+    /// - scored: The score of each item, and whether it is positive.
     init(_ scored: [(score: Double, isPositive: Bool)]) {
         var ties: [Tie] = []
         for item in scored.sorted(by: { $0.score > $1.score }) {
@@ -289,10 +288,9 @@ package struct Ranking: Sendable {
         return sum / Double(favorites)
     }
 
-    /// The highest F1 that any threshold reaches, and the logarithm of the lowest rate that must
-    /// fire for it.
+    /// The highest F1 at any threshold, and the logarithm of the lowest rate above that threshold.
     ///
-    /// Nil without a favorite. Of equal ones it is the one with the highest rate.
+    /// Nil without a favorite. A tie is won by the highest rate.
     package var bestF1: (f1: Double, logRate: Double)? {
         guard favorites > 0 else { return nil }
         var hits = 0
@@ -308,7 +306,7 @@ package struct Ranking: Sendable {
     }
 }
 
-/// Whether probabilities mean what they say: of the posts that get 30 %, three of ten should be
+/// Whether probabilities are calibrated: of the posts that get 30 %, three of ten should be
 /// favorites.
 package struct Calibration: Equatable, Sendable {
     /// Posts whose probabilities are close to each other.
@@ -333,14 +331,14 @@ package struct Calibration: Equatable, Sendable {
 
     /// From the lowest probabilities to the highest.
     package let bins: [Bin]
-    /// The mean squared distance of the probability from what happened, 1 or 0 (Brier 1950); nil
+    /// The mean squared distance of the probability from the outcome, 1 or 0 (Brier 1950); nil
     /// without posts.
     ///
-    /// 0 is perfect; always saying the share s of favorites gives s · (1 − s).
+    /// 0 is perfect; a constant prediction of the share s of favorites gives s · (1 − s).
     package let brier: Double?
-    /// The mean of -ln of the probability of what happened; nil without posts.
+    /// The mean of -ln of the probability of the outcome; nil without posts.
     ///
-    /// 0 is perfect; unlike the squared distance it knows no mercy for what was certain and wrong.
+    /// 0 is perfect; a certain but wrong prediction costs much more than with the squared distance.
     package let logLoss: Double?
 
     package init(_ predictions: [Prediction]) {

@@ -5,7 +5,7 @@ package import Mirroring
 package import Posts
 import Storage
 
-/// A post of somebody else, and what the human did with it.
+/// A post of another person, labelled with the human's reaction.
 package struct LabelledPost: Equatable, Sendable {
     package let example: Example
     /// Whether it was seen on the timeline, favorited, or both.
@@ -31,7 +31,7 @@ package struct LabelledPost: Equatable, Sendable {
     }
 }
 
-/// How often the human favorites a post of the timeline.
+/// The human's rate of favorites among the posts of the timeline.
 package struct BaseRate: Equatable, Sendable, Encodable {
     /// Posts seen on the timeline.
     package let posts: Int
@@ -53,12 +53,12 @@ package struct BaseRate: Equatable, Sendable, Encodable {
     package var share: Double? { posts > 0 ? Double(favorites) / Double(posts) : nil }
 }
 
-/// The posts of a file of JSON Lines that says which of them the human favorited.
+/// The posts of a file of JSON Lines, labelled as favorites or not.
 package struct LabelledFile: Sendable {
     /// The most that is held in memory, in bytes of text and identities.
     static let maximumBytes = 1 << 30
 
-    /// As it was given.
+    /// The path as it was given.
     package let path: String
     /// In the order of the file; every line was on the human's timeline.
     package let posts: [LabelledPost]
@@ -70,7 +70,7 @@ package struct LabelledFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
-    ///   - maximumBytes: More than this is refused.
+    ///   - maximumBytes: A larger file is refused.
     /// - Throws: `ImportError` if it cannot be read, has no line with a label, or is too large.
     init(path: String, maximumBytes: Int = Self.maximumBytes) throws {
         var posts: [LabelledPost] = []
@@ -113,7 +113,8 @@ package struct LabelledFile: Sendable {
         self.times = times
     }
 
-    /// The posts from the oldest to the newest; as in the file if one of them has no time.
+    /// The posts from the oldest to the newest; in the order of the file if one of them has no
+    /// time.
     var postsInTime: [LabelledPost] {
         guard isTimed else { return posts }
         let order = posts.indices.sorted {
@@ -140,8 +141,8 @@ package struct LabelledFile: Sendable {
 
     /// Whether the file lists all favorites before all other posts, and at least `number` of each.
     ///
-    /// Such a file was put together to learn from. Its order is not that of a
-    /// timeline, so its end does not tell how often the human favorites.
+    /// Such a file is a training set. Its order is not that of a timeline, so its end does not show
+    /// the human's rate of favorites.
     func isGrouped(atLeast number: Int) -> Bool {
         let favorites = posts.prefix(while: \.isFavorite).count
         return favorites >= number && posts.count - favorites >= number
@@ -150,14 +151,13 @@ package struct LabelledFile: Sendable {
 }
 
 extension ExampleTable {
-    /// The newest examples of the mirror, the oldest of them first: what the running mirror
-    /// learned, with what the human did.
+    /// The newest examples of the mirror with their labels, the oldest of them first.
     ///
     /// - Parameters:
-    ///   - limit: How many at most.
-    ///   - start: Those that were last decided about before it are left out.
-    ///   - end: And those at or after it.
-    /// - Returns: The posts in the order in which they were last decided about.
+    ///   - limit: The most examples.
+    ///   - start: Examples that were last decided before it are left out.
+    ///   - end: Examples that were last decided at or after it are left out.
+    /// - Returns: The posts in the order in which they were last decided.
     /// - Throws: `StorageError` or `CancellationError`.
     package func labelledPosts(
         atMost limit: Int, from start: Date = .distantPast, to end: Date = .distantFuture

@@ -1,26 +1,26 @@
 package import Foundation
 package import Posts
 
-/// A past year as the human lived it, and as the mirror would have lived it.
+/// A past year of the human, beside the year that the mirror would have lived.
 package struct RehearsedYear: Encodable, Sendable {
-    /// A post of one of the two.
+    /// A post of the human or the bot.
     package struct Entry: Equatable, Sendable {
         package let minute: MinuteOfDay
-        /// Nil for a text of the human's that is never to be said.
+        /// Nil for a text of the human that a person has excluded.
         package let text: String?
         package let language: String?
-        /// Why the bot would have posted this text; nil for the human's posts.
+        /// The explanation of the bot's choice; nil for the human's posts.
         package let why: String?
     }
 
     /// One day of both.
     package struct Day: Equatable, Sendable {
         package let day: LocalDay
-        /// The human's posts that answer nobody, in the order of time.
+        /// The human's posts without replies, in the order of time.
         package let human: [Entry]
-        /// The bot's posts, in the order of time; slots without a text are none.
+        /// The bot's posts, in the order of time, without slots for which no text was found.
         package let bot: [Entry]
-        /// Slots of the bot's for which there was no text.
+        /// Slots of the bot for which no text was found.
         package let withoutText: Int
     }
 
@@ -35,8 +35,8 @@ package struct RehearsedYear: Encodable, Sendable {
         }
     }
 
-    /// How alike two rows of days are, each part from 0 to 1, the same; nil where there is nothing
-    /// to compare.
+    /// The similarity of two series of days, each part from 0 to 1 for equal ones; nil where there
+    /// is nothing to compare.
     package struct Likeness: Encodable, Equatable, Sendable {
         package let hours: Double?
         package let postsPerDay: Double?
@@ -57,19 +57,19 @@ package struct RehearsedYear: Encodable, Sendable {
     package let mirror: String
     package let year: Int
     package let timeZone: String
-    /// The number from which another life was drawn; nil for the mirror's own.
+    /// The seed of another simulated life; nil for the mirror's own.
     package let seed: UInt64?
-    /// The human's posts before the year from which the mirror had learned when it began.
+    /// The human's posts before the year, which the mirror had learned when it began.
     package let postsBefore: Int
     package let days: [Day]
     package let human: Tally
     package let bot: Tally
-    /// Slots of the bot's for which there was no text.
+    /// Slots of the bot for which no text was found.
     package let withoutText: Int
-    /// How alike the bot's days and the human's are.
+    /// The similarity of the bot's days to the human's.
     package let likeness: Likeness
-    /// The same of the human's days just before the year, as many of them: what chance and change
-    /// leave.
+    /// The similarity of the human's days to as many just before the year, which is less than 1 by
+    /// chance and change.
     package let ownLikeness: Likeness
     /// How often a stranger guesses right; nil for a year of too few weeks.
     package let judge: WeekJudge?
@@ -132,7 +132,7 @@ extension RehearsedYear.Entry: Encodable {
 
 /// The mirror's simulated answers to the mentions that the human answered.
 package struct RehearsedReplies: Encodable, Equatable, Sendable {
-    /// One of the human's answers, and the mirror's simulated answer to the same mention.
+    /// One of the human's replies, and the mirror's simulated reply to the same mention.
     package struct Answer: Encodable, Equatable, Sendable {
         package let time: Date
         package let mention: String
@@ -141,24 +141,24 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
         package let bot: String?
         /// Whether the bot's text is the human's.
         package let isSame: Bool
-        /// Whether it is of the same kind; nil where kinds are not known, and for silence.
+        /// Whether it is of the same kind; nil if its kinds are unknown, or without a reply.
         package let isOfKind: Bool?
-        /// Whether it hardly fitted, so that `REPLIES` decided about it.
+        /// Whether it hardly fitted, so that `REPLIES` decides whether it is sent.
         package let isDoubtful: Bool
     }
 
-    /// The human's answers to others in the year.
+    /// The human's replies to others in the year.
     package let answers: Int
-    /// Those of them whose mention is known, and that were looked at.
+    /// Those of them whose mention is known and that were simulated.
     package let looked: [Answer]
 
-    /// The answers to which the mirror would have said something by itself.
+    /// The number of mentions that the mirror would have answered by itself.
     package var answered: Int { looked.count { $0.bot != nil } }
-    /// Those with the human's own text.
+    /// The number of replies with the human's own text.
     package var same: Int { looked.count { $0.isSame } }
-    /// Those in a language whose kinds are known.
+    /// The number of replies in a language with known kinds.
     package var withKind: Int { looked.count { $0.isOfKind != nil } }
-    /// Those with a reply of the human's kind.
+    /// The number of replies of the same kind as the human's.
     package var ofKind: Int { looked.count { $0.isOfKind == true } }
     /// The mentions to which the best old reply hardly fitted.
     package var doubtful: Int { looked.count { $0.isDoubtful } }
@@ -193,6 +193,6 @@ package struct RehearsedFavorites: Encodable, Sendable {
     /// Posts that the mirror had learned when the year began.
     package let learnedBefore: Int
     package let scores: FavoriteScores
-    /// All that one of the two favorited, in the order in which the posts came.
+    /// All posts that one of the two favorited, in the order in which the posts appeared.
     package let choices: [Choice]
 }

@@ -5,25 +5,24 @@ import Foundation
 import Mirroring
 import Posts
 
-/// Measures how often the reply that would be chosen is the human's own, on the last fifth of their
-/// answers.
+/// Measures how often the chosen reply is the human's own, on the last fifth of their replies.
 ///
-/// The replies before the last fifth are learned. For each later answer whose mention is known, all
-/// earlier replies to the same person compete with the true answer, of which the mention is then
-/// not known.
+/// The replies before the last fifth are learned. For each later reply whose mention is known, all
+/// earlier replies to the same person compete with the true one, whose own mention is hidden from
+/// the model.
 struct ReplyEvaluation: Sendable {
-    /// With fewer answers nothing is said.
+    /// With fewer replies there is no measure.
     static let fewestAnswers = 10
-    /// With fewer answers whose kinds are known no threshold is found.
+    /// With fewer replies of known kinds no threshold is computed.
     static let fewestForThreshold = 50
-    /// The most answers that are tested, the newest ones.
+    /// The most replies that are tested, the newest ones.
     private static let mostAnswers = 300
-    /// The most replies to a person that compete, the newest ones.
+    /// The most competing replies to a person, the newest ones.
     static let mostCandidates = 500
-    /// The largest share of answers that the threshold holds back.
+    /// The largest share of replies that the threshold may hold back.
     private static let mostHeld = 0.9
 
-    /// Counts words; nil where there is no dictionary.
+    /// Counts words; nil without a dictionary.
     let words: WordCounter?
     let known: ReplyFilter.KnownNames
     let mirror: String
@@ -44,9 +43,9 @@ struct ReplyEvaluation: Sendable {
                 answered: past.answered)
         }
 
-        /// The mention that it answered; nil if that is not known.
+        /// The mention that it answered; nil if unknown.
         var mention: ReplyScorer.Text? {
-            // The language tag of the answered post is not kept.
+            // The language tag of the answered post is not stored.
             past.answered.map {
                 ReplyScorer.Text($0, language: post.language, words: answered ?? [:])
             }
@@ -58,7 +57,7 @@ struct ReplyEvaluation: Sendable {
         let candidates: [ReplyCandidate]
         let choice: ReplyChoice?
 
-        /// The candidate that was chosen; nil for silence.
+        /// The candidate that was chosen; nil if none was.
         var chosen: ReplyCandidate? {
             choice.flatMap { choice in candidates.first { $0.id == choice.id } }
         }
@@ -69,9 +68,9 @@ struct ReplyEvaluation: Sendable {
         /// The score of the chosen reply.
         let score: Double
         let isSame: Bool
-        /// Whether the chosen reply has the kind of the true one; nil where kinds are not known.
+        /// Whether the chosen reply has the kind of the true one; nil if the kinds are unknown.
         let isOfKind: Bool?
-        /// The shares of the replies that competed.
+        /// The expected results of a random choice among the candidates.
         let sameByChance: Double
         let ofKindByChance: Double
 
@@ -109,7 +108,7 @@ struct ReplyEvaluation: Sendable {
         return Self.measure(of: outcomes, now: now)
     }
 
-    /// Counts the words of a reply and of what it answered.
+    /// Counts the words of a reply and of the mention that it answered.
     func prepared(_ past: Archive.PastReply) -> Known {
         let post = past.original.post
         return Known(
@@ -150,12 +149,12 @@ struct ReplyEvaluation: Sendable {
     ///
     /// - Parameters:
     ///   - replies: The replies, whose scores depend on one another.
-    ///   - mention: What is answered.
-    ///   - id: Tells the mention from others.
-    ///   - person: Who is answered.
+    ///   - mention: The mention to answer.
+    ///   - id: The id of the mention.
+    ///   - person: The author of the mention.
     ///   - uses: When the bot last sent one of the replies to the person.
     ///   - now: The time from which the uses are counted.
-    ///   - isKnown: Whether it is known what a reply once answered.
+    ///   - isKnown: Whether the mention that a reply once answered is known.
     /// - Returns: The replies with their scores, and the choice.
     func contest(
         among replies: [Known], for mention: ReplyScorer.Text, _ id: PostID, by person: AccountID,
@@ -192,10 +191,10 @@ struct ReplyEvaluation: Sendable {
             held: held)
     }
 
-    /// Returns the score from which on the most replies are right beyond those that are wrong.
+    /// Returns the threshold that maximizes the number of right replies minus that of wrong ones.
     ///
-    /// A right reply counts 1, a wrong one -1, silence 0. Of equal thresholds the lowest is
-    /// returned, so that no more is held back than is of use.
+    /// A right reply counts 1, a wrong one -1, none 0. A tie is won by the lowest threshold, which
+    /// holds back the fewest.
     ///
     /// - Returns: The threshold; nil with too few outcomes.
     static func threshold(_ outcomes: [Outcome]) -> Double? {
@@ -206,7 +205,7 @@ struct ReplyEvaluation: Sendable {
         var best: (gain: Int, threshold: Double)?
         for index in ordered.indices.reversed() {
             gain += ordered[index].isRight ? 1 : -1
-            // Those of the same score are held back together.
+            // Replies of the same score are held back together.
             guard index <= most, index == 0 || ordered[index - 1].score < ordered[index].score
             else { continue }
             if gain >= best?.gain ?? .min { best = (gain, ordered[index].score) }

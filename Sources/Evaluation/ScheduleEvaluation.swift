@@ -2,22 +2,22 @@ package import Foundation
 package import Posts
 package import Schedule
 
-/// Measures how well a schedule learned from the first four fifths of somebody's posts fits the
+/// Measures how well a schedule learned from the first four fifths of a person's posts fits the
 /// rest.
 ///
-/// The learned model stays as it is from the cut on: neither the profile nor the counts see a
-/// held-out post, and age is counted from the last day to learn from. The weekday of each held-out
-/// day chooses the profile, as it does for a plan. Only where days of bot and human are told apart
-/// does the bot go on learning, as one does whose human is followed.
+/// The learned model is frozen at the split: neither the profile nor the counts see a held-out
+/// post, and age is counted from the last training day. The weekday of each held-out day selects
+/// the profile, as in a plan. Only for the comparison of bot and human does the bot learn on, as
+/// one that follows its human does.
 package struct ScheduleEvaluation: Sendable {
-    /// How often the held-out days are simulated unless told otherwise.
+    /// The default number of simulations of the held-out days.
     package static let usualRepetitions = 20
 
-    /// A bot that follows its human learns anew after so many days.
+    /// The number of days after which a bot that follows its human learns again.
     private static let lessonDays = 30
-    /// How often it does so at most.
+    /// The most times that it learns again.
     private static let mostLessons = 40
-    /// And how many posts it may learn in all.
+    /// The most posts that it learns in all.
     private static let mostPostsLearned = 4_000_000
 
     private let configuration: ScheduleConfiguration
@@ -25,10 +25,9 @@ package struct ScheduleEvaluation: Sendable {
     private let repetitions: Int
 
     /// - Parameters:
-    ///   - configuration: How is learned and planned. Its quiet minutes are set aside: they are not
-    ///     the human's.
-    ///   - zone: The zone whose clocks the times were read on; nil if each was read at an offset of
-    ///     its own.
+    ///   - configuration: How to learn and plan. Its quiet minutes are ignored, because they are
+    ///     the bot's, not the human's.
+    ///   - zone: The zone of the times; nil if each time has an offset of its own.
     ///   - repetitions: How often the held-out days are simulated, at least once.
     package init(
         configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone? = nil,
@@ -41,18 +40,18 @@ package struct ScheduleEvaluation: Sendable {
         self.repetitions = max(1, repetitions)
     }
 
-    /// Measures the schedule on somebody's posts; the same posts and name give the same numbers.
+    /// Measures the schedule on a person's posts; the same posts and name give the same numbers.
     ///
     /// - Parameters:
     ///   - times: The posts in the order in which they were made.
-    ///   - name: Whose they are; the simulated days are drawn from it.
+    ///   - name: The author's name, the seed of the simulated days.
     /// - Returns: The measures.
-    /// - Throws: ``TooFewPosts`` with what is missing.
+    /// - Throws: ``TooFewPosts``, which says what is missing.
     package func scores(of times: [LocalTime], name: String) throws(TooFewPosts) -> ScheduleScores {
         try measure(times, name: name).scores
     }
 
-    /// The same, and the days by which bot and human are told apart.
+    /// Measures the schedule, and returns the days by which bot and human are compared.
     func measure(
         _ times: [LocalTime], name: String
     ) throws(TooFewPosts) -> (scores: ScheduleScores, days: BotOrHuman.Days) {
@@ -92,11 +91,11 @@ package struct ScheduleEvaluation: Sendable {
         return (scores, days)
     }
 
-    /// The held-out days, and those that a bot lives whose human is followed: each is drawn after
-    /// the human's own days.
+    /// The held-out days, and the days of a bot that follows its human: each is drawn from the
+    /// human's days before it.
     ///
-    /// So it is the days themselves that tell them apart, and not that people post less over the
-    /// years. The bot learns anew every month, or less often where that would take long.
+    /// So the days themselves differ, and not the posting rate over the years. The bot learns again
+    /// every month, or less often if that would take long.
     private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
         -> BotOrHuman.Days
     {
@@ -136,8 +135,8 @@ package struct ScheduleEvaluation: Sendable {
 
     /// The days that the bot would have lived, once for each repetition.
     ///
-    /// Each repetition is compared on its own, for the human's floor is one
-    /// sample too; all of them together would look smoother than any person.
+    /// Each repetition is compared by itself, because the human's days are one sample too; all
+    /// repetitions together would look smoother than any person.
     private func simulated(_ models: FrozenModels, name: String) -> [Rhythm] {
         guard let first = models.days.first else { return [] }
         var known = FrozenModels.KnownCounts()
@@ -149,26 +148,24 @@ package struct ScheduleEvaluation: Sendable {
     }
 }
 
-/// Why nothing can be measured on somebody's posts.
+/// The reason why a person's posts cannot be measured.
 package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible {
     /// A clause in lower case, without a full stop.
     package let description: String
 
-    /// - Parameter description: What is missing.
+    /// - Parameter description: The missing part.
     package init(_ description: String) { self.description = description }
 }
 
-/// Somebody's posts in two parts: those to learn from, and the later ones that what was learned
-/// must tell.
+/// A person's posts in two parts: those to learn from, and the later ones to predict.
 ///
-/// The cut is where four fifths of the posts, in the order of time, are
-/// over. No day is split: the day of the first post of the last fifth is
-/// held out as a whole, so that the last day to learn from is a complete one.
+/// The split is after four fifths of the posts, in the order of time. No day is divided: the day of
+/// the first post of the last fifth is held out as a whole, so that the last training day is
+/// complete.
 package struct HeldOutSplit: Equatable, Sendable {
     /// With fewer posts every measure is chance.
     package static let minimumPosts = 20
-    /// More days than this between two posts are not believed; as many are looked at when posts of
-    /// a day are counted.
+    /// The most days between two posts, and the most days for which posts are counted.
     package static let maximumDays = 36_524
 
     /// The posts of the days before ``firstDay``, in the given order.
@@ -181,7 +178,7 @@ package struct HeldOutSplit: Equatable, Sendable {
     package let lastDay: LocalDay
 
     /// - Parameter times: The posts in the order in which they were made.
-    /// - Throws: ``TooFewPosts`` if one of the two parts would tell nothing.
+    /// - Throws: ``TooFewPosts`` if one of the two parts is too small.
     package init(_ times: [LocalTime]) throws(TooFewPosts) {
         guard times.count >= Self.minimumPosts, let first = times.map(\.day).min(),
             let last = times.map(\.day).max()
@@ -206,20 +203,20 @@ package struct HeldOutSplit: Equatable, Sendable {
         }
     }
 
-    /// The last day to learn from: what is planned for a held-out day knows nothing of later ones.
+    /// The last training day; plans for held-out days know nothing of later days.
     package var asOf: LocalDay { firstDay.advanced(by: -1) }
 
     /// The number of days that are held out, those without posts included.
     package var dayCount: Int { lastDay.days(since: firstDay) + 1 }
 
-    /// The days of the period before the held-out days: as many of them, or as many as there are.
+    /// The period just before the held-out days, with as many days, or as many as there are.
     package var precedingDays: [LocalDay] {
         let known = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
         return (1...max(1, min(dayCount, known))).reversed().map { firstDay.advanced(by: -$0) }
     }
 }
 
-/// The models of days in a row that come after everything that was learned.
+/// The models of consecutive days after everything that was learned.
 struct FrozenModels {
     private let history: PostingHistory
     private let firstDay: LocalDay
@@ -227,8 +224,8 @@ struct FrozenModels {
     private let models: [DayModel?]
 
     /// - Parameters:
-    ///   - planner: With what was learned.
-    ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
+    ///   - planner: The planner, which has learned the training posts.
+    ///   - zone: The zone of the days; nil for days of 1,440 minutes.
     ///   - firstDay: The first of the days.
     ///   - count: The number of days.
     init(planner: DayPlanner, zone: TimeZone?, firstDay: LocalDay, count: Int) {
@@ -238,7 +235,7 @@ struct FrozenModels {
         models = (0..<count).map { known.model(for: firstDay.advanced(by: $0)) }
     }
 
-    /// The days that there are, ascending.
+    /// The existing days, ascending.
     var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
 
     /// The mean over the posts of ln p(minute), where each post's day chooses the profile;
@@ -252,8 +249,8 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// A cache of the distributions of daily post counts, by weekday and the days before; the same
-    /// ones recur.
+    /// A cache of the distributions of daily post counts, by weekday and the days before, which
+    /// recur.
     struct KnownCounts {
         /// Some dozen megabytes.
         private static let most = 2_000_000
@@ -275,7 +272,7 @@ struct FrozenModels {
         }
     }
 
-    /// The days as a bot lives them: each begins in the state that its own days before it left.
+    /// The days as a bot lives them: each begins in the state that the bot's days before it left.
     func simulated(seed: UInt64, _ known: inout KnownCounts) -> Rhythm {
         var generator = SplitMix64(seed: seed)
         var planned: [LocalDay: Int] = [:]
@@ -293,15 +290,14 @@ struct FrozenModels {
     }
 }
 
-/// Profiles that the model is compared with: they know no age, no weekday and no other people's
-/// habits.
+/// Profiles with which the model is compared: they ignore age, weekday and other people's habits.
 package enum PlainProfile {
     /// The standard deviation of the plain kernel in minutes.
     package static let sigma = 20.0
     /// The share of the plain kernel's mass that is spread evenly over the day.
     package static let floor = 0.02
 
-    /// The bare histogram of the 1,440 minutes with one post more in each: (c + 1) / (n + 1440).
+    /// The histogram of the 1,440 minutes with one post added to each: (c + 1) / (n + 1440).
     package static func histogram(of times: [LocalTime]) -> [Double] {
         let total = Double(times.count + MinuteOfDay.count)
         return PostingHistory(times: times).minuteCounts().map { ($0 + 1) / total }

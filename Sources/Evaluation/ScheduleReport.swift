@@ -4,7 +4,7 @@ import Import
 package import Posts
 package import Schedule
 
-/// How well schedules that are learned from the first part of somebody's posts fit the rest.
+/// How well schedules learned from the first part of each author's posts fit the rest.
 package struct ScheduleReport: Encodable, Sendable {
     /// One author with the measures.
     package struct Row: Encodable, Sendable {
@@ -20,7 +20,7 @@ package struct ScheduleReport: Encodable, Sendable {
         private enum CodingKeys: CodingKey { case author }
     }
 
-    /// One author of whom nothing can be said.
+    /// An author who could not be measured.
     package struct LeftOut: Encodable, Equatable, Sendable {
         package let author: String
         package let posts: Int
@@ -32,7 +32,7 @@ package struct ScheduleReport: Encodable, Sendable {
     package private(set) var timeZone: String?
     /// The version of the model by which days are drawn.
     package private(set) var model = DayPlanner.modelVersion
-    /// The setting that says how days are planned.
+    /// The setting that determines how days are planned.
     package let scheduleModel: String
     /// How often the held-out days were simulated.
     package private(set) var repetitions = ScheduleEvaluation.usualRepetitions
@@ -40,11 +40,11 @@ package struct ScheduleReport: Encodable, Sendable {
     /// The median of each measure over the authors.
     package private(set) var median = ScheduleScores([:])
     package private(set) var leftOut: [LeftOut] = []
-    /// Whether days of the authors' bots can be told from days of theirs by what is known of other
-    /// authors.
+    /// How well days of the authors' bots can be distinguished from days of the authors, by a model
+    /// of the other authors.
     package let botOrHuman: BotOrHuman
 
-    /// Measures each author; computes for some tenths of a second each, on a thread of its own.
+    /// Measures each author, on a thread of its own; takes some tenths of a second for each.
     ///
     /// - Parameters:
     ///   - pasts: The authors.
@@ -111,7 +111,7 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 }
 
-/// When somebody posted, in the order in which they did.
+/// The posting times of one author, in order.
 package struct Past: Equatable, Sendable {
     /// The author of these posts, as the source names them.
     package var author: String
@@ -125,24 +125,24 @@ package struct Past: Equatable, Sendable {
 
 /// Reads posting times from files, without any database.
 ///
-/// Without a zone, times are taken as they are written; an archive, which
-/// writes instants, is read in the zone it names itself, else in UTC.
+/// Without a zone, times are taken as they are written. An archive contains instants, which are
+/// read in the zone that it names, else in UTC.
 package struct PastReader: Sendable {
     /// The most posts that are read; they are held in memory, 24 bytes each.
     package static let maximumPosts = 10_000_000
-    /// The most authors that are told apart.
+    /// The most authors in one reading.
     package static let maximumAuthors = 10_000
 
     private let zone: TimeZone?
 
-    /// - Parameter zone: The zone whose clocks show the times; nil for what the files say.
+    /// - Parameter zone: The zone of the times; nil for the one that the files name.
     package init(zone: TimeZone?) { self.zone = zone }
 
-    /// Reads tables of events; an author who is in several of them is one.
+    /// Reads tables of events; an author in several tables is one author.
     ///
     /// - Parameter paths: Files, folders of such, or `-` for standard input.
     /// - Returns: The authors in the order in which they first appear.
-    /// - Throws: `ImportError` with the file, the line and what is wrong with it.
+    /// - Throws: `ImportError` with the file, the line and the problem.
     package func tables(at paths: [String]) async throws -> [Past] {
         try await onThread { [zone] in
             var gathered = GatheredPosts()
@@ -156,9 +156,9 @@ package struct PastReader: Sendable {
         }
     }
 
-    /// Reads the human's own posts from a downloaded archive, all by the clock of one zone.
+    /// Reads the human's own posts from a downloaded archive, in one zone.
     ///
-    /// Reposts, replies, posts for few and those whose time of day the archive lost are left out.
+    /// Reposts, replies, restricted posts and posts whose time of day was lost are left out.
     ///
     /// - Parameter path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
     /// - Returns: The posts, and the zone in which they were read.
@@ -190,7 +190,7 @@ package struct PastReader: Sendable {
     }
 }
 
-/// Posts of several authors on their way to be put in order.
+/// Posts of several authors before they are sorted.
 private struct GatheredPosts {
     private struct Entry {
         let milliseconds: Int64
@@ -220,7 +220,8 @@ private struct GatheredPosts {
         authors[index].entries.append(Entry(milliseconds: date.milliseconds, time: time))
     }
 
-    /// Each author's posts in the order of time; those of one instant in the order of the clock.
+    /// Each author's posts in the order of time; posts of one instant in the order of their local
+    /// times.
     var pasts: [Past] {
         authors.map { author in
             let ordered = author.entries.sorted {

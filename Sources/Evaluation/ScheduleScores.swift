@@ -7,18 +7,18 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case trainingPosts = "n_train"
     /// Posts that were held out.
     case testedPosts = "n_test"
-    /// ln(probability of the minute), the mean over the held-out posts; nearer to 0 is better,
-    /// ln(1/1440) knows nothing.
+    /// The mean of ln(probability of the minute) over the held-out posts; nearer to 0 is better,
+    /// ln(1/1440) is a uniform guess.
     case logLikelihood = "log_likelihood"
-    /// The same of the raw histogram with add-one.
+    /// The same measure for the histogram with one post added to each minute.
     case histogramLogLikelihood = "log_likelihood_histogram"
-    /// The same of a plain kernel of 20 minutes.
+    /// The same measure for a plain kernel of 20 minutes.
     case kernelLogLikelihood = "log_likelihood_kernel20"
-    /// The same of the model if it knows only the human's preceding period.
+    /// The same measure for a model that knows only the human's preceding period.
     case humanLogLikelihood = "human_log_likelihood"
-    /// How much the model is better than the histogram, in nats per post.
+    /// The model's gain over the histogram, in nats per post.
     case histogramGain = "gain_over_histogram"
-    /// How much the model is better than the plain kernel, in nats per post.
+    /// The model's gain over the plain kernel, in nats per post.
     case kernelGain = "gain_over_kernel20"
     /// The distance of simulated from held-out days: total variation of the number of posts per
     /// day.
@@ -40,25 +40,25 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case hours = "tv_hours"
     /// The same distance of the human's preceding period.
     case humanHours = "human_tv_hours"
-    /// How alike neighbouring simulated days are: the correlation of a day's number of posts with
-    /// the next day's.
+    /// The similarity of neighbouring simulated days: the correlation of a day's number of posts
+    /// with the next day's.
     case autocorrelation = "autocorrelation"
-    /// The same of the held-out days.
+    /// The same correlation for the held-out days.
     case humanAutocorrelation = "human_autocorrelation"
     /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the number of posts of
     /// seven days in a row.
     case weekTotals = "ks_week_totals"
     /// The same distance of the human's preceding period.
     case humanWeekTotals = "human_ks_week_totals"
-    /// ln(chance of a day's number of posts) one day ahead, the mean over the last days; nearer to
-    /// 0 is better.
+    /// The mean of ln(probability of a day's number of posts), predicted one day ahead, over the
+    /// last days; nearer to 0 is better.
     case dayAhead = "day_ahead_nats"
-    /// The same of a model that knows no quiet and busy spells.
+    /// The same for a model without quiet and busy spells.
     case plainDayAhead = "day_ahead_nats_plain"
-    /// How far off the number of posts is told one day ahead, in posts: the continuous ranked
-    /// probability score.
+    /// The error of the number of posts predicted one day ahead: the continuous ranked probability
+    /// score, in posts.
     case dayAheadError = "day_ahead_crps"
-    /// The same of a model that knows no quiet and busy spells.
+    /// The same for a model without quiet and busy spells.
     case plainDayAheadError = "day_ahead_crps_plain"
     /// ``BotOrHuman/all``, learned from other days of the same person.
     case toldApart = "auc"
@@ -72,18 +72,18 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
 package struct ScheduleScores: Equatable, Sendable {
     private var values: [ScheduleMeasure: Double]
 
-    /// - Parameter values: What could be measured.
+    /// - Parameter values: The measures that could be computed.
     package init(_ values: [ScheduleMeasure: Double?]) {
         self.values = values.compactMapValues(\.self)
     }
 
-    /// The value of a measure; nil where there was nothing to measure.
+    /// The value of a measure; nil if there was nothing to measure.
     ///
-    /// A likelihood is -infinity if a held-out post had no chance at all.
+    /// A likelihood is -infinity if a held-out post had the probability 0.
     package subscript(measure: ScheduleMeasure) -> Double? { values[measure] }
 
-    /// The median of each measure over those that have it; of an even number of values the mean of
-    /// the two in the middle.
+    /// The median of each measure over the scores that have it; for an even number, the mean of the
+    /// two middle values.
     package static func median(of scores: [ScheduleScores]) -> ScheduleScores {
         ScheduleScores(
             Dictionary(
@@ -97,14 +97,14 @@ package struct ScheduleScores: Equatable, Sendable {
         let sorted = values.sorted()
         let low = sorted[(sorted.count - 1) / 2]
         let high = sorted[sorted.count / 2]
-        // The same twice is that, infinite or not.
+        // Equal values, infinite ones too, are their own mean.
         return low == high ? low : (low + high) / 2
     }
 }
 
 extension ScheduleScores: Encodable {
-    /// Encodes every measure under its key: whole numbers as such, null where nothing finite was
-    /// measured.
+    /// Encodes every measure under its key: whole numbers as integers, null for a value that is
+    /// missing or infinite.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         for measure in ScheduleMeasure.allCases {
@@ -122,14 +122,14 @@ extension ScheduleScores: Encodable {
     }
 }
 
-/// The statistics of some days of posts, except which minutes they prefer.
+/// The statistics of some days of posts, except for the preferred minutes.
 package struct Rhythm: Equatable, Sendable {
     /// The number of posts of each day, days without posts included.
     package let dailyCounts: Frequencies
     /// The minutes between each post and the next of the same day, at least 1 each.
     ///
-    /// As in the list of gaps that `BurstModel` learns: a plan has no two slots in one minute, so
-    /// posts that share a minute count as neighbours in both, the human's days and the bot's.
+    /// As in the gaps that `BurstModel` learns, posts that share a minute count as one minute
+    /// apart, because a plan has no two slots in one minute.
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.
     package let firstMinutes: Frequencies
@@ -137,8 +137,8 @@ package struct Rhythm: Equatable, Sendable {
     package let hours: Frequencies
     /// The number of posts of each seven days in a row.
     package let weekTotals: Frequencies
-    /// The correlation of each day's number of posts with the next day's: 0 if all are the same,
-    /// nil for one day or none.
+    /// The correlation of each day's number of posts with the next day's: 0 if all are equal, nil
+    /// for fewer than two days.
     package let autocorrelation: Double?
 
     /// - Parameter days: The minutes of each day's posts, ascending; an empty list for a day
@@ -158,7 +158,7 @@ package struct Rhythm: Equatable, Sendable {
             counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
     }
 
-    /// Pearson's correlation of two rows of the same length; 0 where one of them does not vary.
+    /// Pearson's correlation of two series of the same length; 0 if one of them is constant.
     private static func correlation(_ first: some Collection<Int>, _ second: some Collection<Int>)
         -> Double
     {
@@ -190,7 +190,7 @@ package struct Rhythm: Equatable, Sendable {
         self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
     }
 
-    /// How far apart two rhythms are, each part from 0, the same, to 1; nil where one of them has
+    /// The distance of two rhythms, each part from 0, the same, to 1; nil if one of them has
     /// nothing to compare.
     package struct Distance: Equatable, Sendable {
         /// Total variation of the number of posts of a day.
@@ -216,7 +216,7 @@ package struct Rhythm: Equatable, Sendable {
             self.weekTotals = weekTotals
         }
 
-        /// The mean of some distances, each part over those that have it.
+        /// The mean of some distances; each part over the distances that have it.
         package static func mean(of distances: [Distance]) -> Distance {
             func mean(_ part: (Distance) -> Double?) -> Double? {
                 let values = distances.compactMap(part)
@@ -243,7 +243,7 @@ package struct Rhythm: Equatable, Sendable {
 /// How often each of some whole numbers was seen.
 package struct Frequencies: Equatable, Sendable {
     private let counts: [Int: Int]
-    /// How many numbers were seen.
+    /// The number of counted values.
     package let total: Int
 
     package init(_ values: some Sequence<Int>) {

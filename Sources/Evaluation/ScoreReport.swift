@@ -8,7 +8,7 @@ import Posts
 import Schedule
 import Settings
 
-/// How good a mirror's models are on a part of its own past that they had not seen.
+/// How well a mirror's models predict a part of its own past that they had not seen.
 package struct ScoreReport: Encodable, Sendable {
     /// The measured scores, or the reason why there are none.
     package enum Part<Scores: Encodable & Sendable>: Encodable, Sendable {
@@ -16,7 +16,7 @@ package struct ScoreReport: Encodable, Sendable {
         /// A sentence in lower case without a full stop.
         case missing(String)
 
-        /// The keys of the measures; of what is missing, only `missing`.
+        /// The keys of the measures, or only `missing`.
         package func encode(to encoder: any Encoder) throws {
             switch self {
             case .measured(let scores): try scores.encode(to: encoder)
@@ -57,11 +57,11 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     package internal(set) var people = 0
     /// The human's old replies to them.
     package internal(set) var replies = 0
-    /// How many of the replies are short, ask nothing and name nobody else.
+    /// The number of replies that are short, ask nothing and name nobody else.
     package internal(set) var plain = 0
-    /// How many of the people have such a reply.
+    /// The number of people with such a reply.
     package internal(set) var peopleWithPlain = 0
-    /// Of how many replies it is known what they answered.
+    /// The number of replies whose mention is known.
     package internal(set) var answersKnown = 0
     /// How often the chosen reply was the human's own; nil if too few answered mentions are known.
     package internal(set) var choices: ReplyMeasure?
@@ -81,15 +81,16 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     }
 }
 
-/// How many of the texts that may be posted do not stand for themselves, by the strict rules.
+/// How many of the texts that may be posted cannot be understood by themselves, by the strict
+/// rules.
 package struct TextScores: Encodable, Equatable, Sendable {
-    /// Texts that may be posted as the mirror is set.
+    /// Texts that may be posted with the mirror's settings.
     package let texts: Int
-    /// Those of them that strict rules refuse, always or at another time.
+    /// Those of them that strict rules refuse, always or at some times.
     package let outOfPlace: Int
-    /// Those of them that are plain and come first; nil where none do.
+    /// Those of them that are plain and are preferred; nil if none are preferred.
     package let plain: Int?
-    /// How many posts the human made on a day.
+    /// The human's number of posts per day.
     package let postsPerDay: Double
 
     package init(texts: Int, outOfPlace: Int, plain: Int? = nil, postsPerDay: Double) {
@@ -99,11 +100,11 @@ package struct TextScores: Encodable, Equatable, Sendable {
         self.postsPerDay = postsPerDay
     }
 
-    /// Whether the plain ones are enough, so that no others are used.
+    /// Whether there are enough plain texts, so that no others are used.
     package var arePlain: Bool { plain.map { $0 >= TextJudge.fewest } ?? false }
 
-    /// The share of days on which one text at least is out of place, if each is as likely as the
-    /// others; nil without texts.
+    /// The share of days with at least one text out of place, if all texts are equally likely; nil
+    /// without texts.
     package var daysOutOfPlace: Double? {
         texts > 0 ? 1 - pow(1 - Double(outOfPlace) / Double(texts), postsPerDay) : nil
     }
@@ -121,7 +122,7 @@ package struct TextScores: Encodable, Equatable, Sendable {
 
 /// Measures a mirror's models on its own past; reads its data and changes nothing.
 package struct ScoreReporter: Sendable {
-    /// With fewer posts that were seen on a timeline nothing is said about the classifier.
+    /// With fewer posts that were seen on a timeline, the classifier is not measured.
     static let minimumSeenPosts = 20
 
     let mirror: HumanMirror
@@ -135,15 +136,14 @@ package struct ScoreReporter: Sendable {
         self.zone = zone
     }
 
-    /// Measures both models, on a thread of its own.
+    /// Measures all models, on a thread of its own.
     ///
-    /// The schedule learns the first four fifths of the archive and keeps what
-    /// it learned. The classifier learns what was learned before the last
-    /// fifth of the timeline, then goes through that as the mirror did: each
-    /// post is predicted before it is learned.
+    /// The schedule learns the first four fifths of the archive and is then frozen. The classifier
+    /// learns the posts before the last fifth of the timeline, then goes through that fifth as the
+    /// mirror did: each post is predicted before it is learned.
     ///
-    /// - Parameter now: Today's posts are left out, for the day is not over.
-    /// - Returns: The measures; what cannot be measured says why.
+    /// - Parameter now: Today's posts are left out, because the day is not over.
+    /// - Returns: The measures, each with a reason if it could not be computed.
     /// - Throws: The store's error.
     package func report(now: Date) async throws -> ScoreReport {
         let executor = ThreadExecutor(name: "evaluation")
@@ -208,7 +208,7 @@ package struct ScoreReporter: Sendable {
         let texts = used.fit + used.sometimes.values.reduce(0, +)
         guard texts > 0 else { return .missing("no text may be posted by itself") }
         let times = try await mirror.archive.scheduleRows()
-        // The archive's own days: an old one says nothing of those since.
+        // Counted on the archive's own days, which end with its last post.
         let days =
             times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
         return .measured(
@@ -268,8 +268,8 @@ package struct ScoreReporter: Sendable {
         }
     }
 
-    /// The place of the first post of the last fifth of those that were seen on a timeline; nil if
-    /// these are too few.
+    /// The position of the first post of the last fifth of those that were seen on a timeline; nil
+    /// if there are too few.
     static func cut(_ posts: [LabelledPost]) -> Int? {
         let seen = posts.indices.filter { posts[$0].state.isSeen }
         return seen.count < minimumSeenPosts ? nil : seen[seen.count * 4 / 5]

@@ -3,50 +3,50 @@ import Foundation
 import Posts
 import Schedule
 
-/// How much a mirror learns of what somebody would not say, measured on texts whose labels are
-/// known.
+/// How well a mirror learns which texts a person would not say, measured on texts with known
+/// labels.
 ///
-/// A simulated person labels some of the texts, wrongly now and then. What was learned from that is
-/// asked of texts that the person did not label: how many of those that come first are out of
-/// place. Model, weights and thresholds are those of `TextTaste`.
+/// A simulated person labels some of the texts, sometimes wrongly. The learned model then judges
+/// texts without a label: how many of the preferred ones are out of place. Model, weights and
+/// thresholds are those of `TextTaste`.
 package struct TextLearning: Encodable, Equatable, Sendable {
     /// The results for one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
-        /// `all` for all texts, `mixed` for all in place and so many others that these are
-        /// ``outOfPlace``, `plain` for those that the rules put first.
+        /// `all` for all texts, `mixed` for all texts in place and as many others as make the share
+        /// ``outOfPlace``, `plain` for the texts that the rules prefer.
         package let texts: String
-        /// How many labels each person gave.
+        /// The number of labels of each person.
         package let labels: Int
-        /// The share out of place of the texts that come first.
+        /// The share of the preferred texts that are out of place.
         package let outOfPlace: Double
-        /// The standard error of that mean; persons share their texts, so that it is a lower bound.
+        /// The standard error of that mean; persons share their texts, so it is a lower bound.
         package let error: Double
-        /// The share of the texts in place that come first.
+        /// The share of the texts in place that are preferred.
         package let inPlaceFirst: Double
     }
 
-    /// How many labels are tried.
+    /// The numbers of labels that are tried.
     package static let steps = [0, 12, 20, 50, 100, 200]
-    /// How often a person gives the wrong label.
+    /// The rate of wrong labels.
     package static let noise = 0.1
-    /// The share of the texts that are asked for and not labelled.
+    /// The share of texts that are held out for the test.
     package static let heldOut = 0.25
-    /// The share of texts out of place in a mix that is like what bots had planned when strangers
+    /// The share of texts out of place in a mix like the one that bots had planned when strangers
     /// judged it.
     package static let outOfPlace = 0.22
 
     package let persons: Int
     package let rows: [Row]
 
-    /// A text with what a person who reads everything says of it.
+    /// A text with the label that a careful reader gives it.
     struct Text {
         let example: Example
         let isOutOfPlace: Bool
-        /// Whether the rules put it first.
+        /// Whether the rules prefer it.
         let isPlain: Bool
     }
 
-    /// - Parameter minimum: How many labels of each kind there must be for weights to be learned.
+    /// - Parameter minimum: The number of labels of each kind from which on weights are learned.
     init(_ texts: [Text], _ extractor: FeatureExtractor, persons: Int, minimum: Int) {
         self.persons = persons
         var rows: [Row] = []
@@ -83,7 +83,7 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         self.rows = rows
     }
 
-    /// One person; nil where no text that comes first is left.
+    /// Simulates one person; nil if no preferred text is left.
     private static func trial(
         of person: Int, _ texts: [Text], _ limit: Int, _ features: [PostID: FeatureSet],
         _ words: FeatureWords,
@@ -100,7 +100,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             return one.text.isOutOfPlace && others > limit
         }
         if others > limit {
-            // Those out of place that stayed were the first ones.
+            // The remaining texts out of place are all at the beginning, so the order is drawn
+            // again.
             order = order.map {
                 (place: generator.nextUniform(), isWrong: $0.isWrong, text: $0.text)
             }

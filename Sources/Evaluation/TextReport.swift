@@ -8,13 +8,13 @@ import Mirroring
 import Posts
 package import Settings
 
-/// How many of somebody's texts stand for themselves, and by which rules the others do not.
+/// How many of a person's texts can be understood by themselves, and which rules refuse the others.
 package struct TextReport: Encodable, Sendable {
-    /// One text by which a person can judge a rule.
+    /// A sample text by which a person can judge a rule.
     package struct Sample: Encodable, Equatable, Sendable {
         package let id: String
         package let text: String
-        /// When it is fit after all; nil for never.
+        /// When it is fit; nil for never.
         package let when: String?
     }
 
@@ -22,19 +22,19 @@ package struct TextReport: Encodable, Sendable {
     package struct Cost: Encodable, Equatable, Sendable {
         /// The rule's code.
         package let reason: String
-        /// Its line in `fitness.tsv`; nil for all rows of the code together, or a rule that is not
-        /// in that file.
+        /// The rule's line in `fitness.tsv`; nil for all rows of the code together, or a rule that
+        /// is not in that file.
         package let line: Int?
-        /// Texts that it refuses for good.
+        /// Texts that it always refuses.
         package fileprivate(set) var refuses = 0
-        /// Texts that it allows on some days or at some hours only.
+        /// Texts that it restricts to some days or hours.
         package fileprivate(set) var restricts = 0
-        /// Texts that it keeps from being plain, so that they come later.
+        /// Texts that it makes less than plain, so that others are preferred.
         package fileprivate(set) var demotes = 0
-        /// Those of all these against which nothing else speaks.
+        /// Those of all these that no other rule affects.
         package fileprivate(set) var alone = 0
 
-        /// All texts that it does something to.
+        /// All texts that it affects.
         package var texts: Int { refuses + restricts + demotes }
 
         fileprivate init(reason: String, line: Int?) {
@@ -48,17 +48,17 @@ package struct TextReport: Encodable, Sendable {
         /// Texts that a person judged.
         package fileprivate(set) var labelled = 0
         package fileprivate(set) var labelledUnfit = 0
-        /// Texts of these that the rules find unfit, always or outside a window; with
-        /// `FITNESS=plain` also those that are not plain for what they say.
+        /// Those of them that the rules find unfit, always or outside a window; with
+        /// `FITNESS=plain` also those that are not plain because of their words.
         package fileprivate(set) var found = 0
-        /// Those of them that a person finds unfit too.
+        /// Those of them that the person finds unfit too.
         package fileprivate(set) var foundUnfit = 0
-        /// Those again of which the rules name the person's reason.
+        /// Those of these for which the rules give the person's reason.
         package fileprivate(set) var sameReason = 0
 
-        /// The share of what the rules find that a person finds; nil without any.
+        /// The share of the rules' findings that the person shares; nil without any.
         package var precision: Double? { found > 0 ? Double(foundUnfit) / Double(found) : nil }
-        /// The share of what a person finds that the rules find; nil without any.
+        /// The share of the person's findings that the rules share; nil without any.
         package var recall: Double? {
             labelledUnfit > 0 ? Double(foundUnfit) / Double(labelledUnfit) : nil
         }
@@ -78,7 +78,7 @@ package struct TextReport: Encodable, Sendable {
     }
 
     package private(set) var schema = "mirror-bot/evaluate-texts/1"
-    /// Posts that answer nobody and repeat nobody.
+    /// Posts that are neither replies nor reposts.
     package private(set) var posts = 0
     /// Texts that are always fit.
     package private(set) var fit = 0
@@ -88,15 +88,15 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var unfit = 0
     /// Those of them that are fit on some days or at some hours.
     package private(set) var sometimes = 0
-    /// The unfit ones by the first rule that speaks against them.
+    /// The unfit texts by the first rule against them.
     package private(set) var byReason: [String: Int] = [:]
-    /// Texts that are left out whatever they say, because of pictures, for example.
+    /// Texts that are left out regardless of their words, for example because of pictures.
     package private(set) var otherRules: [String: Int] = [:]
-    /// Of the texts that the other rules let pass, the share that is always fit; nil without any.
+    /// The share of always fit texts among those that the other rules accept; nil without any.
     package private(set) var poolShare: Double?
-    /// Of the same, the share that is plain.
+    /// The share of plain texts among the same.
     package private(set) var plainShare: Double?
-    /// The fit ones that are not plain, by the first rule that says so.
+    /// The fit texts that are not plain, by the first rule responsible.
     package private(set) var later: [String: Int] = [:]
     /// The effect of each code, the most texts first.
     package private(set) var costs: [Cost] = []
@@ -105,11 +105,11 @@ package struct TextReport: Encodable, Sendable {
     /// `nil` without labels.
     package private(set) var precision: Double?
     package private(set) var recall: Double?
-    /// The same of each language that the posts name; empty without labels.
+    /// The agreement by language of the posts; empty without labels.
     package private(set) var languages: [String: Agreement] = [:]
     package private(set) var agreement: Agreement?
     package private(set) var samples: [String: [Sample]] = [:]
-    /// The results of learning from simulated persons; `nil` if nobody asked for that.
+    /// The results of learning from simulated persons; `nil` if not requested.
     package fileprivate(set) var learning: TextLearning?
     /// Lines and posts that could not be read.
     package private(set) var problems = 0
@@ -133,7 +133,7 @@ package struct TextReport: Encodable, Sendable {
         try container.encode(costs, forKey: .costs)
         try container.encode(rows, forKey: .rows)
         try container.encode(otherRules, forKey: .otherRules)
-        // Null, not missing: who reads a key finds it.
+        // Encoded as null, so that the key is always present.
         try container.encode(poolShare, forKey: .poolShare)
         try container.encode(plainShare, forKey: .plainShare)
         try container.encode(precision, forKey: .precision)
@@ -160,17 +160,17 @@ package struct TextEvaluator: Sendable {
     private let configuration: MirrorSettings
 
     /// - Parameters:
-    ///   - configuration: What the texts would be sent by.
+    ///   - configuration: The settings by which texts are sent.
     ///   - dictionary: The name or folder of MeCab's dictionary.
     ///   - zone: The zone in which years begin; nil for UTC.
-    ///   - samples: How many texts of each rule are shown.
-    ///   - persons: How many persons are simulated who label texts; 0 for none.
+    ///   - samples: The number of sample texts for each rule.
+    ///   - persons: The number of simulated persons who label texts; 0 for none.
     package init(
         _ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int,
         persons: Int = 0
     ) {
         judge = TextJudge(
-            // Without a dictionary texts are judged without their words.
+            // Without a dictionary texts are judged without the rules about words.
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
         mode = configuration.fitness
         self.samples = samples
@@ -182,8 +182,8 @@ package struct TextEvaluator: Sendable {
     ///
     /// - Parameters:
     ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
-    ///   - labels: JSON Lines that say of texts whether they are fit; nil for none.
-    /// - Returns: What was found.
+    ///   - labels: JSON Lines with the fitness of texts; nil for none.
+    /// - Returns: The report.
     /// - Throws: `ImportError`.
     package func evaluate(_ path: String, labels: String?) async throws -> TextReport {
         let executor = ThreadExecutor(name: "evaluation")
@@ -278,7 +278,7 @@ package struct TextEvaluator: Sendable {
             }
             guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
             let when = verdict.grade <= .fit ? verdict.window?.description : nil
-            // Shown are texts from all over the archive, and always the same ones.
+            // The samples come from the whole archive, and are the same on every run.
             candidates[reason, default: []].append(
                 (
                     TextRules.textKey(post.id.value),
@@ -326,7 +326,7 @@ extension TextReport {
         byReason[reason.rawValue, default: 0] += 1
     }
 
-    /// Counts one text for each rule that spoke against it.
+    /// Counts one text for each rule with a finding against it.
     private mutating func charge(_ findings: [Fitness.Finding]) {
         let reasons = Set(findings.map(\.reason))
         let lines = Set(findings)

@@ -2,30 +2,30 @@ import Foundation
 package import Posts
 import Schedule
 
-/// How often a stranger who is shown one week of posts guesses right whether it is the human's or
-/// the bot's.
+/// How often a stranger who is shown one week of posts guesses correctly whether it is the human's
+/// or the bot's.
 ///
-/// A classifier learns four fifths of the weeks and is asked about the rest, until it was asked
-/// about each week once. What it learns from are all stretches of seven days, whatever weekday they
-/// begin with; none of them shares a day with a week that it is asked about.
+/// A classifier learns four fifths of the weeks and is tested on the rest, until each week was
+/// tested once. It learns all stretches of seven days, from any weekday on; none of them shares a
+/// day with a tested week.
 package struct WeekJudge: Equatable, Sendable {
     /// With fewer weeks every figure is chance.
     package static let fewestWeeks = 12
     private static let folds = 5
     private static let length = 7
-    /// How often the weeks are drawn anew for the interval.
+    /// The number of samples of weeks for the interval.
     private static let samples = 1_000
-    /// The share of the samples that the interval leaves out at each end.
+    /// The share of the samples that the interval excludes at each end.
     private static let tail = 0.025
 
-    /// How many weeks of each of the two were judged.
+    /// The number of judged weeks of each of the two.
     package let weeks: Int
-    /// The share of right guesses; 0.5 is guessing without looking.
+    /// The share of right guesses; 0.5 is a random guess.
     package let right: Double
-    /// The interval in which the share lies with a chance of 95 %, from weeks that are drawn with
-    /// replacement.
+    /// The 95 % confidence interval of the share, by bootstrap: weeks drawn with replacement.
     package let interval: ClosedRange<Double>
-    /// How often, of a week of each, the bot's is the one that looks more like a bot's.
+    /// The probability that, of a week of each, the bot's gets the higher score (area under the
+    /// curve).
     package let area: Double
 
     /// Judges days in a row.
@@ -34,7 +34,7 @@ package struct WeekJudge: Equatable, Sendable {
     ///   - human: The minutes of each of the human's days, ascending.
     ///   - bot: The same days of the bot.
     ///   - firstWeekday: The weekday of the first day, 1 for Monday.
-    ///   - seed: The weeks for the interval are drawn from it.
+    ///   - seed: The seed of the samples for the interval.
     /// - Returns: Nil if there are fewer than ``fewestWeeks``.
     package init?(human: [[MinuteOfDay]], bot: [[MinuteOfDay]], firstWeekday: Int, seed: UInt64) {
         let days = min(human.count, bot.count)
@@ -58,7 +58,7 @@ package struct WeekJudge: Equatable, Sendable {
         interval = Self.interval(of: rights, seed: seed)
     }
 
-    /// The log odds that each week of the human's and of the bot's is the bot's.
+    /// The log odds, for each week of the human and of the bot, that it is the bot's.
     private static func scores(
         _ rows: ClassedRows, _ labels: [Bool], days: Int, weeks: Int
     ) -> [(human: Double, bot: Double)] {
@@ -80,7 +80,8 @@ package struct WeekJudge: Equatable, Sendable {
         return scores
     }
 
-    /// The right guesses about the two weeks of the same days, 0 to 1; who cannot decide guesses.
+    /// The share of right guesses about the two weeks of the same days, 0 to 1; a score of 0 is a
+    /// random guess.
     private static func right(human: Double, bot: Double) -> Double {
         func half(_ margin: Double) -> Double {
             if margin == 0 { return 0.25 }
@@ -124,14 +125,15 @@ extension WeekJudge: Encodable {
 
 /// The features of one week of posts.
 private struct WeekLook {
-    /// A gap of at most so many minutes is within one sitting.
+    /// The longest gap, in minutes, between posts of one sitting.
     private static let sitting = 30
 
     private(set) var features: [Double] = []
 
     /// - Parameters:
     ///   - days: The minutes of seven days, ascending.
-    ///   - firstWeekday: The weekday of the first, 1 for Monday; a larger number goes on counting.
+    ///   - firstWeekday: The weekday of the first day, 1 for Monday; numbers above 7 continue with
+    ///     the next week.
     init(_ days: ArraySlice<[MinuteOfDay]>, firstWeekday: Int) {
         let minutes = days.map { $0.map(\.value) }
         let counts = minutes.map(\.count)

@@ -2,7 +2,7 @@ package import Favorites
 import Foundation
 import Mirroring
 
-/// How good the classifier is on the same posts with plain and with learned weights.
+/// The quality of the classifier on the same posts with plain and with learned weights.
 package struct WeightComparison: Equatable, Sendable, Encodable {
     /// The figures by which both are compared; nil for one that has no value.
     package struct Side: Equatable, Sendable, Encodable {
@@ -12,9 +12,9 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         package let logLoss: Double?
         /// ``Calibration/expectedError``.
         package let calibrationError: Double?
-        /// Of what the bot would have favorited at the threshold.
+        /// The share of the bot's favorites that the human favorited too, at the threshold.
         package let precision: Double?
-        /// Of what the human favorited.
+        /// The share of the human's favorites that the bot would have favorited.
         package let recall: Double?
         /// How many posts the bot would have favorited.
         package let fired: Int
@@ -46,7 +46,7 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
                 (.averagePrecision, averagePrecision), (.rocAUC, rocAUC), (.logLoss, logLoss),
                 (.calibrationError, calibrationError), (.precision, precision), (.recall, recall),
             ]
-            // Written one by one because a figure without a value must be there as null.
+            // Encoded one by one, because a figure without a value must appear as null.
             for (key, value) in figures { try container.encode(value, forKey: key) }
             try container.encode(fired, forKey: .fired)
         }
@@ -54,17 +54,17 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
 
     package let plain: Side
     package let weighted: Side
-    /// The last weights that were fitted; nil if too little was learned for any.
+    /// The last fitted weights; nil if too little was learned.
     package let weights: EvidenceWeights?
     /// The favorite rate at which the weighted bot favorites as many posts as the plain one does at
-    /// the threshold; nil where there is none.
+    /// the threshold; nil if there is none.
     package let equalThreshold: Double?
 
     /// - Parameters:
-    ///   - plain: What was predicted with plain weights.
-    ///   - weighted: What was predicted of the same posts with learned ones.
-    ///   - mayFire: Whether enough had been learned for each of them to become a favorite.
-    ///   - weights: The last weights that were fitted; nil for none.
+    ///   - plain: The predictions with plain weights.
+    ///   - weighted: The predictions for the same posts with learned weights.
+    ///   - mayFire: For each post, whether enough had been learned for it to be favorited.
+    ///   - weights: The last fitted weights; nil for none.
     package init(
         plain: [Prediction], weighted: [Prediction], mayFire: [Bool], weights: EvidenceWeights?
     ) {
@@ -75,8 +75,8 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         equalThreshold = Self.threshold(above: plain.count(where: \.isFired), of: rates)
     }
 
-    /// The rate that as many of the rates exceed as wanted, in the middle between two; nil if there
-    /// is none.
+    /// A rate that the wanted number of rates exceeds, halfway between two of them; nil if there is
+    /// none.
     private static func threshold(above number: Int, of logRates: [Double]) -> Double? {
         let sorted = logRates.sorted(by: >)
         guard number > 0, number < sorted.count, sorted[number - 1] > sorted[number] else {

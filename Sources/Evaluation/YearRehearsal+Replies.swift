@@ -8,10 +8,10 @@ import Settings
 
 /// The simulated replies of the year.
 extension YearRehearsal {
-    /// Lets the mirror answer what the human answered in the year, with what the human had answered
-    /// until then.
+    /// Simulates the mirror's replies to the mentions that the human answered in the year, based on
+    /// the human's earlier replies.
     ///
-    /// - Parameter file: Tells the texts of mentions that the mirror does not know.
+    /// - Parameter file: A file with texts of mentions that the mirror does not know.
     func replies(
         in span: Span, _ file: LabelledFile?, _ silence: Silence
     ) async throws -> ScoreReport.Part<RehearsedReplies> {
@@ -23,7 +23,7 @@ extension YearRehearsal {
         }
         var contests = try await ReplyContests(
             self, past, silence, from: span.start,
-            // The names of people who were answered later are not known yet.
+            // The names of people who were answered later are not known yet at this point.
             names: try await mirror.people.names().subtracting(all.compactMap(\.name)))
         guard !contests.asked.isEmpty else {
             return .missing(
@@ -38,7 +38,7 @@ extension YearRehearsal {
         return .measured(RehearsedReplies(answers: during.count, looked: looked))
     }
 
-    /// The human's answers to others, oldest first.
+    /// The human's replies to others, oldest first.
     private func knownReplies(_ file: LabelledFile?) async throws -> [Archive.PastReply] {
         let texts = Dictionary(
             (file?.posts ?? []).map { ($0.id.value, $0.example.text) },
@@ -53,36 +53,36 @@ extension YearRehearsal {
     }
 }
 
-/// The human's answers to others, and which of the earlier ones the mirror would have given in
-/// their place.
+/// The human's replies to others, and the choice that the mirror would have made for each from the
+/// earlier ones.
 private struct ReplyContests {
     /// Oldest first.
     private let replies: [ReplyEvaluation.Known]
     private let evaluation: ReplyEvaluation
-    /// The handles that are known whatever the human answered.
+    /// The handles that are known from the beginning.
     private let names: Set<String>
     /// All accounts of the people answered.
     private let accounts: [AccountID: [AccountID]]
     /// The replies to each account, as places in ``replies``.
     private let places: [AccountID: [Int]]
-    /// The places of replies that may not be sent.
+    /// The positions of replies that may not be sent.
     private let unusable: Set<Int>
     private let threshold: Double?
     private let mode: ReplyMode
-    /// The places of the answers of the year that are looked at.
+    /// The positions of the year's replies that are simulated.
     let asked: [Int]
-    /// When the bot sent which reply to whom.
+    /// By person, the replies that the bot has sent and when.
     private var uses: [AccountID: [PostID: Date]] = [:]
     /// The habits as last counted from the newest replies, and the number of replies at that time.
     private var habits: (count: Int, told: ReplyHabits)?
-    /// The habits are counted anew after so many replies, for that takes long.
+    /// The number of replies after which the habits are counted again, which takes long.
     private static let repliesBetweenCounts = 25
 
     /// - Parameters:
     ///   - past: The human's answers until the end of the year, oldest first.
-    ///   - silence: What is never said.
+    ///   - silence: The texts that are never sent.
     ///   - start: The beginning of the year.
-    ///   - names: Handles that are known besides those of people answered.
+    ///   - names: Handles that are known besides those of the people answered.
     init(
         _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence,
         from start: Date,
@@ -129,8 +129,8 @@ private struct ReplyContests {
         self.accounts = accounts
     }
 
-    /// Returns the mirror's answer in the place of one of the human's answers; `nil` if nothing is
-    /// known of the mention.
+    /// Returns the mirror's reply in the place of one of the human's; `nil` if the mention is
+    /// unknown.
     mutating func answer(at index: Int) async -> RehearsedReplies.Answer? {
         let truth = replies[index]
         guard let mention = truth.mention, let asked = truth.past.answered,
@@ -173,7 +173,7 @@ private struct ReplyContests {
         return told
     }
 
-    /// Whether a chosen reply has the kind of the true one; nil where kinds are not known.
+    /// Whether a chosen reply has the kind of the true one; nil if the kinds are unknown.
     private static func isOfKind(
         _ chosen: ReplyCandidate, _ truth: ReplyEvaluation.Known, _ mention: ReplyScorer.Text,
         _ habits: ReplyHabits
@@ -187,7 +187,7 @@ private struct ReplyContests {
 }
 
 extension Archive.PastReply {
-    /// The name of the person answered, where the identity is the name.
+    /// The name of the person answered, if their identity is the name.
     fileprivate var name: String? {
         original.post.replyTo?.author.flatMap {
             $0.network.traits.namesAreIdentities ? $0.value : nil

@@ -17,14 +17,14 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
         case future
         /// The human posted nothing in it.
         case noPosts
-        /// Too little is known of the time before it.
+        /// Too little is known of the time before the year.
         case tooEarly
         /// The archive is empty.
         case noArchive
     }
 
     package let code: Code
-    /// A clause in lower case without a full stop, which says what to do.
+    /// A clause in lower case without a full stop, which advises what to do.
     package let description: String
 
     init(_ code: Code, _ description: String) {
@@ -33,22 +33,23 @@ package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Lives a past year of the human's as the mirror would have lived it.
+/// Simulates a past year of the human as the mirror would have lived it.
 ///
-/// The mirror begins with what the human had posted before the year, and learns of each later day
-/// when that day is over. Plans, texts, replies and favorites are decided by what a worker decides
-/// them by, with the settings of today, and with muted words and texts that are never to be sent as
-/// they are today. What a person's other decisions tell of texts is left out, because it was said
-/// later. The year is lived in a database in memory; the mirror's own is only read.
+/// The mirror begins with the human's posts before the year, and learns each later day when that
+/// day is over. Plans, texts, replies and favorites are decided by the same code as in a worker,
+/// with today's settings, muted words and excluded texts. A person's other decisions about texts
+/// are ignored, because they were made later. The year is lived in a database in memory; the
+/// mirror's own is only read.
 package struct YearRehearsal: Sendable {
     /// With fewer posts before the year the mirror would not have known the human.
     package static let fewestPosts = HeldOutSplit.minimumPosts
-    /// After so many days the archive's habits are counted anew and all texts are judged by them.
+    /// The number of days after which the archive's habits are counted again and all texts are
+    /// judged by them.
     ///
-    /// A younger text may usually not be used (`MIN_AGE_DAYS`); where it may, a plan judges it by
-    /// its words alone.
+    /// Younger texts are usually not used (`MIN_AGE_DAYS`); if they are, a plan judges them by
+    /// their words alone.
     private static let daysBetweenCounts = 14
-    /// How many posts are stored at once.
+    /// The number of posts that are stored at once.
     private static let batch = 10_000
 
     let mirror: HumanMirror
@@ -61,9 +62,10 @@ package struct YearRehearsal: Sendable {
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone, in which the year begins.
     ///   - year: The year.
-    ///   - seed: Draws another life; nil for the one that the mirror itself would have lived.
-    ///   - labels: A file of JSON Lines that says of posts with times whether the human favorited
-    ///     them; nil for what the mirror has learned.
+    ///   - seed: The seed of another simulated life; nil for the one that the mirror itself would
+    ///     have lived.
+    ///   - labels: A file of JSON Lines with labelled posts and their times; nil for the posts that
+    ///     the mirror has learned.
     package init(
         mirror: HumanMirror, zone: TimeZone, year: Int, seed: UInt64? = nil, labels: String? = nil
     ) {
@@ -77,8 +79,8 @@ package struct YearRehearsal: Sendable {
     /// Lives the year.
     ///
     /// - Parameters:
-    ///   - now: Only days before today are lived.
-    ///   - onDay: Told how many days were lived, and of how many.
+    ///   - now: The end of the simulation; only days before today are lived.
+    ///   - onDay: Called with the number of lived days and of all days.
     /// - Returns: The year of both.
     /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error;
     ///   `CancellationError`.
@@ -110,11 +112,11 @@ package struct YearRehearsal: Sendable {
 
     // MARK: Which days
 
-    /// The days that are lived, and their instants.
+    /// The simulated days, and their instants.
     struct Span: Sendable {
         let firstDay: LocalDay
         let lastDay: LocalDay
-        /// The first instant of the first day, and that after the last one.
+        /// The first instant of the first day, and the one after the last day.
         let start: Date
         let end: Date
 
@@ -133,7 +135,7 @@ package struct YearRehearsal: Sendable {
             )
         }
         let end = min(last, yesterday)
-        // A day that a zone skips has no instants; its neighbours have.
+        // A day that the zone skips has no instants, so the next existing day is used.
         guard let start = beginning(of: first), let after = beginning(of: end.advanced(by: 1))
         else {
             throw YearProblem(.future, "\(year) has no days in \(zone.name)")
@@ -141,7 +143,7 @@ package struct YearRehearsal: Sendable {
         return Span(firstDay: first, lastDay: end, start: start, end: after)
     }
 
-    /// The first instant of a day, or of the next one that there is.
+    /// The first instant of a day, or of the next existing one.
     private func beginning(of day: LocalDay) -> Date? {
         (0..<3).lazy.compactMap { LocalDayMinutes(day.advanced(by: $0), in: zone).start }.first
     }
@@ -173,7 +175,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The posts whose texts a person does not want to be said.
+    /// The posts whose texts a person has excluded.
     struct Silence: Sendable {
         let unwanted: Unwanted
         let rules: TextRules
@@ -207,7 +209,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// How alike the human's days of the year and as many just before it are.
+    /// The distance of the human's days in the year from as many just before it.
     private static func ownLikeness(
         of past: Past, _ days: [RehearsedYear.Day], _ span: Span
     ) -> RehearsedYear.Likeness {
@@ -226,7 +228,7 @@ package struct YearRehearsal: Sendable {
         var withoutText = 0
     }
 
-    /// Lives day after day in a database that is gone afterwards.
+    /// Lives day after day, in a temporary database.
     private func live(
         _ span: Span, _ posts: [Post], _ zones: ZoneHistory, onDay: (Int, Int) -> Void
     ) async throws -> [LivedDay] {
@@ -238,7 +240,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The mirror's archive and outbox as they would have been.
+    /// The mirror's simulated archive and outbox.
     private struct Stage {
         let archive: Archive
         let outbox: OutboxStore
@@ -292,7 +294,7 @@ package struct YearRehearsal: Sendable {
             return lived
         }
 
-        /// Stores the posts before an instant and returns how many they are.
+        /// Stores the posts before an instant and returns their number.
         private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone)
             async throws -> Int
         {
@@ -322,7 +324,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The name that the mirror lives under: plans, texts and replies are drawn from it.
+    /// The mirror's name in the simulation, from which plans, texts and replies are drawn.
     var livedName: String { mirror.name + (seed.map { "/\($0)" } ?? "") }
 
     // MARK: Favorites
@@ -369,7 +371,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The posts of others of which the mirror would have learned before the year, and in it.
+    /// The posts of others that the mirror would have learned before the year, and in it.
     private func labelled(
         in span: Span, _ file: LabelledFile?, _ extractor: FeatureExtractor
     ) async throws -> (before: [LabelledPost], during: [LabelledPost]) {
